@@ -1,0 +1,79 @@
+"""What can go wrong, by who must act.
+
+    BindgenError                 every error the command reports without a traceback
+      SchemaError                the schema text is at fault, at a place in it
+        SchemaSyntaxError        it is not TypeScript
+        UnsupportedSyntax        it is TypeScript that has no meaning as a message
+        SchemaMeaningError       it is well formed, but names or types do not fit together
+        LimitExceeded            it is larger or deeper than we read
+      DecisionError              schema/decisions.toml has a row too few or too many
+      TemplateError              a template failed or asked for something undefined
+      OutputError                the output folder is not ours, or cannot be written
+      InputError                 an argument, a file or an address cannot be used
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BindgenError",
+    "DecisionError",
+    "InputError",
+    "LimitExceeded",
+    "OutputError",
+    "SchemaError",
+    "SchemaMeaningError",
+    "SchemaSyntaxError",
+    "TemplateError",
+    "UnsupportedSyntax",
+]
+
+
+class BindgenError(Exception):
+    """An error with a remedy: `str()` is the whole message, ready for a terminal."""
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(f"{message}\n{remedy}" if remedy else message)
+        self.message = message
+        self.remedy = remedy
+
+
+class SchemaError(BindgenError):
+    """A fault in schema text; `place` is `file:line:column`, `excerpt` the line and a caret."""
+
+    def __init__(self, message: str, *, place: str, excerpt: str = "", remedy: str = "") -> None:
+        body = f"{place}: {message}" + (f"\n{excerpt}" if excerpt else "")
+        super().__init__(body, remedy=remedy)
+        self.place = place
+        self.excerpt = excerpt
+
+
+class SchemaSyntaxError(SchemaError):
+    """The text is not TypeScript. Act: mend the file."""
+
+
+class UnsupportedSyntax(SchemaError):
+    """TypeScript that we refuse by name. Act: say it with declarations, or extend the reader."""
+
+
+class SchemaMeaningError(SchemaError):
+    """Names or types do not fit together. Act: mend the file, or add a row of decisions."""
+
+
+class LimitExceeded(SchemaError):
+    """The text is larger or deeper than a schema has reason to be. Act: look at the file."""
+
+
+class DecisionError(BindgenError):
+    """schema/decisions.toml lacks a row, or has one that nothing needs. Act: edit that row."""
+
+
+class TemplateError(BindgenError):
+    """A template does not render. Act: mend the template."""
+
+
+class OutputError(BindgenError):
+    """The output cannot be written, or is not ours to replace. Act: choose another folder."""
+
+
+class InputError(BindgenError):
+    """An argument, a file or an address cannot be used. Act: call again, corrected."""

@@ -1,0 +1,76 @@
+"""Doc comments: which `/** */` belongs to a node, and what its lines and tags say."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mcp_bindgen.source.syntax import Doc, Tag
+from mcp_bindgen.source.text import Source
+
+__all__ = ["doc_before", "normal", "parse"]
+
+_TAG: Final = re.compile(r"[ \t]*@([A-Za-z][A-Za-z0-9_-]*)[ \t]*(.*)")
+_SPACE: Final = re.compile(r"[ \t\r\n]+")
+_BLANK: Final = b" \t\n"
+
+
+def normal(text: str) -> str:
+    """One line: runs of space, tab, CR and LF become one space."""
+    return _SPACE.sub(" ", text).strip(" ")
+
+
+def doc_before(source: Source, at: int) -> Doc | None:
+    """The nearest doc comment before byte `at`, with nothing but comments between.
+
+    `//` and `/* */` comments may stand between it and the node. One that shares its line with
+    earlier code belongs to that code, as the TypeScript compiler has it.
+    """
+    data = source.data
+    doc: tuple[int, int] | None = None
+    end = at
+    while True:
+        code = end
+        while code and data[code - 1] in _BLANK:
+            code -= 1
+        own_line = b"\n" in data[code:end] or code == 0
+        if doc is not None and own_line:
+            return parse(source.slice(*doc))
+        start = source.comments.get(code)
+        if start is None:
+            return None
+        if doc is None and data[start : start + 3] == b"/**" and data[start + 3] != 0x2F:
+            doc = (start, code)
+        end = start
+
+
+def parse(comment: str) -> Doc:
+    """Lines, description and tags of a comment with its `/**` and `*/`.
+
+    A tag starts a line outside ``` fences; `@deprecated` alone keeps the lines that follow it.
+    """
+    lines = _lines(comment)
+    description, tags, deprecated = lines, [], None
+    fenced, current = False, ""
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        tag = None if fenced else _TAG.match(line)
+        if tag:
+            if not tags:
+                description = lines[:number]
+            current = tag[1]
+            tags.append(Tag(tag[1], tag[2].strip()))
+        if current == "deprecated":
+            deprecated = f"{deprecated or ''} {tag[2] if tag else line}"
+    return Doc(
+        text=normal("\n".join(lines)),
+        description=normal("\n".join(description)),
+        tags=tuple(tags),
+        deprecated=None if deprecated is None else normal(deprecated),
+    )
+
+
+def _lines(comment: str) -> list[str]:
+    first, *rest = comment[3:-2].split("\n")
+    return [first.lstrip(" \t"), *(line.lstrip(" \t").removeprefix("*") for line in rest)]

@@ -1,0 +1,122 @@
+"""Writes a schema file anew: the same declarations and machine tags, the comments in our words.
+
+An official file enters the project this way. Its prose stays outside; sentences that the project
+already has for the same declaration or member are set in their place.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from mcp_bindgen.source import syntax
+from mcp_bindgen.source.text import Source
+
+__all__ = ["PROSE_TAGS", "Prose", "Sentence", "documented", "rewrite", "sentences"]
+
+PROSE_TAGS: Final = frozenset({"see", "example", "link", "param", "returns", "remarks"})
+"""Tags that hold prose; the others are facts and are kept."""
+
+_WIDTH: Final = 96
+_BLANKS: Final = re.compile(r"\n{3,}")
+_OPENED: Final = re.compile(r"\{\n\n")
+_TRAILING: Final = re.compile(r"[ \t]+$", re.MULTILINE)
+
+
+class Sentence(NamedTuple):
+    """What we say of a path, and why it is deprecated; empty for nothing."""
+
+    prose: str
+    deprecated: str
+
+
+Prose: TypeAlias = Callable[[str], Sentence]
+"""The sentence of a path (`Tool.inputSchema`, `A.b.c`)."""
+
+_Documented: TypeAlias = syntax.Declaration | syntax.Member
+
+
+def documented(module: syntax.Module) -> Iterator[tuple[str, _Documented]]:
+    """Each declaration and member with its path: wire names, nested by dots, in source order."""
+    for declaration in module.declarations:
+        yield declaration.name, declaration
+        if isinstance(declaration, syntax.Interface):
+            for member in declaration.members:
+                yield from _member(declaration.name, member)
+        elif isinstance(declaration, syntax.Alias):
+            yield from _inside(declaration.name, declaration.type)
+
+
+def _member(owner: str, member: syntax.Member) -> Iterator[tuple[str, _Documented]]:
+    path = f"{owner}.{member.name}"
+    yield path, member
+    yield from _inside(path, member.type)
+
+
+def _inside(path: str, type: syntax.Type) -> Iterator[tuple[str, _Documented]]:
+    match type:
+        case syntax.Inline():
+            for member in type.members:
+                yield from _member(path, member)
+            for index in type.index:
+                yield from _inside(path, index.type)
+        case syntax.Array():
+            yield from _inside(path, type.of)
+        case syntax.Union() | syntax.Intersection():
+            for part in type.of:
+                yield from _inside(path, part)
+        case syntax.Ref():
+            for arg in type.args:
+                yield from _inside(path, arg)
+        case syntax.Tuple():
+            for element in type.of:
+                yield from _inside(path, element.of)
+        case _:
+            return
+
+
+def sentences(module: syntax.Module) -> dict[str, Sentence]:
+    """What a file of ours says, by path."""
+    return {
+        path: Sentence(node.doc.description, node.doc.deprecated or "")
+        for path, node in documented(module)
+        if node.doc is not None
+    }
+
+
+def rewrite(source: Source, module: syntax.Module, prose: Prose) -> str:
+    """The text of `module` without its comments, with a doc comment wherever we have one to write."""
+    cuts = [(start, end, "") for end, start in source.comments.items()]
+    for path, node in documented(module):
+        comment = _comment(source, node, prose(path))
+        if comment:
+            cuts.append((node.at, node.at, comment))
+    text, position = [], 0
+    for start, end, new in sorted(cuts):
+        text += [source.slice(position, start), new]
+        position = end
+    text.append(source.slice(position, len(source.data)))
+    tidy = _BLANKS.sub("\n\n", _TRAILING.sub("", "".join(text)))
+    return _OPENED.sub("{\n", tidy).strip("\n") + "\n"
+
+
+def _comment(source: Source, node: _Documented, sentence: Sentence) -> str:
+    tags = [
+        f"@{tag.name} {sentence.deprecated if tag.name == 'deprecated' else tag.rest}".rstrip()
+        for tag in (node.doc.tags if node.doc else ())
+        if tag.name not in PROSE_TAGS
+    ]
+    line_start = source.data.rfind(b"\n", 0, node.at) + 1
+    before = source.slice(line_start, node.at)
+    indent = before if before.isspace() else ""
+    lines = textwrap.wrap(sentence.prose, _WIDTH - len(indent)) + [
+        line for tag in tags for line in textwrap.wrap(tag, _WIDTH - len(indent))
+    ]
+    if not lines:
+        return ""
+    if len(lines) == 1 and len(lines[0]) + len(indent) + 7 <= _WIDTH:
+        return f"/** {lines[0]} */\n{indent}"
+    body = "".join(f"{indent} * {line}\n" for line in lines)
+    return f"/**\n{body}{indent} */\n{indent}"

@@ -1,0 +1,125 @@
+"""Schema text: its lines, its comments, its bracket depth, and how an error points into it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from typing import Final, TypeVar
+
+from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaSyntaxError
+from mcp_bindgen.limits import MAX_DEPTH, MAX_SCHEMA_BYTES
+
+__all__ = ["Source", "printable"]
+
+_E = TypeVar("_E", bound=SchemaError)
+
+# A string, a comment or a bracket; whatever else a file has is skipped in one step.
+_TOKEN: Final = re.compile(
+    rb"""
+    (?P<comment> /\*.*?\*/ | //[^\n]* )
+  | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\]|\\.)*`
+  | (?P<unclosed> /\* | ["'`] )
+  | (?P<open> [(\[{<] )
+  | (?P<close> [)\]}] | (?<!=)> )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+_EXCERPT_WIDTH: Final = 96
+
+
+def printable(text: str) -> str:
+    """`text` with control characters written as escapes, so that a terminal is not steered by it."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class Source:
+    """One schema file as bytes: UTF-8 without BOM, lines ended by a line feed.
+
+    Raises SchemaSyntaxError for text that is not UTF-8, LimitExceeded for too much or too deep text.
+    """
+
+    def __init__(self, data: bytes, path: str) -> None:
+        self.path = printable(path)
+        if len(data) > MAX_SCHEMA_BYTES:
+            raise LimitExceeded(
+                f"the file has {len(data)} bytes, more than {MAX_SCHEMA_BYTES}",
+                place=self.path,
+                remedy="A schema of that size is a mistake; look at the file.",
+            )
+        data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        self.data = data
+        self._require_utf8()
+        self.comments = self._scan()
+
+    def _require_utf8(self) -> None:
+        try:
+            self.data.decode()
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            raise SchemaSyntaxError(
+                f"byte 0x{self.data[error.start]:02x} is not UTF-8",
+                place=f"{self.path}:{line}",
+                remedy="Save the file as UTF-8.",
+            ) from None
+
+    def _scan(self) -> dict[int, int]:
+        """Where comments end → where they start; refuses brackets nested deeper than MAX_DEPTH."""
+        comments: dict[int, int] = {}
+        depth = 0
+        for token in _TOKEN.finditer(self.data):
+            match token.lastgroup:
+                case "comment":
+                    comments[token.end()] = token.start()
+                case "unclosed":
+                    raise self.error(
+                        SchemaSyntaxError,
+                        token.start(),
+                        "a string or comment is not closed",
+                        "Close it.",
+                    )
+                case "open":
+                    depth += 1
+                    if depth > MAX_DEPTH:
+                        raise self.error(
+                            LimitExceeded,
+                            token.start(),
+                            f"brackets nest deeper than {MAX_DEPTH}",
+                            "Give the inner shapes names of their own.",
+                        )
+                case "close":
+                    depth = max(0, depth - 1)
+                case _:
+                    pass
+        return comments
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer(rb"\n", self.data))]
+
+    def slice(self, start: int, end: int) -> str:
+        return self.data[start:end].decode()
+
+    def line(self, at: int) -> int:
+        """The line of a byte offset, from 1."""
+        return bisect_right(self._line_starts, at)
+
+    def place(self, at: int) -> str:
+        """`file:line:column` of a byte offset; columns count characters, from 1."""
+        line = self.line(at)
+        column = len(self.slice(self._line_starts[line - 1], at)) + 1
+        return f"{self.path}:{line}:{column}"
+
+    def excerpt(self, at: int) -> str:
+        """The line of a byte offset, cut to a readable width, and a caret below the place."""
+        start = self._line_starts[self.line(at) - 1]
+        end = self.data.find(b"\n", start)
+        before = printable(self.slice(start, at))
+        after = printable(self.data[at : end if end >= 0 else None].decode(errors="replace"))
+        left = before[-_EXCERPT_WIDTH // 2 :]
+        return f"    {left}{after[: _EXCERPT_WIDTH - len(left)]}\n    {' ' * len(left)}^"
+
+    def error(self, kind: type[_E], at: int, message: str, remedy: str = "") -> _E:
+        """An error of `kind` that points at byte offset `at`."""
+        return kind(message, place=self.place(at), excerpt=self.excerpt(at), remedy=remedy)

@@ -1,0 +1,1982 @@
+/**
+ * Anything that may travel on the wire by itself.
+ * @category JSON-RPC
+ */
+export type JSONRPCMessage =
+  JSONRPCRequest | JSONRPCNotification | JSONRPCResponse;
+
+/**
+ * The protocol revision to which these declarations belong.
+ * @internal
+ */
+export const LATEST_PROTOCOL_VERSION = "2025-11-25";
+
+/**
+ * Value of `jsonrpc` in every message.
+ * @internal
+ */
+export const JSONRPC_VERSION = "2.0";
+
+/**
+ * Links progress notifications to the request whose sender chose it; unique among that sender's
+ * open requests.
+ * @category Common Types
+ */
+export type ProgressToken = string | number;
+
+/**
+ * Marks a place in a paged list; only the server that made it can interpret it.
+ * @category Common Types
+ */
+export type Cursor = string;
+
+/**
+ * Parameters of requests that can run as a task.
+ * @internal
+ */
+export interface TaskAugmentedRequestParams extends RequestParams {
+  /**
+   * Asks the receiver to answer at once and work in the background; absent means an ordinary
+   * request.
+   */
+  task?: TaskMetadata;
+}
+
+/**
+ * Parameters that every request can have.
+ * @internal
+ */
+export interface RequestParams {
+  /** Metadata kept apart from the parameters themselves. */
+  _meta?: {
+    /**
+     * Asks for progress notifications that carry this token; absent means that none are wanted.
+     */
+    progressToken?: ProgressToken;
+    [key: string]: unknown;
+  };
+}
+
+/**
+ * What all requests have in common, without the JSON-RPC envelope.
+ * @internal
+ */
+export interface Request {
+  /** Name of the operation, such as `tools/list`. */
+  method: string;
+
+  /** Named parameters of the operation. */
+  params?: { [key: string]: any };
+}
+
+/**
+ * Parameters that every notification can have.
+ * @internal
+ */
+export interface NotificationParams {
+  /** Metadata kept apart from the parameters themselves. */
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * What all notifications have in common, without the JSON-RPC envelope; nobody answers them.
+ * @internal
+ */
+export interface Notification {
+  /** Name of the event, such as `notifications/progress`. */
+  method: string;
+
+  /** Named details of the event. */
+  params?: { [key: string]: any };
+}
+
+/**
+ * What all successful answers have in common; further members depend on the request.
+ * @category Common Types
+ */
+export interface Result {
+  /** Metadata kept apart from the outcome itself. */
+  _meta?: { [key: string]: unknown };
+  [key: string]: unknown;
+}
+
+/**
+ * Tells what went wrong with a request.
+ * @category Common Types
+ */
+export interface Error {
+  /** Integer that programs can act on, such as -32602. */
+  code: number;
+
+  /** One short sentence for people. */
+  message: string;
+
+  /** Further details, in a form that the sender of the error defines. */
+  data?: unknown;
+}
+
+/**
+ * Pairs a response with its request; chosen by the sender of the request and never null.
+ * @category Common Types
+ */
+export type RequestId = string | number;
+
+/**
+ * A call that the other side has to answer.
+ * @category JSON-RPC
+ */
+export interface JSONRPCRequest extends Request {
+  jsonrpc: typeof JSONRPC_VERSION;
+  /** Repeated in the response; a sender never uses it again during the session. */
+  id: RequestId;
+}
+
+/**
+ * A one-way message; it has no id and gets no answer, not even an error.
+ * @category JSON-RPC
+ */
+export interface JSONRPCNotification extends Notification {
+  jsonrpc: typeof JSONRPC_VERSION;
+}
+
+/**
+ * The answer to a request that succeeded.
+ * @category JSON-RPC
+ */
+export interface JSONRPCResultResponse {
+  jsonrpc: typeof JSONRPC_VERSION;
+  /** Id of the request that is answered. */
+  id: RequestId;
+  result: Result;
+}
+
+/**
+ * The answer to a request that failed.
+ * @category JSON-RPC
+ */
+export interface JSONRPCErrorResponse {
+  jsonrpc: typeof JSONRPC_VERSION;
+  /** Id of the request that failed; absent if it could not be read. */
+  id?: RequestId;
+  error: Error;
+}
+
+/**
+ * The answer to a request, be it a result or an error.
+ * @category JSON-RPC
+ */
+export type JSONRPCResponse = JSONRPCResultResponse | JSONRPCErrorResponse;
+
+/** Sent when the received text is not JSON. */
+export const PARSE_ERROR = -32700;
+/** Sent when JSON arrives that is not a proper request, for instance without `method`. */
+export const INVALID_REQUEST = -32600;
+/**
+ * Sent when the receiver lacks the method or its feature, and for tool calls that go against
+ * `taskSupport`.
+ */
+export const METHOD_NOT_FOUND = -32601;
+/**
+ * Sent when parameters are missing, of a wrong type or out of range, or name something unknown.
+ */
+export const INVALID_PARAMS = -32602;
+/** Sent when the receiver itself fails in an unforeseen way. */
+export const INTERNAL_ERROR = -32603;
+
+/**
+ * Sent when a request cannot go on until the user has finished one or more URL mode elicitations.
+ * @internal
+ */
+export const URL_ELICITATION_REQUIRED = -32042;
+
+/**
+ * Refusal of a request until the listed URL mode elicitations are done; the client may retry after
+ * that.
+ * @internal
+ */
+export interface URLElicitationRequiredError extends Omit<
+  JSONRPCErrorResponse,
+  "error"
+> {
+  error: Error & {
+    code: typeof URL_ELICITATION_REQUIRED;
+    data: {
+      /** All that have to be done before a retry. */
+      elicitations: ElicitRequestURLParams[];
+      [key: string]: unknown;
+    };
+  };
+}
+
+/**
+ * Confirms success where there is nothing to return.
+ * @category Common Types
+ */
+export type EmptyResult = Result;
+
+/**
+ * Names the request to drop.
+ * @category `notifications/cancelled`
+ */
+export interface CancelledNotificationParams extends NotificationParams {
+  /**
+   * Id of the sender's request to drop. Ordinary requests need it; tasks are ended with
+   * `tasks/cancel` instead.
+   */
+  requestId?: RequestId;
+
+  /** Why, in words for people or a log. */
+  reason?: string;
+}
+
+/**
+ * Tells the receiver to stop work on an earlier request of the sender and not to answer it.
+ * @category `notifications/cancelled`
+ */
+export interface CancelledNotification extends JSONRPCNotification {
+  method: "notifications/cancelled";
+  params: CancelledNotificationParams;
+}
+
+/**
+ * Introduces the client to the server.
+ * @category `initialize`
+ */
+export interface InitializeRequestParams extends RequestParams {
+  /** Newest revision that the client speaks. */
+  protocolVersion: string;
+  capabilities: ClientCapabilities;
+  clientInfo: Implementation;
+}
+
+/**
+ * Opens the session; until it is answered the client sends no other requests but pings.
+ * @category `initialize`
+ */
+export interface InitializeRequest extends JSONRPCRequest {
+  method: "initialize";
+  params: InitializeRequestParams;
+}
+
+/**
+ * Introduces the server to the client, in answer to `initialize`.
+ * @category `initialize`
+ */
+export interface InitializeResult extends Result {
+  /**
+   * The revision asked for, if the server speaks it, else its newest; a client that cannot follow
+   * disconnects.
+   */
+  protocolVersion: string;
+  capabilities: ServerCapabilities;
+  serverInfo: Implementation;
+
+  /** Free text on working with this server, which the client hands on to its host. */
+  instructions?: string;
+}
+
+/**
+ * Sent by the client once it has the answer to `initialize`; normal operation begins.
+ * @category `notifications/initialized`
+ */
+export interface InitializedNotification extends JSONRPCNotification {
+  method: "notifications/initialized";
+  params?: NotificationParams;
+}
+
+/**
+ * Optional features that a client offers; unknown keys are ignored.
+ * @category `initialize`
+ */
+export interface ClientCapabilities {
+  /** Settings of non-standard features, by name of the feature. */
+  experimental?: { [key: string]: object };
+
+  /** Declared by a client that tells its roots on request. */
+  roots?: {
+    /** Whether the client sends `notifications/roots/list_changed`; absent means false. */
+    listChanged?: boolean;
+  };
+
+  /** Declared by a client that lets servers use its language model. */
+  sampling?: {
+    /** Declared if `includeContext` may have values other than `none`. */
+    context?: object;
+
+    /** Declared if sampling requests may have `tools` and `toolChoice`. */
+    tools?: object;
+  };
+
+  /** Declared by a client that can ask its user; an empty object stands for form mode only. */
+  elicitation?: { /** Declared if the client can show forms. */
+form?: object; /** Declared if the client can send its user to a web page. */
+url?: object };
+
+  /** Declared by a side that can run requests it receives as tasks. */
+  tasks?: {
+    /** Declared if `tasks/list` is answered. */
+    list?: object;
+
+    /** Declared if `tasks/cancel` is answered. */
+    cancel?: object;
+
+    /** Request types that may be sent as tasks; any that is not listed may not. */
+    requests?: {
+      sampling?: {
+        /** Declared if `sampling/createMessage` can run as a task. */
+        createMessage?: object;
+      };
+
+      elicitation?: {
+        /** Declared if `elicitation/create` can run as a task. */
+        create?: object;
+      };
+    };
+  };
+}
+
+/**
+ * Optional features that a server offers; unknown keys are ignored.
+ * @category `initialize`
+ */
+export interface ServerCapabilities {
+  /** Settings of non-standard features, by name of the feature. */
+  experimental?: { [key: string]: object };
+
+  /** Declared by a server that sends `notifications/message`. */
+  logging?: object;
+
+  /** Declared by a server that answers `completion/complete`. */
+  completions?: object;
+
+  /** Declared by a server that has prompts, if only as an empty object. */
+  prompts?: {
+    /** Whether the server sends `notifications/prompts/list_changed`; absent means false. */
+    listChanged?: boolean;
+  };
+
+  /** Declared by a server that has resources, if only as an empty object. */
+  resources?: {
+    /** Whether the server accepts `resources/subscribe`; absent means false. */
+    subscribe?: boolean;
+
+    /** Whether the server sends `notifications/resources/list_changed`; absent means false. */
+    listChanged?: boolean;
+  };
+
+  /** Declared by a server that has tools, if only as an empty object. */
+  tools?: {
+    /** Whether the server sends `notifications/tools/list_changed`; absent means false. */
+    listChanged?: boolean;
+  };
+
+  /** Declared by a side that can run requests it receives as tasks. */
+  tasks?: {
+    /** Declared if `tasks/list` is answered. */
+    list?: object;
+
+    /** Declared if `tasks/cancel` is answered. */
+    cancel?: object;
+
+    /** Request types that may be sent as tasks; any that is not listed may not. */
+    requests?: {
+      tools?: {
+        /** Declared if `tools/call` can run as a task; each tool may still forbid it. */
+        call?: object;
+      };
+    };
+  };
+}
+
+/**
+ * An image that a user interface can show beside a name.
+ * @category Common Types
+ */
+export interface Icon {
+  /**
+   * An `https:` URL of an image, or a `data:` URI that holds it in base64.
+   * @format uri
+   */
+  src: string;
+
+  /** Stated image type, such as `image/png`, for sources that do not tell it well. */
+  mimeType?: string;
+
+  /**
+   * Entries such as `48x48`, or `any` for scalable images; absent means that every size will do.
+   */
+  sizes?: string[];
+
+  /** Background for which the icon is drawn; absent means that both will do. */
+  theme?: "light" | "dark";
+}
+
+/**
+ * Adds `icons` to a declaration.
+ * @internal
+ */
+export interface Icons {
+  /** Images to choose from, for instance by size or theme. */
+  icons?: Icon[];
+}
+
+/**
+ * The two names that most declarations have, one for programs and one for people.
+ * @internal
+ */
+export interface BaseMetadata {
+  /** Identifier for programs; shown to people only where there is no `title`. */
+  name: string;
+
+  /** Label for people; absent means that `name` is shown. */
+  title?: string;
+}
+
+/**
+ * Names the software on one side of a connection.
+ * @category `initialize`
+ */
+export interface Implementation extends BaseMetadata, Icons {
+  /** Version of the software, not of the protocol. */
+  version: string;
+
+  /** What the software does, for people. */
+  description?: string;
+
+  /**
+   * Where to read more about the software.
+   * @format uri
+   */
+  websiteUrl?: string;
+}
+
+/**
+ * Sent by either side to find out whether the other still answers; the answer is empty.
+ * @category `ping`
+ */
+export interface PingRequest extends JSONRPCRequest {
+  method: "ping";
+  params?: RequestParams;
+}
+
+/**
+ * Names a request by its token and tells how much of it is done.
+ * @category `notifications/progress`
+ */
+export interface ProgressNotificationParams extends NotificationParams {
+  /** Token from the `_meta` of the request concerned. */
+  progressToken: ProgressToken;
+
+  /**
+   * Amount done, fractions allowed; larger than in the notification before.
+   * @TJS-type number
+   */
+  progress: number;
+
+  /**
+   * Amount at which the work is complete, in the unit of `progress`; absent means unknown.
+   * @TJS-type number
+   */
+  total?: number;
+
+  /** The current step in words, for people. */
+  message?: string;
+}
+
+/**
+ * Reports how far the work on a request has come.
+ * @category `notifications/progress`
+ */
+export interface ProgressNotification extends JSONRPCNotification {
+  method: "notifications/progress";
+  params: ProgressNotificationParams;
+}
+
+/**
+ * Parameters that every request for a list can have.
+ * @internal
+ */
+export interface PaginatedRequestParams extends RequestParams {
+  /** A `nextCursor` received earlier; absent asks for the first page. */
+  cursor?: Cursor;
+}
+
+/**
+ * What requests for lists have in common.
+ * @internal
+ */
+export interface PaginatedRequest extends JSONRPCRequest {
+  params?: PaginatedRequestParams;
+}
+
+/**
+ * What pages of lists have in common.
+ * @internal
+ */
+export interface PaginatedResult extends Result {
+  /** Cursor for the next page; absent on the last one. */
+  nextCursor?: Cursor;
+}
+
+/**
+ * Asks for the resources, one page at a time.
+ * @category `resources/list`
+ */
+export interface ListResourcesRequest extends PaginatedRequest {
+  method: "resources/list";
+}
+
+/**
+ * One page of the server's resources.
+ * @category `resources/list`
+ */
+export interface ListResourcesResult extends PaginatedResult {
+  resources: Resource[];
+}
+
+/**
+ * Asks for the resource templates, one page at a time.
+ * @category `resources/templates/list`
+ */
+export interface ListResourceTemplatesRequest extends PaginatedRequest {
+  method: "resources/templates/list";
+}
+
+/**
+ * One page of the server's resource templates.
+ * @category `resources/templates/list`
+ */
+export interface ListResourceTemplatesResult extends PaginatedResult {
+  resourceTemplates: ResourceTemplate[];
+}
+
+/**
+ * Parameters of requests about a single resource.
+ * @internal
+ */
+export interface ResourceRequestParams extends RequestParams {
+  /**
+   * Any scheme may occur, common ones such as `file:` as well as the server's own.
+   * @format uri
+   */
+  uri: string;
+}
+
+/**
+ * Names the resource to read.
+ * @category `resources/read`
+ */
+export interface ReadResourceRequestParams extends ResourceRequestParams {}
+
+/**
+ * Asks for the contents of a resource.
+ * @category `resources/read`
+ */
+export interface ReadResourceRequest extends JSONRPCRequest {
+  method: "resources/read";
+  params: ReadResourceRequestParams;
+}
+
+/**
+ * What a resource contains.
+ * @category `resources/read`
+ */
+export interface ReadResourceResult extends Result {
+  /**
+   * Text or binary parts; a directory, for instance, may give several, each with its own URI.
+   */
+  contents: (TextResourceContents | BlobResourceContents)[];
+}
+
+/**
+ * Sent by a server whose set of resources has changed; the client may fetch the list anew.
+ * @category `notifications/resources/list_changed`
+ */
+export interface ResourceListChangedNotification extends JSONRPCNotification {
+  method: "notifications/resources/list_changed";
+  params?: NotificationParams;
+}
+
+/**
+ * Names the resource to watch.
+ * @category `resources/subscribe`
+ */
+export interface SubscribeRequestParams extends ResourceRequestParams {}
+
+/**
+ * Asks for a notification each time a certain resource changes.
+ * @category `resources/subscribe`
+ */
+export interface SubscribeRequest extends JSONRPCRequest {
+  method: "resources/subscribe";
+  params: SubscribeRequestParams;
+}
+
+/**
+ * Names the resource to watch no longer.
+ * @category `resources/unsubscribe`
+ */
+export interface UnsubscribeRequestParams extends ResourceRequestParams {}
+
+/**
+ * Ends the notifications for a resource that was subscribed to earlier.
+ * @category `resources/unsubscribe`
+ */
+export interface UnsubscribeRequest extends JSONRPCRequest {
+  method: "resources/unsubscribe";
+  params: UnsubscribeRequestParams;
+}
+
+/**
+ * Names the resource that changed.
+ * @category `notifications/resources/updated`
+ */
+export interface ResourceUpdatedNotificationParams extends NotificationParams {
+  /**
+   * The watched resource or one below it.
+   * @format uri
+   */
+  uri: string;
+}
+
+/**
+ * Sent by a server when a resource that the client watches has changed.
+ * @category `notifications/resources/updated`
+ */
+export interface ResourceUpdatedNotification extends JSONRPCNotification {
+  method: "notifications/resources/updated";
+  params: ResourceUpdatedNotificationParams;
+}
+
+/**
+ * Something that a server lets clients read, such as a file or a record.
+ * @category `resources/list`
+ */
+export interface Resource extends BaseMetadata, Icons {
+  /**
+   * Identifies the resource on its server, which alone gives the URI its meaning.
+   * @format uri
+   */
+  uri: string;
+
+  /** Explanation for models and people. */
+  description?: string;
+
+  /** Media type such as `text/plain`; absent means unknown. */
+  mimeType?: string;
+
+  /** Hints for the client on whom it is for and how much it matters. */
+  annotations?: Annotations;
+
+  /**
+   * Length in bytes of what the resource holds, not of its base64 form; absent means unknown.
+   */
+  size?: number;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Describes a whole family of resources by a pattern for their URIs.
+ * @category `resources/templates/list`
+ */
+export interface ResourceTemplate extends BaseMetadata, Icons {
+  /**
+   * RFC 6570 template from which a client builds resource URIs.
+   * @format uri-template
+   */
+  uriTemplate: string;
+
+  /** Explanation for models and people. */
+  description?: string;
+
+  /** Type that everything built from the template has; absent where types differ. */
+  mimeType?: string;
+
+  /** Hints for the client on whom it is for and how much it matters. */
+  annotations?: Annotations;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * What text and binary contents have in common.
+ * @internal
+ */
+export interface ResourceContents {
+  /**
+   * The resource itself or a part of it.
+   * @format uri
+   */
+  uri: string;
+
+  /** Media type such as `text/plain`; absent means unknown. */
+  mimeType?: string;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Contents that are text.
+ * @category Content
+ */
+export interface TextResourceContents extends ResourceContents {
+  /** The whole text; binary data goes into a `blob` instead. */
+  text: string;
+}
+
+/**
+ * Contents that are binary.
+ * @category Content
+ */
+export interface BlobResourceContents extends ResourceContents {
+  /**
+   * The bytes in base64.
+   * @format byte
+   */
+  blob: string;
+}
+
+/**
+ * Asks for the prompts, one page at a time.
+ * @category `prompts/list`
+ */
+export interface ListPromptsRequest extends PaginatedRequest {
+  method: "prompts/list";
+}
+
+/**
+ * One page of the server's prompts.
+ * @category `prompts/list`
+ */
+export interface ListPromptsResult extends PaginatedResult {
+  prompts: Prompt[];
+}
+
+/**
+ * Names the prompt and gives its arguments.
+ * @category `prompts/get`
+ */
+export interface GetPromptRequestParams extends RequestParams {
+  /** Name of a prompt from `prompts/list`. */
+  name: string;
+
+  /** Values by argument name, always strings. */
+  arguments?: { [key: string]: string };
+}
+
+/**
+ * Asks for a prompt with its arguments filled in.
+ * @category `prompts/get`
+ */
+export interface GetPromptRequest extends JSONRPCRequest {
+  method: "prompts/get";
+  params: GetPromptRequestParams;
+}
+
+/**
+ * The messages that a prompt has turned into.
+ * @category `prompts/get`
+ */
+export interface GetPromptResult extends Result {
+  /** What the prompt is for, in words for people. */
+  description?: string;
+  messages: PromptMessage[];
+}
+
+/**
+ * A message template of the server, usually picked by the user.
+ * @category `prompts/list`
+ */
+export interface Prompt extends BaseMetadata, Icons {
+  /** What the prompt achieves. */
+  description?: string;
+
+  /** Values that the prompt can take; absent means none. */
+  arguments?: PromptArgument[];
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * A value with which a prompt can be filled in.
+ * @category `prompts/list`
+ */
+export interface PromptArgument extends BaseMetadata {
+  /** What to enter. */
+  description?: string;
+
+  /** True if `prompts/get` fails without it; absent means optional. */
+  required?: boolean;
+}
+
+/**
+ * Who speaks: the person or the language model.
+ * @category Common Types
+ */
+export type Role = "user" | "assistant";
+
+/**
+ * One turn of the conversation that a prompt yields.
+ * @category `prompts/get`
+ */
+export interface PromptMessage {
+  role: Role;
+  content: ContentBlock;
+}
+
+/**
+ * Content block that points to a resource of the server, which need not be in its list.
+ * @category Content
+ */
+export interface ResourceLink extends Resource {
+  type: "resource_link";
+}
+
+/**
+ * Content block that holds a resource as a whole.
+ * @category Content
+ */
+export interface EmbeddedResource {
+  type: "resource";
+  resource: TextResourceContents | BlobResourceContents;
+
+  /** Hints for the client on whom it is for and how much it matters. */
+  annotations?: Annotations;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Sent by a server whose set of prompts has changed; the client may fetch the list anew.
+ * @category `notifications/prompts/list_changed`
+ */
+export interface PromptListChangedNotification extends JSONRPCNotification {
+  method: "notifications/prompts/list_changed";
+  params?: NotificationParams;
+}
+
+/**
+ * Asks for the tools, one page at a time.
+ * @category `tools/list`
+ */
+export interface ListToolsRequest extends PaginatedRequest {
+  method: "tools/list";
+}
+
+/**
+ * One page of the server's tools.
+ * @category `tools/list`
+ */
+export interface ListToolsResult extends PaginatedResult {
+  tools: Tool[];
+}
+
+/**
+ * What a tool call has produced, failures of the tool included.
+ * @category `tools/call`
+ */
+export interface CallToolResult extends Result {
+  /** Blocks for the model; present even if there are none. */
+  content: ContentBlock[];
+
+  /** The outcome as JSON that is valid under the tool's `outputSchema`, if it has one. */
+  structuredContent?: { [key: string]: unknown };
+
+  /**
+   * True if the tool failed, with the reason in `content` for the model; absent means success.
+   */
+  isError?: boolean;
+}
+
+/**
+ * Names the tool and gives its arguments.
+ * @category `tools/call`
+ */
+export interface CallToolRequestParams extends TaskAugmentedRequestParams {
+  /** Name of a tool from `tools/list`. */
+  name: string;
+
+  /** Object that fits the tool's `inputSchema`; absent means no arguments. */
+  arguments?: { [key: string]: unknown };
+}
+
+/**
+ * Runs a tool of the server.
+ * @category `tools/call`
+ */
+export interface CallToolRequest extends JSONRPCRequest {
+  method: "tools/call";
+  params: CallToolRequestParams;
+}
+
+/**
+ * Sent by a server whose set of tools has changed; the client may fetch the list anew.
+ * @category `notifications/tools/list_changed`
+ */
+export interface ToolListChangedNotification extends JSONRPCNotification {
+  method: "notifications/tools/list_changed";
+  params?: NotificationParams;
+}
+
+/**
+ * Hints about what a tool does; a client trusts them only as far as it trusts the server.
+ * @category `tools/list`
+ */
+export interface ToolAnnotations {
+  /** Label for people, used if the tool itself has no `title`. */
+  title?: string;
+
+  /** Whether calls leave everything outside the tool as it was; absent means false. */
+  readOnlyHint?: boolean;
+
+  /**
+   * Whether calls may delete or overwrite something; absent means true. Irrelevant for read-only
+   * tools.
+   */
+  destructiveHint?: boolean;
+
+  /**
+   * Whether a second identical call changes nothing more; absent means false. Irrelevant for read-
+   * only tools.
+   */
+  idempotentHint?: boolean;
+
+  /** Whether calls may reach parties outside a closed system; absent means true. */
+  openWorldHint?: boolean;
+}
+
+/**
+ * Tells in which ways a tool may be run.
+ * @category `tools/list`
+ */
+export interface ToolExecution {
+  /** Whether calls as a task are refused, allowed or demanded; absent means `forbidden`. */
+  taskSupport?: "forbidden" | "optional" | "required";
+}
+
+/**
+ * A function of the server that a client may call.
+ * @category `tools/list`
+ */
+export interface Tool extends BaseMetadata, Icons {
+  /** Tells the model what the tool does and when to use it. */
+  description?: string;
+
+  /** JSON Schema of the arguments object. */
+  inputSchema: {
+    /** URI of the JSON Schema dialect; absent means 2020-12. */
+    $schema?: string;
+    type: "object";
+    /** Schema of each argument, by name. */
+    properties?: { [key: string]: object };
+    /** Names of the arguments that every call has to give. */
+    required?: string[];
+  };
+
+  /** Absent means that calls cannot run as tasks. */
+  execution?: ToolExecution;
+
+  /**
+   * JSON Schema of `structuredContent` in results; absent means that its form is not promised.
+   */
+  outputSchema?: {
+    /** URI of the JSON Schema dialect; absent means 2020-12. */
+    $schema?: string;
+    type: "object";
+    /** Schema of each member of `structuredContent`, by name. */
+    properties?: { [key: string]: object };
+    /** Names of the members that are always there. */
+    required?: string[];
+  };
+
+  /** Hints about what calls of the tool do. */
+  annotations?: ToolAnnotations;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * How a task stands; `completed`, `failed` and `cancelled` are final.
+ * @category `tasks`
+ */
+export type TaskStatus =
+  | "working"
+  | "input_required"
+  | "completed"
+  | "failed"
+  | "cancelled";
+
+/**
+ * Wishes of the requestor about a new task.
+ * @category `tasks`
+ */
+export interface TaskMetadata {
+  /** Wished lifetime in milliseconds from creation; the receiver may grant another. */
+  ttl?: number;
+}
+
+/**
+ * Value of the `_meta` key `io.modelcontextprotocol/related-task`, which ties a message to a task.
+ * @category `tasks`
+ */
+export interface RelatedTaskMetadata {
+  taskId: string;
+}
+
+/**
+ * State of a request that runs in the background.
+ * @category `tasks`
+ */
+export interface Task {
+  /** Made by the receiver of the request; no two of its tasks share it. */
+  taskId: string;
+
+  status: TaskStatus;
+
+  /** More about the status in words, such as the cause of a failure. */
+  statusMessage?: string;
+
+  /** When the task began, in ISO 8601 form. */
+  createdAt: string;
+
+  /** When the task last changed, in ISO 8601 form. */
+  lastUpdatedAt: string;
+
+  /**
+   * Milliseconds after creation when the receiver may delete the task; null means never.
+   * @nullable
+   */
+  ttl: number | null;
+
+  /** Milliseconds that a requestor waits at least between two `tasks/get` requests. */
+  pollInterval?: number;
+}
+
+/**
+ * First answer to a request that runs as a task; the outcome is fetched with `tasks/result`.
+ * @category `tasks`
+ */
+export interface CreateTaskResult extends Result {
+  task: Task;
+}
+
+/**
+ * Asks how a task stands.
+ * @category `tasks/get`
+ */
+export interface GetTaskRequest extends JSONRPCRequest {
+  method: "tasks/get";
+  params: {
+    taskId: string;
+  };
+}
+
+/**
+ * How a task stands, with the members of the task at top level.
+ * @category `tasks/get`
+ */
+export type GetTaskResult = Result & Task;
+
+/**
+ * Asks for the outcome of a task; the answer waits until the task has ended.
+ * @category `tasks/result`
+ */
+export interface GetTaskPayloadRequest extends JSONRPCRequest {
+  method: "tasks/result";
+  params: {
+    taskId: string;
+  };
+}
+
+/**
+ * Exactly what the request behind the task would have returned without a task.
+ * @category `tasks/result`
+ */
+export interface GetTaskPayloadResult extends Result {
+  [key: string]: unknown;
+}
+
+/**
+ * Asks the receiver to give up a task that has not ended.
+ * @category `tasks/cancel`
+ */
+export interface CancelTaskRequest extends JSONRPCRequest {
+  method: "tasks/cancel";
+  params: {
+    taskId: string;
+  };
+}
+
+/**
+ * The cancelled task, with its members at top level.
+ * @category `tasks/cancel`
+ */
+export type CancelTaskResult = Result & Task;
+
+/**
+ * Asks for the requestor's own tasks, one page at a time.
+ * @category `tasks/list`
+ */
+export interface ListTasksRequest extends PaginatedRequest {
+  method: "tasks/list";
+}
+
+/**
+ * One page of the requestor's tasks.
+ * @category `tasks/list`
+ */
+export interface ListTasksResult extends PaginatedResult {
+  tasks: Task[];
+}
+
+/**
+ * The whole task in its new state.
+ * @category `notifications/tasks/status`
+ */
+export type TaskStatusNotificationParams = NotificationParams & Task;
+
+/**
+ * Reports a change of a task's status; it is optional, so requestors poll all the same.
+ * @category `notifications/tasks/status`
+ */
+export interface TaskStatusNotification extends JSONRPCNotification {
+  method: "notifications/tasks/status";
+  params: TaskStatusNotificationParams;
+}
+
+/**
+ * Gives the new threshold.
+ * @category `logging/setLevel`
+ */
+export interface SetLevelRequestParams extends RequestParams {
+  /** Least severe level to send from now on. */
+  level: LoggingLevel;
+}
+
+/**
+ * Tells the server how severe a log message has to be for the client to want it.
+ * @category `logging/setLevel`
+ */
+export interface SetLevelRequest extends JSONRPCRequest {
+  method: "logging/setLevel";
+  params: SetLevelRequestParams;
+}
+
+/**
+ * Content of a log message.
+ * @category `notifications/message`
+ */
+export interface LoggingMessageNotificationParams extends NotificationParams {
+  level: LoggingLevel;
+
+  /** Part of the server that logs; absent means unnamed. */
+  logger?: string;
+
+  /** The entry itself, as text or any other JSON value. */
+  data: unknown;
+}
+
+/**
+ * A log message from the server.
+ * @category `notifications/message`
+ */
+export interface LoggingMessageNotification extends JSONRPCNotification {
+  method: "notifications/message";
+  params: LoggingMessageNotificationParams;
+}
+
+/**
+ * Severity of a log message, rising from `debug` to `emergency`.
+ * @category Common Types
+ */
+export type LoggingLevel =
+  | "debug"
+  | "info"
+  | "notice"
+  | "warning"
+  | "error"
+  | "critical"
+  | "alert"
+  | "emergency";
+
+/**
+ * The conversation and the server's wishes about how to continue it.
+ * @category `sampling/createMessage`
+ */
+export interface CreateMessageRequestParams extends TaskAugmentedRequestParams {
+  /** The conversation, oldest message first. */
+  messages: SamplingMessage[];
+
+  /** Wishes about the model, which the client alone picks. */
+  modelPreferences?: ModelPreferences;
+
+  /** System prompt that the server would like; the client may use another or none. */
+  systemPrompt?: string;
+
+  /**
+   * Whose context to add; absent means `none`, and the other values need the capability
+   * `sampling.context`.
+   */
+  includeContext?: "none" | "thisServer" | "allServers";
+
+  /**
+   * How random the generation should be.
+   * @TJS-type number
+   */
+  temperature?: number;
+
+  /** Upper limit of tokens to generate; fewer may come. */
+  maxTokens: number;
+  /** Texts at which generation should end. */
+  stopSequences?: string[];
+
+  /** Extra settings that only the model's provider understands. */
+  metadata?: object;
+
+  /** Tools for the model in this request only; needs the capability `sampling.tools`. */
+  tools?: Tool[];
+
+  /** How the model may use the tools; needs the capability `sampling.tools`. */
+  toolChoice?: ToolChoice;
+}
+
+/**
+ * Rule for the model's use of tools in one request.
+ * @category `sampling/createMessage`
+ */
+export interface ToolChoice {
+  /**
+   * `auto` leaves it to the model, `required` demands at least one use, `none` forbids any; absent
+   * means `auto`.
+   */
+  mode?: "auto" | "required" | "none";
+}
+
+/**
+ * Sent by a server to have the client's language model continue a conversation.
+ * @category `sampling/createMessage`
+ */
+export interface CreateMessageRequest extends JSONRPCRequest {
+  method: "sampling/createMessage";
+  params: CreateMessageRequestParams;
+}
+
+/**
+ * The message that the client's language model wrote.
+ * @category `sampling/createMessage`
+ */
+export interface CreateMessageResult extends Result, SamplingMessage {
+  /** Name of the model that wrote it. */
+  model: string;
+
+  /** Why generation ended; values outside this list may occur, and absent means unknown. */
+  stopReason?: "endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string;
+}
+
+/**
+ * One turn of a conversation with a language model.
+ * @category `sampling/createMessage`
+ */
+export interface SamplingMessage {
+  role: Role;
+  /** One block or a list of blocks. */
+  content: SamplingMessageContentBlock | SamplingMessageContentBlock[];
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * What a message to or from the client's language model can hold.
+ * @category `sampling/createMessage`
+ */
+export type SamplingMessageContentBlock =
+  | TextContent
+  | ImageContent
+  | AudioContent
+  | ToolUseContent
+  | ToolResultContent;
+
+/**
+ * Hints for the client about a resource or content block.
+ * @category Common Types
+ */
+export interface Annotations {
+  /** Who should see it: people, the model or both. */
+  audience?: Role[];
+
+  /**
+   * From 0 for something that can be dropped to 1 for something needed.
+   * @TJS-type number
+   * @minimum 0
+   * @maximum 1
+   */
+  priority?: number;
+
+  /** Time of the latest change, in ISO 8601 form. */
+  lastModified?: string;
+}
+
+/**
+ * One piece of what a prompt or a tool returns.
+ * @category Content
+ */
+export type ContentBlock =
+  TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
+
+/**
+ * Content block with plain text.
+ * @category Content
+ */
+export interface TextContent {
+  type: "text";
+
+  text: string;
+
+  /** Hints for the client on whom it is for and how much it matters. */
+  annotations?: Annotations;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Content block with a picture.
+ * @category Content
+ */
+export interface ImageContent {
+  type: "image";
+
+  /**
+   * The image file in base64.
+   * @format byte
+   */
+  data: string;
+
+  /** Image type such as `image/png`. */
+  mimeType: string;
+
+  /** Hints for the client on whom it is for and how much it matters. */
+  annotations?: Annotations;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Content block with sound.
+ * @category Content
+ */
+export interface AudioContent {
+  type: "audio";
+
+  /**
+   * The sound file in base64.
+   * @format byte
+   */
+  data: string;
+
+  /** Sound type such as `audio/wav`. */
+  mimeType: string;
+
+  /** Hints for the client on whom it is for and how much it matters. */
+  annotations?: Annotations;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Asks for a tool to be run; found in messages of the assistant.
+ * @category `sampling/createMessage`
+ */
+export interface ToolUseContent {
+  type: "tool_use";
+
+  /** Tells this use from others; the result repeats it as `toolUseId`. */
+  id: string;
+
+  /** One of the tools given in the request. */
+  name: string;
+
+  /** Arguments that fit the tool's `inputSchema`. */
+  input: { [key: string]: unknown };
+
+  /** Extra metadata, kept when the block is sent on in later requests. */
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Outcome of a tool use, in a user message that has only such blocks.
+ * @category `sampling/createMessage`
+ */
+export interface ToolResultContent {
+  type: "tool_result";
+
+  /** The `id` of the earlier `tool_use` block that this answers. */
+  toolUseId: string;
+
+  /** Blocks for the model, of the same kinds as in a `tools/call` result. */
+  content: ContentBlock[];
+
+  /** The outcome as JSON that is valid under the tool's `outputSchema`, if it has one. */
+  structuredContent?: { [key: string]: unknown };
+
+  /** True if the tool failed; absent means success. */
+  isError?: boolean;
+
+  /** Extra metadata, kept when the block is sent on in later requests. */
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Wishes of a server about the model, none of which binds the client.
+ * @category `sampling/createMessage`
+ */
+export interface ModelPreferences {
+  /** Models by name, most wanted first; they count before the priorities. */
+  hints?: ModelHint[];
+
+  /**
+   * Weight of a low price, from 0 for none to 1 for the most.
+   * @TJS-type number
+   * @minimum 0
+   * @maximum 1
+   */
+  costPriority?: number;
+
+  /**
+   * Weight of a quick answer, from 0 for none to 1 for the most.
+   * @TJS-type number
+   * @minimum 0
+   * @maximum 1
+   */
+  speedPriority?: number;
+
+  /**
+   * Weight of the model's abilities, from 0 for none to 1 for the most.
+   * @TJS-type number
+   * @minimum 0
+   * @maximum 1
+   */
+  intelligencePriority?: number;
+}
+
+/**
+ * Points to a model or a family of models; the client may know further keys.
+ * @category `sampling/createMessage`
+ */
+export interface ModelHint {
+  /**
+   * Fits every model whose name contains it; a client may take a comparable one from another
+   * provider.
+   */
+  name?: string;
+}
+
+/**
+ * Tells which argument is being typed and what is there so far.
+ * @category `completion/complete`
+ */
+export interface CompleteRequestParams extends RequestParams {
+  /** The prompt or resource template that has the argument. */
+  ref: PromptReference | ResourceTemplateReference;
+
+  /** The argument being typed. */
+  argument: {
+    /** Argument of the prompt, or variable of the URI template. */
+    name: string;
+
+    /** What has been typed so far. */
+    value: string;
+  };
+
+  /** What the server may take into account. */
+  context?: {
+    /** Values of other arguments that are already decided, by name. */
+    arguments?: { [key: string]: string };
+  };
+}
+
+/**
+ * Asks for suggestions while the user types an argument.
+ * @category `completion/complete`
+ */
+export interface CompleteRequest extends JSONRPCRequest {
+  method: "completion/complete";
+  params: CompleteRequestParams;
+}
+
+/**
+ * Suggestions for an argument.
+ * @category `completion/complete`
+ */
+export interface CompleteResult extends Result {
+  completion: {
+    /** At most 100, best match first. */
+    values: string[];
+
+    /** Number of all matches, sent or not; absent means unknown. */
+    total?: number;
+
+    /** True if some matches were not sent. */
+    hasMore?: boolean;
+  };
+}
+
+/**
+ * Points to a resource or resource template.
+ * @category `completion/complete`
+ */
+export interface ResourceTemplateReference {
+  type: "ref/resource";
+
+  /**
+   * A resource URI or an RFC 6570 template.
+   * @format uri-template
+   */
+  uri: string;
+}
+
+/**
+ * Points to a prompt by its name.
+ * @category `completion/complete`
+ */
+export interface PromptReference extends BaseMetadata {
+  type: "ref/prompt";
+}
+
+/**
+ * Sent by a server to learn which parts of the file system are open to it.
+ * @category `roots/list`
+ */
+export interface ListRootsRequest extends JSONRPCRequest {
+  method: "roots/list";
+  params?: RequestParams;
+}
+
+/**
+ * The client's roots.
+ * @category `roots/list`
+ */
+export interface ListRootsResult extends Result {
+  roots: Root[];
+}
+
+/**
+ * One place in the file system that a client opens to servers.
+ * @category `roots/list`
+ */
+export interface Root {
+  /**
+   * Starts with `file://`; no two roots of a client share it.
+   * @format uri
+   */
+  uri: string;
+
+  /** Label for people. */
+  name?: string;
+
+  _meta?: { [key: string]: unknown };
+}
+
+/**
+ * Sent by a client whose roots have changed; the server asks for them again.
+ * @category `notifications/roots/list_changed`
+ */
+export interface RootsListChangedNotification extends JSONRPCNotification {
+  method: "notifications/roots/list_changed";
+  params?: NotificationParams;
+}
+
+/**
+ * Describes a form that the client shows to the user.
+ * @category `elicitation/create`
+ */
+export interface ElicitRequestFormParams extends TaskAugmentedRequestParams {
+  /** Absent means `form`. */
+  mode?: "form";
+
+  /** Tells the user what is asked for and why. */
+  message: string;
+
+  /** JSON Schema of the form: a flat object with one property for each field. */
+  requestedSchema: {
+    /** URI of the JSON Schema dialect; absent means 2020-12. */
+    $schema?: string;
+    type: "object";
+    /** The fields by name. */
+    properties: {
+      [key: string]: PrimitiveSchemaDefinition;
+    };
+    /** Names of the fields that the user has to fill in; absent means none. */
+    required?: string[];
+  };
+}
+
+/**
+ * Describes a web page to which the client sends the user, so that secrets stay off the client.
+ * @category `elicitation/create`
+ */
+export interface ElicitRequestURLParams extends TaskAugmentedRequestParams {
+  mode: "url";
+
+  /** Tells the user why the page should be visited. */
+  message: string;
+
+  /**
+   * Opaque to the client and unique on its server; repeated in
+   * `notifications/elicitation/complete`.
+   */
+  elicitationId: string;
+
+  /**
+   * Page to open with the user's consent; the client does not fetch it on its own.
+   * @format uri
+   */
+  url: string;
+}
+
+/**
+ * Parameters of a form or of a visit to a web page.
+ * @category `elicitation/create`
+ */
+export type ElicitRequestParams =
+  ElicitRequestFormParams | ElicitRequestURLParams;
+
+/**
+ * Sent by a server to ask the user something through the client.
+ * @category `elicitation/create`
+ */
+export interface ElicitRequest extends JSONRPCRequest {
+  method: "elicitation/create";
+  params: ElicitRequestParams;
+}
+
+/**
+ * One field of a form.
+ * @category `elicitation/create`
+ */
+export type PrimitiveSchemaDefinition =
+  StringSchema | NumberSchema | BooleanSchema | EnumSchema;
+
+/**
+ * Field for text.
+ * @category `elicitation/create`
+ */
+export interface StringSchema {
+  type: "string";
+  title?: string;
+  description?: string;
+  /** Counted in characters. */
+  minLength?: number;
+  /** Counted in characters. */
+  maxLength?: number;
+  /** What the text has to be; absent means any text. */
+  format?: "email" | "uri" | "date" | "date-time";
+  /** Value with which the field starts. */
+  default?: string;
+}
+
+/**
+ * Field for a number, whole or with a fraction.
+ * @category `elicitation/create`
+ */
+export interface NumberSchema {
+  type: "number" | "integer";
+  title?: string;
+  description?: string;
+
+  /**
+   * Least number allowed.
+   * @TJS-type number
+   */
+  minimum?: number;
+
+  /**
+   * Greatest number allowed.
+   * @TJS-type number
+   */
+  maximum?: number;
+
+  /**
+   * Value with which the field starts.
+   * @TJS-type number
+   */
+  default?: number;
+}
+
+/**
+ * Field for yes or no.
+ * @category `elicitation/create`
+ */
+export interface BooleanSchema {
+  type: "boolean";
+  title?: string;
+  description?: string;
+  /** Value with which the field starts. */
+  default?: boolean;
+}
+
+/**
+ * Field for one value out of several, each shown as it is.
+ * @category `elicitation/create`
+ */
+export interface UntitledSingleSelectEnumSchema {
+  type: "string";
+
+  title?: string;
+
+  description?: string;
+
+  /** Values to pick one from. */
+  enum: string[];
+
+  /** Value with which the field starts. */
+  default?: string;
+}
+
+/**
+ * Field for one value out of several, each with a label.
+ * @category `elicitation/create`
+ */
+export interface TitledSingleSelectEnumSchema {
+  type: "string";
+
+  title?: string;
+
+  description?: string;
+
+  /** Values to pick one from, with their labels. */
+  oneOf: Array<{
+    /** Value to return if this one is picked. */
+    const: string;
+
+    /** What the user sees in place of `const`. */
+    title: string;
+  }>;
+
+  /** Value with which the field starts. */
+  default?: string;
+}
+
+/**
+ * Field for one value out of several.
+ * @category `elicitation/create`
+ */
+export type SingleSelectEnumSchema =
+  UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema;
+
+/**
+ * Field for any number of values out of several, each shown as it is.
+ * @category `elicitation/create`
+ */
+export interface UntitledMultiSelectEnumSchema {
+  type: "array";
+
+  title?: string;
+
+  description?: string;
+
+  /** The user picks at least this many values. */
+  minItems?: number;
+
+  /** The user picks at most this many values. */
+  maxItems?: number;
+
+  items: {
+    type: "string";
+
+    /** Values to pick from. */
+    enum: string[];
+  };
+
+  /** Values that are chosen at the start. */
+  default?: string[];
+}
+
+/**
+ * Field for any number of values out of several, each with a label.
+ * @category `elicitation/create`
+ */
+export interface TitledMultiSelectEnumSchema {
+  type: "array";
+
+  title?: string;
+
+  description?: string;
+
+  /** The user picks at least this many values. */
+  minItems?: number;
+
+  /** The user picks at most this many values. */
+  maxItems?: number;
+
+  items: {
+    /** Values to pick from, with their labels. */
+    anyOf: Array<{
+      /** Value to return if this one is picked. */
+      const: string;
+
+      /** What the user sees in place of `const`. */
+      title: string;
+    }>;
+  };
+
+  /** Values that are chosen at the start. */
+  default?: string[];
+}
+
+/**
+ * Field for any number of values out of several.
+ * @category `elicitation/create`
+ */
+export type MultiSelectEnumSchema =
+  UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema;
+
+/**
+ * Older way to give labels to a choice of one; new servers use `oneOf` instead.
+ * @category `elicitation/create`
+ */
+export interface LegacyTitledEnumSchema {
+  type: "string";
+  title?: string;
+  description?: string;
+  /** Values to pick one from. */
+  enum: string[];
+
+  /**
+   * Labels shown in place of `enum`, in the same order; absent means that the values are shown.
+   */
+  enumNames?: string[];
+  /** Value with which the field starts. */
+  default?: string;
+}
+
+/**
+ * Field in which the user picks from given values.
+ * @category `elicitation/create`
+ */
+export type EnumSchema =
+  SingleSelectEnumSchema | MultiSelectEnumSchema | LegacyTitledEnumSchema;
+
+/**
+ * What the user did with a form or with a request to visit a web page.
+ * @category `elicitation/create`
+ */
+export interface ElicitResult extends Result {
+  /**
+   * `accept` is a yes, `decline` a clear no, and `cancel` means that the user left without
+   * choosing.
+   */
+  action: "accept" | "decline" | "cancel";
+
+  /** Entries of an accepted form, by field name; absent in all other cases. */
+  content?: { [key: string]: string | number | boolean | string[] };
+}
+
+/**
+ * Sent by a server when what the user does on a web page has come to its end.
+ * @category `notifications/elicitation/complete`
+ */
+export interface ElicitationCompleteNotification extends JSONRPCNotification {
+  method: "notifications/elicitation/complete";
+  params: {
+    /** From the URL mode request; the client ignores one it does not know. */
+    elicitationId: string;
+  };
+}
+
+/**
+ * Any request that a client sends.
+ * @internal
+ */
+export type ClientRequest =
+  | PingRequest
+  | InitializeRequest
+  | CompleteRequest
+  | SetLevelRequest
+  | GetPromptRequest
+  | ListPromptsRequest
+  | ListResourcesRequest
+  | ListResourceTemplatesRequest
+  | ReadResourceRequest
+  | SubscribeRequest
+  | UnsubscribeRequest
+  | CallToolRequest
+  | ListToolsRequest
+  | GetTaskRequest
+  | GetTaskPayloadRequest
+  | ListTasksRequest
+  | CancelTaskRequest;
+
+/**
+ * Any notification that a client sends.
+ * @internal
+ */
+export type ClientNotification =
+  | CancelledNotification
+  | ProgressNotification
+  | InitializedNotification
+  | RootsListChangedNotification
+  | TaskStatusNotification;
+
+/**
+ * Any result that a client sends.
+ * @internal
+ */
+export type ClientResult =
+  | EmptyResult
+  | CreateMessageResult
+  | ListRootsResult
+  | ElicitResult
+  | GetTaskResult
+  | GetTaskPayloadResult
+  | ListTasksResult
+  | CancelTaskResult;
+
+/**
+ * Any request that a server sends.
+ * @internal
+ */
+export type ServerRequest =
+  | PingRequest
+  | CreateMessageRequest
+  | ListRootsRequest
+  | ElicitRequest
+  | GetTaskRequest
+  | GetTaskPayloadRequest
+  | ListTasksRequest
+  | CancelTaskRequest;
+
+/**
+ * Any notification that a server sends.
+ * @internal
+ */
+export type ServerNotification =
+  | CancelledNotification
+  | ProgressNotification
+  | LoggingMessageNotification
+  | ResourceUpdatedNotification
+  | ResourceListChangedNotification
+  | ToolListChangedNotification
+  | PromptListChangedNotification
+  | ElicitationCompleteNotification
+  | TaskStatusNotification;
+
+/**
+ * Any result that a server sends.
+ * @internal
+ */
+export type ServerResult =
+  | EmptyResult
+  | InitializeResult
+  | CompleteResult
+  | GetPromptResult
+  | ListPromptsResult
+  | ListResourceTemplatesResult
+  | ListResourcesResult
+  | ReadResourceResult
+  | CallToolResult
+  | ListToolsResult
+  | GetTaskResult
+  | GetTaskPayloadResult
+  | ListTasksResult
+  | CancelTaskResult;
