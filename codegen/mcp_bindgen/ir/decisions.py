@@ -1,0 +1,115 @@
+"""schema/decisions.toml: the one table of what no rule finds, demanded and used row by row."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeAlias
+
+from mcp_bindgen.errors import DecisionError
+
+__all__ = ["KINDS", "Decisions", "Row", "load"]
+
+KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "method": ("path",),
+    "union": ("path", "order"),
+    "narrow": ("path", "type"),
+    "name": ("path", "name"),
+    "step": ("path",),
+}
+"""What a row of each kind must have, beside `revisions` (or `pair`), `page` and `why`."""
+
+_Key: TypeAlias = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row for one revision or pair: `values` are its other keys."""
+
+    kind: str
+    revision: str
+    path: str
+    values: Mapping[str, Any]
+
+
+@dataclass
+class Decisions:
+    """The rows, and which of them were asked for.
+
+    `source` is what errors call the file.
+    """
+
+    rows: Mapping[_Key, Row]
+    source: str
+    used: set[_Key] = field(default_factory=set[_Key])
+
+    def get(self, kind: str, revision: str, path: str) -> Row | None:
+        """The row for `path`, counted as used; None without one."""
+        key = (kind, revision, path)
+        if key in self.rows:
+            self.used.add(key)
+        return self.rows.get(key)
+
+    def of(self, kind: str, revision: str) -> list[Row]:
+        """Every row of a kind for a revision, counted as used."""
+        found = [row for row in self.rows.values() if (row.kind, row.revision) == (kind, revision)]
+        self.used.update((kind, revision, row.path) for row in found)
+        return found
+
+    def require(self, kind: str, revision: str, path: str, question: str, **proposal: str) -> NoReturn:
+        """Raises DecisionError with the row to paste."""
+        raise DecisionError(
+            f"{self.source}: no [[{kind}]] row answers for `{path}` of {revision}: {question}",
+            remedy=f"Add, with your answer:\n\n{paste(kind, revision, path, proposal)}",
+        )
+
+    def require_used(self, revision: str) -> None:
+        """Raises DecisionError if a row of `revision` was never asked for."""
+        idle = [r for key, r in self.rows.items() if r.revision == revision and key not in self.used]
+        if idle:
+            names = ", ".join(f"[[{row.kind}]] `{row.path}`" for row in idle)
+            raise DecisionError(
+                f"{self.source}: nothing in {revision} needs {names}",
+                remedy=f"Take {revision} out of those rows.",
+            )
+
+
+def paste(kind: str, revision: str, path: str, values: Mapping[str, str]) -> str:
+    """A row as the file writes it."""
+    lines = [f'revisions = ["{revision}"]', f'path = "{path}"']
+    lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+    return "\n".join([f"[[{kind}]]", *lines, 'page = ""', 'why = ""'])
+
+
+def load(path: Path) -> Decisions:
+    """Reads the file. Raises DecisionError for what is no TOML, no such kind, or lacks a key."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DecisionError(f"{path}: {error}", remedy="Mend the file.") from None
+    rows: dict[_Key, Row] = {}
+    for kind, entries in data.items():
+        if kind not in KINDS or not isinstance(entries, list):
+            raise DecisionError(f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(KINDS)}.")
+        for entry in entries:
+            for row in _rows(path, kind, entry):
+                key = (kind, row.revision, row.path)
+                if key in rows:
+                    raise DecisionError(f"{path}: two [[{kind}]] rows for `{row.path}` of {row.revision}")
+                rows[key] = row
+    return Decisions(rows, str(path))
+
+
+def _rows(path: Path, kind: str, entry: Mapping[str, Any]) -> list[Row]:
+    missing = [k for k in (*KINDS[kind], "page", "why") if not entry.get(k)]
+    where = entry.get("revisions") or [entry[k] for k in ("pair",) if k in entry]
+    if missing or not where:
+        raise DecisionError(
+            f"{path}: a [[{kind}]] row lacks {', '.join(missing) or 'revisions'}: {dict(entry)}",
+            remedy="Every row names its revisions, a page of the protocol and a why.",
+        )
+    values = {k: v for k, v in entry.items() if k not in ("path", "revisions", "pair")}
+    return [Row(kind, revision, entry["path"], values) for revision in where]

@@ -1,0 +1,212 @@
+"""Facts of a schema as plain JSON: what is declared, what it resolves to, its methods.
+
+The format (`mcp-schema-oracle/1`) is the one that other readers of the same files can export too,
+so that two readings are compared. No sentence is in it, only hashes; `structure` leaves those out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from mcp_bindgen.ir.pairs import Pair, pairs
+from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.source import syntax
+from mcp_bindgen.source.docs import normal
+
+__all__ = ["FORMAT", "digest", "facts", "structure", "tag_value"]
+
+FORMAT: Final = "mcp-schema-oracle/1"
+
+FLAG_TAGS: Final = frozenset({"deprecated", "internal", "nullable", "uniqueItems"})
+NUMBER_TAGS: Final = frozenset(
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf "
+    "minItems maxItems minLength maxLength minProperties maxProperties".split()
+)
+TEXT_TAGS: Final = frozenset({"category", "format", "pattern", "default", "TJS-type"})
+
+_Json = dict[str, Any]
+
+
+def facts(resolver: Resolver, *, docs: bool = True) -> _Json:
+    """The whole module; without `docs` only machine-readable tags of comments remain."""
+    return {
+        "format": FORMAT,
+        "declarations": [_declaration(resolver, d, docs) for d in resolver.declared.values()],
+        "methods": [_method(pair) for pair in pairs(resolver)],
+    }
+
+
+def digest(resolver: Resolver) -> str:
+    """The structure digest: SHA-256 of the facts without prose, as canonical JSON."""
+    text = json.dumps(
+        facts(resolver, docs=False), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def tag_value(tag: syntax.Tag) -> Any:
+    """The machine-readable value of a tag: True, a number or text; None for prose."""
+    if tag.name in FLAG_TAGS:
+        return True
+    if tag.name in NUMBER_TAGS:
+        return _number(tag.rest)
+    return tag.rest if tag.name in TEXT_TAGS and tag.rest else None
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        value = float(text.split()[0])
+    except (ValueError, IndexError):
+        return None
+    if value != value or value in (float("inf"), float("-inf")):
+        return None
+    return int(value) if value.is_integer() else value
+
+
+def _doc(doc: syntax.Doc | None, docs: bool) -> _Json:
+    if doc is None:
+        return {}
+    tags = [
+        {"name": tag.name} | ({} if (value := tag_value(tag)) is None else {"value": value})
+        for tag in doc.tags
+        if docs or tag_value(tag) is not None
+    ]
+    body: _Json = {"tags": tags} if tags else {}
+    if docs:
+        body["sha256"] = _sha256(doc.text)
+        if doc.description:
+            body["description_sha256"] = _sha256(doc.description)
+    return {"doc": body} if body else {}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(normal(text).encode()).hexdigest()
+
+
+def _declaration(resolver: Resolver, declaration: syntax.Declaration, docs: bool) -> _Json:
+    head: _Json = {
+        "name": declaration.name,
+        "exported": declaration.exported,
+        **_doc(declaration.doc, docs),
+    }
+    if docs:
+        head["line"] = resolver.source.line(declaration.at)
+    match declaration:
+        case syntax.Const():
+            annotation = {"type": _type(declaration.type)} if declaration.type else {}
+            return {"kind": "const", **head, "value": declaration.value, **annotation}
+        case syntax.Enum():
+            return {"kind": "other", **head, "members": [list(m) for m in declaration.members]}
+        case syntax.Alias():
+            body: _Json = {"kind": "alias", **head, "type": _type(declaration.type)}
+        case syntax.Interface():
+            bases = {"extends": [_type(base) for base in declaration.extends]} if declaration.extends else {}
+            own = syntax.Inline(declaration.members, declaration.index, declaration.at)
+            body = {"kind": "interface", **head, **bases, **_body(own, True, docs)}
+    if declaration.params:
+        return body | {"typeParams": [_param(param) for param in declaration.params]}
+    return body | {"resolved": _resolved(resolver, declaration)}
+
+
+def _param(param: syntax.TypeParam) -> _Json:
+    limits = {"constraint": param.constraint, "default": param.default}
+    return {"name": param.name} | {k: _type(t) for k, t in limits.items() if t is not None}
+
+
+def _resolved(resolver: Resolver, declaration: syntax.Interface | syntax.Alias) -> _Json:
+    ref = syntax.Ref(declaration.name, (), declaration.at)
+    shape = resolver.object_shape(ref)
+    body = {} if shape is None else _body(shape, False, False, resolver)
+    if isinstance(declaration, syntax.Alias):
+        return {"type": _type(resolver.opened(ref)), **body}
+    return body
+
+
+def _body(
+    shape: syntax.Inline, declared: bool, docs: bool, resolver: Resolver | None = None
+) -> _Json:
+    body: _Json = {"members": [_member(m, declared, docs) for m in shape.members]}
+    if shape.index:
+        body["index"] = [_index(i, declared, docs) for i in shape.index]
+    return body
+
+
+def _member(member: syntax.Member, declared: bool, docs: bool) -> _Json:
+    body: _Json = {"name": member.name, "optional": member.optional, "type": _type(member.type, declared, docs)}
+    if member.readonly:
+        body["readonly"] = True
+    if declared:
+        body |= ({"quoted": True} if member.quoted else {}) | _doc(member.doc, docs)
+    return body
+
+
+def _index(index: syntax.Index, declared: bool, docs: bool) -> _Json:
+    body: _Json = {"key": _type(index.key), "type": _type(index.type, declared, docs)}
+    if index.readonly:
+        body["readonly"] = True
+    if declared:
+        body |= {"name": index.param} | _doc(index.doc, docs)
+    return body
+
+
+def _types(types: Sequence[syntax.Type], declared: bool, docs: bool) -> list[_Json]:
+    return [_type(t, declared, docs) for t in types]
+
+
+def _type(type: syntax.Type, declared: bool = False, docs: bool = False) -> _Json:
+    match type:
+        case syntax.Keyword():
+            return {"kind": type.name}
+        case syntax.Literal():
+            return {"kind": "literal", "value": type.value}
+        case syntax.Ref():
+            args = {"args": _types(type.args, declared, docs)} if type.args else {}
+            return {"kind": "ref", "name": type.name, **args}
+        case syntax.Array():
+            flag = {"readonly": True} if type.readonly else {}
+            return {"kind": "array", "of": _type(type.of, declared, docs), **flag}
+        case syntax.Tuple():
+            return {"kind": "tuple", "of": [_element(e, declared, docs) for e in type.of]}
+        case syntax.Union():
+            return {"kind": "union", "of": _types(type.of, declared, docs)}
+        case syntax.Intersection():
+            return {"kind": "intersection", "of": _types(type.of, declared, docs)}
+        case syntax.Inline():
+            return {"kind": "inline", **_body(type, declared, docs)}
+        case syntax.TypeOf():
+            return {"kind": "typeof", "name": type.name}
+        case syntax.KeyOf():
+            return {"kind": "operator", "operator": "keyof", "of": _type(type.of, declared, docs)}
+        case syntax.Indexed():
+            return {
+                "kind": "indexed",
+                "object": _type(type.object, declared, docs),
+                "index": _type(type.index, declared, docs),
+            }
+
+
+def _element(element: syntax.Element, declared: bool, docs: bool) -> _Json:
+    of = _type(element.of, declared, docs)
+    if element.optional or element.rest:
+        return {"kind": "rest" if element.rest else "optional", "of": of}
+    return of
+
+
+def _method(pair: Pair) -> _Json:
+    params = {"optional": pair.params_optional, "type": _type(pair.params)} if pair.params else None
+    body: _Json = {
+        "type": pair.type,
+        "method": pair.method,
+        "kind": pair.kind,
+        "direction": pair.direction,
+        "params": params,
+    }
+    return body | ({"result": {"type": _type(pair.result)}} if pair.result else {})
+
+
+def structure(resolver: Resolver) -> Mapping[str, Any]:
+    """The facts that the digest is made of."""
+    return facts(resolver, docs=False)

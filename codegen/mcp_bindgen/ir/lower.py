@@ -1,0 +1,514 @@
+"""Lowers resolved declarations to the IR: every shape named, every member a field.
+
+Anonymous shapes are named by the place that writes them: the declaration, the members on the way,
+`Item` inside an array, `Value` inside a map, and for one of several anonymous arms what tells it
+apart.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
+from mcp_bindgen.ir import names
+from mcp_bindgen.ir.decisions import Decisions
+from mcp_bindgen.ir.facts import digest, tag_value
+from mcp_bindgen.ir.methods import methods
+from mcp_bindgen.ir.model import (
+    Alias,
+    Arr,
+    Bounded,
+    Const,
+    Declaration,
+    Element,
+    Field,
+    Limits,
+    Lit,
+    Map,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
+from mcp_bindgen.ir.narrow import narrow
+from mcp_bindgen.ir.resolve import Env, Resolver, same
+from mcp_bindgen.limits import MAX_INSTANCES
+from mcp_bindgen.source import Source, read, syntax
+
+__all__ = ["load", "lower"]
+
+_PRIMS: Final = frozenset("string number boolean null object unknown any".split())
+_LIMITS: Final = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "exclusiveMinimum": "exclusive_minimum",
+    "exclusiveMaximum": "exclusive_maximum",
+    "minItems": "min_items",
+    "maxItems": "max_items",
+    "minLength": "min_length",
+    "maxLength": "max_length",
+}
+
+
+def load(data: bytes, path: str, revision: str = "", decisions: Decisions | None = None) -> Schema:
+    """The meaning of one schema file.
+
+    `decisions` are consulted, and must all be used, when the file is a pinned revision; a file that
+    is none is lowered by rule alone. Raises SchemaError or DecisionError.
+    """
+    source = Source(data, path)
+    return lower(Resolver(source, read(data, path)), revision or path, decisions)
+
+
+def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None) -> Schema:
+    """As `load`, for what is already resolved."""
+    schema = _Lowering(resolver, revision, decisions).schema()
+    schema = narrow(schema, decisions)
+    schema = replace(schema, methods=tuple(methods(schema, resolver, decisions)))
+    if decisions is not None:
+        decisions.require_used(revision)
+    return schema
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a shape is written: the declaration's name, then members and steps below it."""
+
+    root: str
+    path: tuple[str, ...] = ()
+
+    def at(self, step: str) -> _Place:
+        return _Place(self.root, (*self.path, step))
+
+    def name(self, root: str) -> str:
+        return root + "".join(map(names.capitalized, self.path))
+
+
+class _Lowering:
+    def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
+        self.resolver = resolver
+        self.revision = revision
+        self.decisions = decisions
+        self.out: list[Declaration] = []
+        self.pending: list[Declaration] = []
+        self.python: dict[str, str] = {}
+        self.shapes: dict[str, syntax.Inline] = {}
+        self.instances: dict[str, syntax.Ref] = {}
+        self.roots = sorted((d.at, d.name) for d in resolver.declared.values())
+        self.places = dict(_places(resolver.declared.values()))
+
+    def error(self, at: int, message: str, remedy: str) -> SchemaError:
+        return self.resolver.source.error(SchemaMeaningError, at, message, remedy)
+
+    def schema(self) -> Schema:
+        for declaration in self.resolver.declared.values():
+            self.python_type(declaration.name, declaration.at)
+        for declaration in self.resolver.declared.values():
+            if isinstance(declaration, syntax.Const):
+                self.out.append(_const(declaration))
+            elif isinstance(declaration, syntax.Enum) or not declaration.params:
+                ref = syntax.Ref(declaration.name, (), declaration.at)
+                self.declare(declaration, ref, self.python[declaration.name])
+        self.no_cycles()
+        return Schema(
+            self.revision,
+            self.resolver.source.path,
+            digest(self.resolver),
+            tuple(self.json_aliases()),
+        )
+
+    # ---- names
+
+    def python_type(self, name: str, at: int, shape: syntax.Inline | None = None) -> str:
+        """The Python name of a declaration or shape, refused where another has it."""
+        row = self.decisions.get("name", self.revision, name) if self.decisions else None
+        python = row.values["name"] if row else names.type_name(name)
+        if python is None:
+            raise self.error(at, f"`{name}` cannot be a Python class", "Rename it.")
+        taken = self.python.get(name)
+        if name in self.python and shape is not None and name in self.shapes:
+            if same(self.shapes[name], shape):
+                return str(taken)
+            raise self.collision(at, name)
+        if python in self.python.values():
+            raise self.collision(at, python)
+        if shape is not None:
+            self.shapes[name] = shape
+        self.python[name] = python
+        if len(self.python) > MAX_INSTANCES:
+            raise self.resolver.source.error(
+                LimitExceeded, at, f"more than {MAX_INSTANCES} types", "Use fewer generic arguments."
+            )
+        return python
+
+    def collision(self, at: int, name: str) -> SchemaError:
+        return self.error(
+            at,
+            f"two shapes would be called `{name}`",
+            "Name one of them in the schema, or, for a pinned revision, by a [[name]] row.",
+        )
+
+    def field_name(self, owner: str, member: syntax.Member) -> str:
+        row = (
+            self.decisions.get("name", self.revision, f"{owner}.{member.name}") if self.decisions else None
+        )
+        python = row.values["name"] if row else names.member_name(member.name)
+        if python is None:
+            raise self.error(
+                member.at, f"the member {member.name!r} has no Python name", "It needs an ASCII letter."
+            )
+        return str(python)
+
+    # ---- declarations
+
+    def declare(self, declaration: syntax.Declaration, ref: syntax.Ref, name: str) -> None:
+        """Appends what `ref` stands for, and after it the anonymous shapes inside."""
+        if isinstance(declaration, syntax.Interface):
+            shape = self.resolver.shape(ref, declaration.at)
+            made = self.struct(name, shape, declaration, root=name)
+            if not shape.members and shape.index:
+                made = Alias(name, Map(made.index or Prim("unknown")), *_head(declaration))
+        else:
+            opened = self.resolver.opened(ref)
+            if isinstance(opened, syntax.Inline) and (opened.members or not opened.index):
+                made = self.struct(name, opened, declaration, root=name)
+            else:
+                type = self.type(opened, name, _Place(declaration.name))
+                made = Alias(name, _bounded(type, declaration.doc), *_head(declaration))
+        self.out.append(made)
+        self.out += self.pending
+        self.pending = []
+
+    def struct(
+        self, name: str, shape: syntax.Inline, declaration: syntax.Declaration, *, root: str
+    ) -> Struct:
+        bases = (
+            tuple(base.name for base in declaration.extends if isinstance(base, syntax.Ref))
+            if isinstance(declaration, syntax.Interface)
+            else ()
+        )
+        doc, deprecated, internal, category, at = _head(declaration)
+        fields = self.fields(name, shape, root)
+        index = self.index(shape, root)
+        return Struct(name, fields, index, doc, deprecated, "", bases, internal, category, at)
+
+    def index(self, shape: syntax.Inline, root: str) -> Type | None:
+        if not shape.index:
+            return None
+        index = shape.index[0]
+        return self.type(index.type, root, self.place(index.at).at("value"))
+
+    def fields(self, owner: str, shape: syntax.Inline, root: str) -> tuple[Field, ...]:
+        made: dict[str, Field] = {}
+        for member in shape.members:
+            field = self.member(owner, member, root)
+            if field.name in made:
+                raise self.error(
+                    member.at,
+                    f"`{made[field.name].wire}` and `{field.wire}` of `{owner}` would both be "
+                    f"called `{field.name}`",
+                    "Rename one, or, for a pinned revision, add a [[name]] row.",
+                )
+            made[field.name] = field
+        return tuple(made.values())
+
+    def member(self, owner: str, member: syntax.Member, root: str) -> Field:
+        type, optional = member.type, member.optional
+        if isinstance(type, syntax.Union) and any(_is_undefined(arm) for arm in type.of):
+            arms = tuple(arm for arm in type.of if not _is_undefined(arm))
+            type, optional = (arms[0] if len(arms) == 1 else replace(type, of=arms)), True
+        origin = self.origin(member.at)
+        place = self.place(member.at).at(member.name)
+        doc = member.doc
+        return Field(
+            wire=member.name,
+            name=self.field_name(owner, member),
+            type=_bounded(self.type(type, root, place), doc),
+            required=not optional,
+            doc=doc.description if doc else "",
+            deprecated=doc.deprecated if doc else None,
+            format=doc.tag("format") if doc else None,
+            default=doc.tag("default") if doc else None,
+            origin=origin,
+            at=member.at,
+        )
+
+    def origin(self, at: int) -> str:
+        """The declaration in whose text byte `at` lies."""
+        return self.roots[bisect_right(self.roots, (at, "\U0010ffff")) - 1][1]
+
+    def place(self, at: int) -> _Place:
+        """The place of the braces around the member at byte `at`."""
+        return self.places.get(at) or _Place(self.origin(at))
+
+    # ---- types
+
+    def type(self, type: syntax.Type, root: str, place: _Place) -> Type:
+        match type:
+            case syntax.Keyword():
+                return self.prim(type)
+            case syntax.Literal():
+                return Lit(type.value)
+            case syntax.Array():
+                return Arr(self.type(type.of, root, place.at("item")))
+            case syntax.Ref():
+                return Ref(self.instance(type))
+            case syntax.Inline():
+                return self.anonymous(type, root, place)
+            case syntax.Tuple():
+                return self.tuple(type, root, place)
+            case syntax.Union():
+                return self.union(type, root, place)
+            case _:
+                raise self.error(type.at, "a type that was not worked out", "Write it out.")
+
+    def prim(self, type: syntax.Keyword) -> Prim:
+        if type.name not in _PRIMS:
+            raise self.error(type.at, f"no JSON value is `{type.name}` here", "Leave it out.")
+        return Prim(type.name)
+
+    def tuple(self, type: syntax.Tuple, root: str, place: _Place) -> Tup:
+        places: list[Element] = []
+        rest: Type | None = None
+        for number, element in enumerate(type.of):
+            if element.rest and number == len(type.of) - 1 and isinstance(element.of, syntax.Array):
+                rest = self.type(element.of.of, root, place.at("rest"))
+                continue
+            late = places and places[-1].optional and not element.optional
+            if element.rest or late:
+                raise self.error(
+                    type.at, "a tuple with a rest or a required place after others", "Put it last."
+                )
+            places.append(Element(self.type(element.of, root, place.at(f"place{number}")), element.optional))
+        return Tup(tuple(places), rest)
+
+    def union(self, type: syntax.Union, root: str, place: _Place) -> Type:
+        inlines = [arm for arm in type.of if isinstance(arm, syntax.Inline) and arm.members]
+        arms: list[Type] = []
+        for arm in type.of:
+            apart = self.apart(arm, inlines) if arm in inlines and len(inlines) > 1 else None
+            made = self.type(arm, root, place.at(apart) if apart else place)
+            arms += made.arms if isinstance(made, Uni) else (made,)
+        unique = tuple(dict.fromkeys(arms))
+        return unique[0] if len(unique) == 1 else Uni(unique)
+
+    def apart(self, arm: syntax.Type, inlines: list[syntax.Inline]) -> str:
+        """What tells one anonymous arm from the others: a constant of it, or a member it alone has."""
+        assert isinstance(arm, syntax.Inline)
+        for member in arm.members:
+            if isinstance(member.type, syntax.Literal):
+                return str(member.type.value)
+        others = {m.name for other in inlines if other is not arm for m in other.members}
+        own = next((m.name for m in arm.members if m.name not in others), None)
+        if own is None:
+            raise self.error(arm.at, "an anonymous arm that nothing tells apart", "Name the arms.")
+        return own
+
+    def anonymous(self, type: syntax.Inline, root: str, place: _Place) -> Type:
+        """A map, or a struct named by its place."""
+        if not type.members and type.index:
+            return Map(self.type(type.index[0].type, root, place.at("value")))
+        generic = bool(getattr(self.resolver.declared[place.root], "params", ()))
+        name = place.name(root if generic else self.python[place.root])
+        known = name in self.shapes
+        python = self.python_type(name, type.at, type)
+        if not known:
+            path = ".".join((place.root, *place.path))
+            slot = len(self.pending)
+            fields = self.fields(python, type, root)
+            made = Struct(python, fields, self.index(type, root), place=path, at=type.at)
+            self.pending.insert(slot, made)
+        return Ref(python)
+
+    def instance(self, ref: syntax.Ref) -> str:
+        """The name that a reference has in the IR; an instance of a generic is declared on first use."""
+        declaration = self.resolver.declared[ref.name]
+        params = getattr(declaration, "params", ())
+        if not params:
+            return self.python[ref.name]
+        env = self.resolver.env_of(declaration, ref)
+        full = syntax.Ref(ref.name, tuple(env[p.name] for p in params), ref.at)
+        name = ref.name + "".join(self.argument_name(arg) for arg in full.args)
+        if name in self.instances:
+            if not same(self.instances[name], full):
+                raise self.collision(ref.at, name)
+            return self.python[name]
+        self.instances[name] = full
+        python = self.python_type(name, ref.at)
+        pending, self.pending = self.pending, []
+        self.declare(declaration, full, python)
+        self.pending = pending
+        return python
+
+    def argument_name(self, type: syntax.Type) -> str:
+        match type:
+            case syntax.Ref():
+                return self.instance(type)
+            case syntax.Keyword():
+                return names.capitalized(type.name)
+            case syntax.Array():
+                return f"{self.argument_name(type.of)}List"
+            case syntax.Literal():
+                return names.capitalized(str(type.value))
+            case _:
+                raise self.error(type.at, "a generic argument without a name", "Name it by an alias.")
+
+    # ---- the whole
+
+    def no_cycles(self) -> None:
+        """Refuses aliases that only lead to one another, JSON itself aside."""
+        aliases = {d.name: d for d in self.out if isinstance(d, Alias)}
+        json = _json_names(aliases)
+        done: set[str] = set()
+        for name in aliases:
+            self.visit(name, aliases, json, [], done)
+
+    def visit(
+        self, name: str, aliases: dict[str, Alias], json: set[str], path: list[str], done: set[str]
+    ) -> None:
+        if name in done or name not in aliases or name in json:
+            return
+        if name in path:
+            chain = " → ".join([*path[path.index(name) :], name])
+            raise self.error(
+                aliases[name].at, f"an alias is built on itself: {chain}", "Put an interface between."
+            )
+        for inner in _refs(aliases[name].type):
+            self.visit(inner, aliases, json, [*path, name], done)
+        done.add(name)
+
+    def json_aliases(self) -> Iterator[Declaration]:
+        """The declarations, with each alias that takes all of JSON made the primitive json."""
+        json = _json_names({d.name: d for d in self.out if isinstance(d, Alias)})
+        for declaration in self.out:
+            if isinstance(declaration, Alias) and declaration.name in json:
+                if isinstance(declaration.type, Uni):
+                    declaration = replace(declaration, type=Prim("json"))
+            yield declaration
+
+
+def _is_undefined(type: syntax.Type) -> bool:
+    return isinstance(type, syntax.Keyword) and type.name == "undefined"
+
+
+def _const(declaration: syntax.Const) -> Const:
+    doc, deprecated, _, _, at = _head(declaration)
+    return Const(declaration.name, declaration.value, doc, deprecated, at)
+
+
+def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, int]:
+    """Description, deprecation, whether internal, category, byte offset."""
+    doc = declaration.doc
+    if doc is None:
+        return "", None, False, "", declaration.at
+    internal = doc.tag("internal") is not None
+    return doc.description, doc.deprecated, internal, doc.tag("category") or "", declaration.at
+
+
+def _bounded(type: Type, doc: syntax.Doc | None) -> Type:
+    limits = {
+        _LIMITS[tag.name]: tag_value(tag) for tag in (doc.tags if doc else ()) if tag.name in _LIMITS
+    }
+    bounds = {key: value for key, value in limits.items() if value is not None}
+    integer = doc is not None and doc.tag("TJS-type") == "integer"
+    return Bounded(type, Limits(**bounds, integer=integer)) if bounds or integer else type
+
+
+def _refs(type: Type) -> Iterator[str]:
+    """The names that a type mentions."""
+    match type:
+        case Ref():
+            yield type.name
+        case Arr() | Map() | Bounded():
+            yield from _refs(type.of)
+        case Uni():
+            for arm in type.arms:
+                yield from _refs(arm)
+        case Tup():
+            for element in type.of:
+                yield from _refs(element.type)
+            if type.rest is not None:
+                yield from _refs(type.rest)
+        case _:
+            return
+
+
+def _json_names(aliases: dict[str, Alias]) -> set[str]:
+    """Aliases that, assuming one another, take exactly JSON, its objects or its arrays."""
+    found = set(aliases)
+    while True:
+        kept = {name for name in found if _is_json_part(aliases[name].type, found, aliases)}
+        if kept == found:
+            break
+        found = kept
+    roots = {n for n in found if isinstance(aliases[n].type, Uni)}
+    return found if roots else set()
+
+
+def _is_json_part(type: Type, json: set[str], aliases: dict[str, Alias]) -> bool:
+    """Whether a type is a map or an array of all JSON, or the union of all kinds of JSON."""
+    match type:
+        case Map(of=Ref(name=name)) | Arr(of=Ref(name=name)):
+            return name in json and isinstance(aliases[name].type, Uni)
+        case Uni():
+            prims = {arm.name for arm in type.arms if isinstance(arm, Prim)}
+            shapes = {
+                aliases[arm.name].type.__class__
+                for arm in type.arms
+                if isinstance(arm, Ref) and arm.name in json and arm.name in aliases
+            } | {arm.__class__ for arm in type.arms if _is_json_part_inline(arm, json, aliases)}
+            return {"string", "number", "boolean", "null"} <= prims and {Map, Arr} <= shapes
+        case _:
+            return False
+
+
+def _is_json_part_inline(type: Type, json: set[str], aliases: dict[str, Alias]) -> bool:
+    return isinstance(type, Map | Arr) and _is_json_part(type, json, aliases)
+
+
+def _places(declarations: Iterable[syntax.Declaration]) -> Iterator[tuple[int, _Place]]:
+    """The place of every member and index signature, by its byte offset."""
+    for declaration in declarations:
+        place = _Place(declaration.name)
+        if isinstance(declaration, syntax.Interface):
+            yield from _body_places(declaration.members, declaration.index, place)
+            for base in declaration.extends:
+                yield from _type_places(base, place)
+        elif isinstance(declaration, syntax.Alias):
+            yield from _type_places(declaration.type, place)
+
+
+def _body_places(
+    members: tuple[syntax.Member, ...], index: tuple[syntax.Index, ...], place: _Place
+) -> Iterator[tuple[int, _Place]]:
+    for member in members:
+        yield member.at, place
+        yield from _type_places(member.type, place.at(member.name))
+    for signature in index:
+        yield signature.at, place
+        yield from _type_places(signature.type, place.at("value"))
+
+
+def _type_places(type: syntax.Type, place: _Place) -> Iterator[tuple[int, _Place]]:
+    match type:
+        case syntax.Inline():
+            yield from _body_places(type.members, type.index, place)
+        case syntax.Array():
+            yield from _type_places(type.of, place.at("item"))
+        case syntax.Union() | syntax.Intersection():
+            for part in type.of:
+                yield from _type_places(part, place)
+        case syntax.Ref():
+            for arg in type.args:
+                yield from _type_places(arg, place.at("item") if type.name == "Array" else place)
+        case syntax.Tuple():
+            for element in type.of:
+                yield from _type_places(element.of, place)
+        case _:
+            return

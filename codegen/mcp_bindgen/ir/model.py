@@ -1,0 +1,267 @@
+"""The second coat: what a schema means. Structs with flattened fields, aliases, constants, methods.
+
+Every anonymous shape has a name by its place, every type parameter a value, and each reference
+names a Struct or an Alias of the same schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
+
+__all__ = [
+    "JSON_PRIMS",
+    "Alias",
+    "Arr",
+    "Bounded",
+    "Const",
+    "Declaration",
+    "Element",
+    "Field",
+    "Kind",
+    "Limits",
+    "Lit",
+    "LiteralValue",
+    "Map",
+    "Method",
+    "Prim",
+    "Ref",
+    "Schema",
+    "Struct",
+    "Tup",
+    "Type",
+    "Uni",
+]
+
+LiteralValue: TypeAlias = str | int | float | bool
+Kind: TypeAlias = Literal["object", "array", "string", "number", "boolean", "null"]
+
+JSON_PRIMS: Final = frozenset({"unknown", "any", "json"})
+"""Primitive names that take any JSON value; `object` takes any JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prim:
+    """string, number, boolean, null, object, unknown, any; json is a recursive alias of all JSON."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    value: LiteralValue
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Lit)
+            and self.value == other.value
+            and type(self.value) is type(other.value)
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A Struct or an Alias of the same schema, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arr:
+    of: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A JSON object whose every member has type `of`."""
+
+    of: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    type: Type
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tup:
+    """An array with a type per place, optional ones last, then any number of `rest`."""
+
+    of: tuple[Element, ...]
+    rest: Type | None
+
+
+@dataclass(frozen=True, slots=True)
+class Uni:
+    """One of the arms, in the order that the schema writes; nested unions stay references."""
+
+    arms: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of machine tags; each applies to values of its kind only, as in JSON Schema."""
+
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    exclusive_minimum: int | float | None = None
+    exclusive_maximum: int | float | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    integer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    of: Type
+    limits: Limits
+
+
+Type: TypeAlias = Prim | Lit | Ref | Arr | Map | Tup | Uni | Bounded
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A member: `wire` is its JSON name, `name` its Python name, `origin` who declares it.
+
+    `required` says that it must be present; whether it may be null is in the type. `format` and
+    `default` inform only. `at` is the byte offset in the schema file.
+    """
+
+    wire: str
+    name: str
+    type: Type
+    required: bool
+    doc: str = ""
+    deprecated: str | None = None
+    format: str | None = None
+    default: str | None = None
+    origin: str = ""
+    at: int = 0
+
+    @property
+    def const(self) -> LiteralValue | None:
+        """The one value that a required member can have; None for all others."""
+        return self.type.value if self.required and isinstance(self.type, Lit) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """An object with members. `index` is the type of unlisted members, None where it says nothing.
+
+    `place` is the path at which an anonymous shape is written, empty for declared ones. `bases` are
+    the declarations it extends, as written.
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+    index: Type | None
+    doc: str = ""
+    deprecated: str | None = None
+    place: str = ""
+    bases: tuple[str, ...] = ()
+    internal: bool = False
+    category: str = ""
+    at: int = 0
+
+    def field(self, wire: str) -> Field | None:
+        return next((f for f in self.fields if f.wire == wire), None)
+
+    @property
+    def consts(self) -> tuple[Field, ...]:
+        return tuple(f for f in self.fields if f.const is not None)
+
+    @property
+    def open(self) -> bool:
+        """Whether the schema itself says that other members may stand here."""
+        return self.index is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    name: str
+    type: Type
+    doc: str = ""
+    deprecated: str | None = None
+    internal: bool = False
+    category: str = ""
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    name: str
+    value: LiteralValue
+    doc: str = ""
+    deprecated: str | None = None
+    at: int = 0
+
+
+Declaration: TypeAlias = Struct | Alias | Const
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of the protocol.
+
+    `direction` is client-to-server, server-to-client, both, input-request or none; `kind` request or
+    notification; `type` the message's declaration. `params` is None where the message has none.
+    `result` is None for notifications. `capability` is the path of the capability that must have
+    been offered (`tools.listChanged`), empty where none is needed; `side` is who offers it.
+    """
+
+    name: str
+    type: str
+    kind: str
+    direction: str
+    params: Type | None
+    params_optional: bool
+    result: Type | None
+    capability: str = ""
+    doc: str = ""
+    deprecated: str | None = None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """One revision, or one file that is none. `digest` is its structure digest."""
+
+    revision: str
+    path: str
+    digest: str
+    declarations: tuple[Declaration, ...]
+    methods: tuple[Method, ...] = field(default=())
+
+    @cached_property
+    def types(self) -> dict[str, Struct | Alias]:
+        return {d.name: d for d in self.declarations if not isinstance(d, Const)}
+
+    @cached_property
+    def structs(self) -> dict[str, Struct]:
+        return {d.name: d for d in self.declarations if isinstance(d, Struct)}
+
+    @cached_property
+    def consts(self) -> dict[str, Const]:
+        return {d.name: d for d in self.declarations if isinstance(d, Const)}
+
+    @property
+    def era(self) -> str:
+        """`handshake` where a session begins with `initialize`, else `per-request`."""
+        return "handshake" if any(m.name == "initialize" for m in self.methods) else "per-request"
+
+    def open(self, type: Type) -> Type:
+        """`type` with references to aliases followed, and bounds set aside, until it is another."""
+        while True:
+            if isinstance(type, Bounded):
+                type = type.of
+            elif isinstance(type, Ref) and isinstance(found := self.types[type.name], Alias):
+                type = found.type
+            else:
+                return type

@@ -1,0 +1,70 @@
+"""Python names: of members from wire names, of anonymous shapes from places. All by rule."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Final
+
+__all__ = ["RESERVED_MEMBERS", "RESERVED_TYPES", "capitalized", "member_name", "snake", "type_name"]
+
+_BUILTINS: Final = "bool dict float int list object str tuple len enumerate isinstance"
+_PYDANTIC: Final = (
+    "construct copy dict from_orm json mro parse_file parse_obj parse_raw register schema schema_json "
+    "update_forward_refs validate model_computed_fields model_config model_construct model_copy "
+    "model_dump model_dump_json model_extra model_fields model_fields_set model_json_schema "
+    "model_parametrized_name model_post_init model_rebuild model_validate model_validate_json "
+    "model_validate_strings"
+)
+
+RESERVED_MEMBERS: Final = frozenset(
+    [*keyword.kwlist, *_BUILTINS.split(), *_PYDANTIC.split(), "self", "cls", "extra_"]
+)
+"""Python names that a member cannot have: they get a trailing underscore, in every flavour."""
+
+RESERVED_TYPES: Final = frozenset(
+    [
+        *keyword.kwlist,
+        *_BUILTINS.split(),
+        *"Any ClassVar Final Literal Mapping TypeAlias TypeVar TYPE_CHECKING".split(),
+        *"UNSET EMPTY Unset DecodeError EncodeError Maybe dataclass overload cast annotations".split(),
+        *"BaseModel Model Field ConfigDict Discriminator Tag Struct Meta Open Record".split(),
+        *"decode encode from_wire to_wire Method METHODS T".split(),
+    ]
+)
+"""Names that generated modules use themselves: a declaration of that name gets an underscore."""
+
+_WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+
+def snake(text: str) -> str:
+    """`maxTokens`, `URLParams`, `a-b` → `max_tokens`, `url_params`, `a_b`."""
+    return _NOT_WORD.sub("_", _WORD_END.sub("_", text)).lower()
+
+
+def member_name(wire: str) -> str | None:
+    """The Python name of a member; None where the wire name holds no letter that Python takes.
+
+    Leading `_` and `$`, and everything up to the last `/`, fall away.
+    """
+    name = snake(wire.rpartition("/")[2].lstrip("_$")).lstrip("_")
+    if not any(c.isalpha() for c in name):
+        return None
+    if name[0].isdigit():
+        name = f"n{name}"
+    return f"{name}_" if name in RESERVED_MEMBERS else name
+
+
+def type_name(declared: str) -> str | None:
+    """The Python name of a declaration; None where Python has no such name."""
+    if not _IDENTIFIER.match(declared):
+        return None
+    return f"{declared}_" if declared in RESERVED_TYPES else declared
+
+
+def capitalized(text: str) -> str:
+    """A part of a type's name: `inputSchema`, `_meta`, `text/plain` → `InputSchema`, `Meta`, `TextPlain`."""
+    parts = [part for part in _NOT_WORD.split(text.rpartition("/")[2] or text) if part]
+    return "".join(part[0].upper() + part[1:] for part in parts)
