@@ -1,15 +1,15 @@
 """What can go wrong, by who must act.
 
-    BindgenError                 every error the command reports without a traceback
-      SchemaError                the schema text is at fault, at a place in it
-        SchemaSyntaxError        it is not TypeScript
-        UnsupportedSyntax        it is TypeScript that has no meaning as a message
-        SchemaMeaningError       it is well formed, but names or types do not fit together
-        LimitExceeded            it is larger or deeper than we read
-      DecisionError              schema/decisions.toml has a row too few or too many
-      TemplateError              a template failed or asked for something undefined
-      OutputError                the output folder is not ours, or cannot be written
-      InputError                 an argument, a file or an address cannot be used
+BindgenError                 every error the command reports without a traceback
+  SchemaError                the schema text is at fault, at a place in it
+    SchemaSyntaxError        it is not TypeScript
+    UnsupportedSyntax        it is TypeScript that has no meaning as a message
+    SchemaMeaningError       it is well formed, but names or types do not fit together
+    LimitExceeded            it is larger or deeper than we read
+  DecisionError              schema/decisions.toml has a row too few or too many
+  TemplateError              a template failed or asked for something undefined
+  OutputError                the output folder is not ours, or cannot be written
+  InputError                 an argument, a file or an address cannot be used
 """
 
 from __future__ import annotations

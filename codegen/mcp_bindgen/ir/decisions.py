@@ -59,7 +59,9 @@ class Decisions:
         self.used.update((kind, revision, row.path) for row in found)
         return found
 
-    def require(self, kind: str, revision: str, path: str, question: str, **proposal: str) -> NoReturn:
+    def require(
+        self, kind: str, revision: str, path: str, question: str, **proposal: str
+    ) -> NoReturn:
         """Raises DecisionError with the row to paste."""
         raise DecisionError(
             f"{self.source}: no [[{kind}]] row answers for `{path}` of {revision}: {question}",
@@ -68,7 +70,9 @@ class Decisions:
 
     def require_used(self, revision: str) -> None:
         """Raises DecisionError if a row of `revision` was never asked for."""
-        idle = [r for key, r in self.rows.items() if r.revision == revision and key not in self.used]
+        idle = [
+            r for key, r in self.rows.items() if r.revision == revision and key not in self.used
+        ]
         if idle:
             names = ", ".join(f"[[{row.kind}]] `{row.path}`" for row in idle)
             raise DecisionError(
@@ -93,12 +97,16 @@ def load(path: Path) -> Decisions:
     rows: dict[_Key, Row] = {}
     for kind, entries in data.items():
         if kind not in KINDS or not isinstance(entries, list):
-            raise DecisionError(f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(KINDS)}.")
+            raise DecisionError(
+                f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(KINDS)}."
+            )
         for entry in entries:
             for row in _rows(path, kind, entry):
                 key = (kind, row.revision, row.path)
                 if key in rows:
-                    raise DecisionError(f"{path}: two [[{kind}]] rows for `{row.path}` of {row.revision}")
+                    raise DecisionError(
+                        f"{path}: two [[{kind}]] rows for `{row.path}` of {row.revision}"
+                    )
                 rows[key] = row
     return Decisions(rows, str(path))
 

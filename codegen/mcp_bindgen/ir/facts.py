@@ -103,7 +103,11 @@ def _declaration(resolver: Resolver, declaration: syntax.Declaration, docs: bool
         case syntax.Alias():
             body: _Json = {"kind": "alias", **head, "type": _type(declaration.type)}
         case syntax.Interface():
-            bases = {"extends": [_type(base) for base in declaration.extends]} if declaration.extends else {}
+            bases = (
+                {"extends": [_type(base) for base in declaration.extends]}
+                if declaration.extends
+                else {}
+            )
             own = syntax.Inline(declaration.members, declaration.index, declaration.at)
             body = {"kind": "interface", **head, **bases, **_body(own, True, docs)}
     if declaration.params:
@@ -135,7 +139,11 @@ def _body(
 
 
 def _member(member: syntax.Member, declared: bool, docs: bool) -> _Json:
-    body: _Json = {"name": member.name, "optional": member.optional, "type": _type(member.type, declared, docs)}
+    body: _Json = {
+        "name": member.name,
+        "optional": member.optional,
+        "type": _type(member.type, declared, docs),
+    }
     if member.readonly:
         body["readonly"] = True
     if declared:

@@ -143,7 +143,10 @@ class _Lowering:
         self.python[name] = python
         if len(self.python) > MAX_INSTANCES:
             raise self.resolver.source.error(
-                LimitExceeded, at, f"more than {MAX_INSTANCES} types", "Use fewer generic arguments."
+                LimitExceeded,
+                at,
+                f"more than {MAX_INSTANCES} types",
+                "Use fewer generic arguments.",
             )
         return python
 
@@ -156,12 +159,16 @@ class _Lowering:
 
     def field_name(self, owner: str, member: syntax.Member) -> str:
         row = (
-            self.decisions.get("name", self.revision, f"{owner}.{member.name}") if self.decisions else None
+            self.decisions.get("name", self.revision, f"{owner}.{member.name}")
+            if self.decisions
+            else None
         )
         python = row.values["name"] if row else names.member_name(member.name)
         if python is None:
             raise self.error(
-                member.at, f"the member {member.name!r} has no Python name", "It needs an ASCII letter."
+                member.at,
+                f"the member {member.name!r} has no Python name",
+                "It needs an ASCII letter.",
             )
         return str(python)
 
@@ -285,7 +292,9 @@ class _Lowering:
                 raise self.error(
                     type.at, "a tuple with a rest or a required place after others", "Put it last."
                 )
-            places.append(Element(self.type(element.of, root, place.at(f"place{number}")), element.optional))
+            places.append(
+                Element(self.type(element.of, root, place.at(f"place{number}")), element.optional)
+            )
         return Tup(tuple(places), rest)
 
     def union(self, type: syntax.Union, root: str, place: _Place) -> Type:
@@ -357,7 +366,9 @@ class _Lowering:
             case syntax.Literal():
                 return names.capitalized(str(type.value))
             case _:
-                raise self.error(type.at, "a generic argument without a name", "Name it by an alias.")
+                raise self.error(
+                    type.at, "a generic argument without a name", "Name it by an alias."
+                )
 
     # ---- the whole
 
@@ -377,7 +388,9 @@ class _Lowering:
         if name in path:
             chain = " → ".join([*path[path.index(name) :], name])
             raise self.error(
-                aliases[name].at, f"an alias is built on itself: {chain}", "Put an interface between."
+                aliases[name].at,
+                f"an alias is built on itself: {chain}",
+                "Put an interface between.",
             )
         for inner in _refs(aliases[name].type):
             self.visit(inner, aliases, json, [*path, name], done)
@@ -413,7 +426,9 @@ def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, 
 
 def _bounded(type: Type, doc: syntax.Doc | None) -> Type:
     limits = {
-        _LIMITS[tag.name]: tag_value(tag) for tag in (doc.tags if doc else ()) if tag.name in _LIMITS
+        _LIMITS[tag.name]: tag_value(tag)
+        for tag in (doc.tags if doc else ())
+        if tag.name in _LIMITS
     }
     bounds = {key: value for key, value in limits.items() if value is not None}
     integer = doc is not None and doc.tag("TJS-type") == "integer"

@@ -33,9 +33,17 @@ def methods(schema: Schema, resolver: Resolver, decisions: Decisions | None) -> 
     for pair in pairs(resolver):
         row = decisions.get("method", schema.revision, pair.method) if decisions else None
         rule = _capability(schema, pair)
-        if decisions is not None and rule is None and (row is None or "capability" not in row.values):
+        if (
+            decisions is not None
+            and rule is None
+            and (row is None or "capability" not in row.values)
+        ):
             decisions.require(
-                "method", schema.revision, pair.method, "which capability does it need?", capability=""
+                "method",
+                schema.revision,
+                pair.method,
+                "which capability does it need?",
+                capability="",
             )
         _require_news(row, rule, schema.revision)
         struct = schema.structs[pair.type]
@@ -48,7 +56,9 @@ def methods(schema: Schema, resolver: Resolver, decisions: Decisions | None) -> 
             params=params.type if params else None,
             params_optional=pair.params_optional,
             result=_row_result(schema, row) or _result(schema, pair),
-            capability=str(row.values["capability"]) if row and "capability" in row.values else rule or "",
+            capability=str(row.values["capability"])
+            if row and "capability" in row.values
+            else rule or "",
             doc=struct.doc,
             deprecated=struct.deprecated,
         )
@@ -57,7 +67,8 @@ def methods(schema: Schema, resolver: Resolver, decisions: Decisions | None) -> 
 def _require_news(row: Row | None, rule: str | None, revision: str) -> None:
     if row and "result" not in row.values and row.values.get("capability") == rule:
         raise DecisionError(
-            f"[[method]] `{row.path}` says what the rule finds for {revision}", remedy="Take it out."
+            f"[[method]] `{row.path}` says what the rule finds for {revision}",
+            remedy="Take it out.",
         )
 
 
@@ -66,7 +77,9 @@ def _result(schema: Schema, pair: Pair) -> Type | None:
         case syntax.Ref(name=name):
             return Ref(name)
         case syntax.Union():
-            return Uni(tuple(Ref(arm.name) for arm in pair.result.of if isinstance(arm, syntax.Ref)))
+            return Uni(
+                tuple(Ref(arm.name) for arm in pair.result.of if isinstance(arm, syntax.Ref))
+            )
         case _:
             return None
 
@@ -76,7 +89,9 @@ def _row_result(schema: Schema, row: Row | None) -> Type | None:
         return None
     unknown = [name for name in row.values["result"] if name not in schema.types]
     if unknown:
-        raise DecisionError(f"[[method]] `{row.path}`: no type {', '.join(unknown)} in {schema.revision}")
+        raise DecisionError(
+            f"[[method]] `{row.path}`: no type {', '.join(unknown)} in {schema.revision}"
+        )
     arms = tuple(Ref(name) for name in row.values["result"])
     return arms[0] if len(arms) == 1 else Uni(arms)
 

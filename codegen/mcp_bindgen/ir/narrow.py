@@ -28,7 +28,9 @@ def _apply(schema: Schema, row: Row) -> tuple[Declaration, ...]:
     struct = schema.structs.get(owner)
     if struct is None or struct.field(wire) is None:
         raise DecisionError(f"[[narrow]] `{row.path}`: {schema.revision} has no such member")
-    new = replace(struct, fields=tuple(_narrowed(f, row) if f.wire == wire else f for f in struct.fields))
+    new = replace(
+        struct, fields=tuple(_narrowed(f, row) if f.wire == wire else f for f in struct.fields)
+    )
     return tuple(new if d is struct else d for d in schema.declarations)
 
 

@@ -76,7 +76,9 @@ def _pair(
         if any(name in union_names(resolver, union) for union in unions)
     ]
     inside = name in union_names(resolver, "InputRequest")
-    direction = "both" if len(ways) == 2 else ways[0] if ways else "input-request" if inside else "none"
+    direction = (
+        "both" if len(ways) == 2 else ways[0] if ways else "input-request" if inside else "none"
+    )
     kind = "notification" if name.endswith("Notification") else "request"
     params = next((m for m in shape.members if m.name == "params"), None)
     return Pair(

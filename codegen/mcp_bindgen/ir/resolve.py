@@ -43,7 +43,8 @@ def same(a: syntax.Type, b: syntax.Type) -> bool:
             return _all_same(a.of, b.of)
         case syntax.Inline(), syntax.Inline():
             return (
-                [(m.name, m.optional) for m in a.members] == [(m.name, m.optional) for m in b.members]
+                [(m.name, m.optional) for m in a.members]
+                == [(m.name, m.optional) for m in b.members]
                 and _all_same([m.type for m in a.members], [m.type for m in b.members])
                 and _all_same([i.type for i in a.index], [i.type for i in b.index])
             )
@@ -77,7 +78,9 @@ class Resolver:
         self._open: list[str] = []
         for declaration in module.declarations:
             if declaration.name in self.declared:
-                raise self.error(declaration.at, f"`{declaration.name}` is declared twice", "Merge them.")
+                raise self.error(
+                    declaration.at, f"`{declaration.name}` is declared twice", "Merge them."
+                )
             self.declared[declaration.name] = declaration
 
     def error(self, at: int, message: str, remedy: str) -> SchemaError:
@@ -90,7 +93,10 @@ class Resolver:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self.source.error(
-                LimitExceeded, type.at, f"types nest deeper than {MAX_DEPTH}", "Name the inner types."
+                LimitExceeded,
+                type.at,
+                f"types nest deeper than {MAX_DEPTH}",
+                "Name the inner types.",
             )
         try:
             return self._resolve(type, env)
@@ -106,7 +112,9 @@ class Resolver:
             case syntax.Array():
                 return replace(type, of=self.resolve(type.of, env))
             case syntax.Tuple():
-                return replace(type, of=tuple(replace(e, of=self.resolve(e.of, env)) for e in type.of))
+                return replace(
+                    type, of=tuple(replace(e, of=self.resolve(e.of, env)) for e in type.of)
+                )
             case syntax.Union():
                 return syntax.Union(tuple(self.resolve(arm, env) for arm in type.of), type.at)
             case syntax.Inline():
@@ -127,7 +135,9 @@ class Resolver:
     def _const(self, type: syntax.TypeOf) -> syntax.Const:
         found = self.declared.get(type.name)
         if not isinstance(found, syntax.Const):
-            raise self.error(type.at, f"`{type.name}` is no constant of this file", "Declare it with const.")
+            raise self.error(
+                type.at, f"`{type.name}` is no constant of this file", "Declare it with const."
+            )
         return found
 
     def _ref(self, type: syntax.Ref, env: Env) -> syntax.Type:
@@ -138,7 +148,9 @@ class Resolver:
         if found is None:
             return self._utility(type, args)
         if isinstance(found, syntax.Const):
-            raise self.error(type.at, f"`{type.name}` is a constant, not a type", "Write typeof before it.")
+            raise self.error(
+                type.at, f"`{type.name}` is a constant, not a type", "Write typeof before it."
+            )
         self.env_of(found, syntax.Ref(type.name, args, type.at))
         return syntax.Ref(type.name, args, type.at)
 
@@ -149,14 +161,18 @@ class Resolver:
                 type.at, f"`{printable(type.name)}` is not declared", "Declare it in this file."
             )
         if len(args) != found.arity:
-            raise self.error(type.at, f"`{type.name}` takes {found.arity} arguments", "Give it those.")
+            raise self.error(
+                type.at, f"`{type.name}` takes {found.arity} arguments", "Give it those."
+            )
         return found.apply(self, type, args)
 
     def _inline(self, type: syntax.Inline, env: Env) -> syntax.Inline:
         seen: set[str] = set()
         for member in type.members:
             if member.name in seen:
-                raise self.error(member.at, f"the member `{member.name}` stands twice", "Leave one out.")
+                raise self.error(
+                    member.at, f"the member `{member.name}` stands twice", "Leave one out."
+                )
             seen.add(member.name)
         members = tuple(replace(m, type=self.resolve(m.type, env)) for m in type.members)
         index = tuple(self._index(i, env) for i in type.index)
@@ -167,7 +183,9 @@ class Resolver:
     def _index(self, index: syntax.Index, env: Env) -> syntax.Index:
         key = self.resolve(index.key, env)
         if not (isinstance(key, syntax.Keyword) and key.name in _STRING_KEY):
-            raise self.error(index.at, "an index signature that is not by string", "Use [key: string].")
+            raise self.error(
+                index.at, "an index signature that is not by string", "Use [key: string]."
+            )
         return replace(index, key=key, type=self.resolve(index.type, env))
 
     def _weighed(self, shape: syntax.Inline) -> syntax.Inline:
@@ -176,7 +194,10 @@ class Resolver:
         weight = 1 + sum(self._weight(t) for t in types)
         if weight > MAX_WEIGHT:
             raise self.source.error(
-                LimitExceeded, shape.at, f"a type comes to more than {MAX_WEIGHT} nodes", "Name its parts."
+                LimitExceeded,
+                shape.at,
+                f"a type comes to more than {MAX_WEIGHT} nodes",
+                "Name its parts.",
             )
         self._weights[id(shape)] = (shape, weight)
         return shape
@@ -200,12 +221,18 @@ class Resolver:
             return syntax.Keyword("string", type.at)
         keys = tuple(syntax.Literal(m.name, type.at) for m in shape.members)
         if not keys:
-            raise self.error(type.at, "keyof of a type without members", "Name a type with members.")
+            raise self.error(
+                type.at, "keyof of a type without members", "Name a type with members."
+            )
         return keys[0] if len(keys) == 1 else syntax.Union(keys, type.at)
 
     def _indexed(self, type: syntax.Indexed, env: Env) -> syntax.Type:
         owner, index = self.resolve(type.object, env), self.resolve(type.index, env)
-        if isinstance(index, syntax.Keyword) and index.name == "number" and isinstance(owner, syntax.Array):
+        if (
+            isinstance(index, syntax.Keyword)
+            and index.name == "number"
+            and isinstance(owner, syntax.Array)
+        ):
             return owner.of
         shape = self.shape(owner, type.at)
         found = [self._member_type(shape, key, type.at) for key in self.literals(index, type.at)]
@@ -216,7 +243,9 @@ class Resolver:
         if found is None and shape.index:
             found = shape.index[0].type
         if found is None:
-            raise self.error(at, f"there is no member `{printable(key)}`", "Name a member of the type.")
+            raise self.error(
+                at, f"there is no member `{printable(key)}`", "Name a member of the type."
+            )
         return found
 
     def literals(self, type: syntax.Type, at: int) -> list[str]:
@@ -226,10 +255,14 @@ class Resolver:
                 return [value]
             case syntax.Union():
                 return [text for arm in type.of for text in self.literals(arm, at)]
-            case syntax.Ref() if isinstance(self.declared.get(type.name), syntax.Alias | syntax.Enum):
+            case syntax.Ref() if isinstance(
+                self.declared.get(type.name), syntax.Alias | syntax.Enum
+            ):
                 return self.literals(self.opened(type), at)
             case _:
-                raise self.error(at, "keys that are not string literals", "List the keys in quotes.")
+                raise self.error(
+                    at, "keys that are not string literals", "List the keys in quotes."
+                )
 
     # ---- shapes
 
@@ -251,7 +284,9 @@ class Resolver:
         """The members and index signature that a resolved object type comes to, inherited ones too."""
         found = self.object_shape(type)
         if found is None:
-            raise self.error(at, "a type that is not one object", "Name an interface or a braced type.")
+            raise self.error(
+                at, "a type that is not one object", "Name an interface or a braced type."
+            )
         return found
 
     def object_shape(self, type: syntax.Type) -> syntax.Inline | None:
@@ -272,10 +307,15 @@ class Resolver:
         declaration = self.declared[type.name]
         if type.name in self._open:
             chain = " → ".join([*self._open[self._open.index(type.name) :], type.name])
-            raise self.error(declaration.at, f"`{type.name}` is built on itself: {chain}", "Break the cycle.")
+            raise self.error(
+                declaration.at, f"`{type.name}` is built on itself: {chain}", "Break the cycle."
+            )
         if len(self._open) >= MAX_DEPTH:
             raise self.source.error(
-                LimitExceeded, declaration.at, f"more than {MAX_DEPTH} types build on one another", ""
+                LimitExceeded,
+                declaration.at,
+                f"more than {MAX_DEPTH} types build on one another",
+                "",
             )
         self._open.append(type.name)
         try:
@@ -289,7 +329,9 @@ class Resolver:
 
     def _interface(self, declaration: syntax.Interface, env: Env) -> syntax.Inline:
         """Own members first, then those of each base that are not overridden."""
-        own = self._inline(syntax.Inline(declaration.members, declaration.index, declaration.at), env)
+        own = self._inline(
+            syntax.Inline(declaration.members, declaration.index, declaration.at), env
+        )
         members = {m.name: m for m in own.members}
         index = own.index
         for base in declaration.extends:
@@ -307,9 +349,13 @@ class Resolver:
 
     def env_of(self, declaration: syntax.Declaration, ref: syntax.Ref) -> Env:
         """What the type parameters of a declaration stand for in `ref`."""
-        params = declaration.params if isinstance(declaration, syntax.Interface | syntax.Alias) else ()
+        params = (
+            declaration.params if isinstance(declaration, syntax.Interface | syntax.Alias) else ()
+        )
         if len(ref.args) > len(params):
-            raise self.error(ref.at, f"`{ref.name}` takes {len(params)} arguments", "Give it those.")
+            raise self.error(
+                ref.at, f"`{ref.name}` takes {len(params)} arguments", "Give it those."
+            )
         env: dict[str, syntax.Type] = {}
         for number, param in enumerate(params):
             if number < len(ref.args):
@@ -317,7 +363,9 @@ class Resolver:
             elif param.default is not None:
                 env[param.name] = self.resolve(param.default, env)
             else:
-                raise self.error(ref.at, f"`{ref.name}` lacks its argument {param.name}", "Give it one.")
+                raise self.error(
+                    ref.at, f"`{ref.name}` lacks its argument {param.name}", "Give it one."
+                )
         return env
 
     # ---- intersections
@@ -332,7 +380,9 @@ class Resolver:
             return a
         x, y = self.object_shape(a), self.object_shape(b)
         if x is None or y is None:
-            raise self.error(at, "an intersection that nothing satisfies", "Write the type that is meant.")
+            raise self.error(
+                at, "an intersection that nothing satisfies", "Write the type that is meant."
+            )
         return self._merged(x, y, at)
 
     def _merged(self, a: syntax.Inline, b: syntax.Inline, at: int) -> syntax.Inline:
@@ -395,7 +445,11 @@ def _flagging(
     def apply(self: Resolver, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
         shape = self.shape(args[0], type.at)
         members = tuple(
-            replace(m, optional=flags.get("optional", m.optional), readonly=flags.get("readonly", m.readonly))
+            replace(
+                m,
+                optional=flags.get("optional", m.optional),
+                readonly=flags.get("readonly", m.readonly),
+            )
             for m in shape.members
         )
         return replace(shape, members=members, at=type.at)

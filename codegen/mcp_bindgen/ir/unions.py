@@ -23,9 +23,7 @@ from mcp_bindgen.ir.model import (
 
 __all__ = ["arms", "disjoint", "kinds", "overlaps", "tag"]
 
-_ALL_KINDS: frozenset[Kind] = frozenset(
-    ("object", "array", "string", "number", "boolean", "null")
-)
+_ALL_KINDS: frozenset[Kind] = frozenset(("object", "array", "string", "number", "boolean", "null"))
 _RANK = {Lit: 0, Ref: 1, Bounded: 2, Tup: 3, Map: 4, Arr: 5, Prim: 6, Uni: 7}
 
 

@@ -121,7 +121,10 @@ class _Reader:
     def refused(self, node: Node) -> SchemaError:
         name, remedy = REFUSED.get(node.type, ("", ""))
         if not name:
-            name, remedy = f"`{printable(node.type)}`", "Extend the reader, on purpose, or say it otherwise."
+            name, remedy = (
+                f"`{printable(node.type)}`",
+                "Extend the reader, on purpose, or say it otherwise.",
+            )
         return self.error(node, f"{name} is not read here", remedy)
 
     def only(self, node: Node, *allowed: str) -> None:
@@ -158,7 +161,9 @@ class _Reader:
             children = self.take(node)
             self.only(node, "export", ";")
             if len(children) != 1 or children[0].type == "export_clause":
-                raise self.error(node, "an export list is not read here", "Export the declaration itself.")
+                raise self.error(
+                    node, "an export list is not read here", "Export the declaration itself."
+                )
             inner = children[0]
         head = _Head(exported, doc_before(self.source, node.start_byte), node.start_byte)
         match inner.type:
@@ -190,9 +195,7 @@ class _Reader:
                 case _:
                     raise self.refused(child)
         assert body is not None
-        return syntax.Interface(
-            self.text(name), params, extends, body.members, body.index, *head
-        )
+        return syntax.Interface(self.text(name), params, extends, body.members, body.index, *head)
 
     # alias = "type" NAME [type_parameters] "=" type
     def alias(self, node: Node, head: _Head) -> syntax.Alias:
@@ -211,12 +214,12 @@ class _Reader:
         if len(declarators) != 1:
             raise self.error(node, "several constants in one statement", "One statement each.")
         name, *rest = self.take(declarators[0])
-        annotation = self.annotation(rest.pop(0)) if rest and rest[0].type == "type_annotation" else None
+        annotation = (
+            self.annotation(rest.pop(0)) if rest and rest[0].type == "type_annotation" else None
+        )
         if name.type != "identifier" or len(rest) != 1:
             raise self.error(node, "a constant without one value", "Write `const NAME = literal`.")
-        return syntax.Const(
-            self.text(name), annotation, self.value(rest[0]), *head
-        )
+        return syntax.Const(self.text(name), annotation, self.value(rest[0]), *head)
 
     # enum = ["const"] "enum" NAME "{" { NAME "=" STRING } "}"
     def enum(self, node: Node, head: _Head) -> syntax.Enum:
@@ -269,7 +272,9 @@ class _Reader:
         flags = {child.type for child in node.children if not child.is_named}
         name, *rest = self.take(node)
         if len(rest) != 1:
-            raise self.error(node, "a member without a type", "Write its type; unknown takes anything.")
+            raise self.error(
+                node, "a member without a type", "Write its type; unknown takes anything."
+            )
         text, quoted = self.property_name(name)
         return syntax.Member(
             text,
@@ -286,7 +291,9 @@ class _Reader:
         if node.type == "string":
             return self.string(node), True
         if node.type not in ("property_identifier", "number"):
-            raise self.error(node, "a computed member name", "Write the name out, in quotes if need be.")
+            raise self.error(
+                node, "a computed member name", "Write the name out, in quotes if need be."
+            )
         return self.text(node), False
 
     # index = ["readonly"] "[" NAME ":" type "]" ":" type
@@ -411,7 +418,9 @@ class _Reader:
     def type_of(self, node: Node) -> syntax.Type:
         (inner,) = self.take(node)
         if inner.type != "identifier":
-            raise self.error(node, "typeof of more than a constant", "Name one constant of the file.")
+            raise self.error(
+                node, "typeof of more than a constant", "Name one constant of the file."
+            )
         return syntax.TypeOf(self.text(inner), node.start_byte)
 
     # keyof = "keyof" type
@@ -438,10 +447,14 @@ class _Reader:
                 return self.number(digits, "-")
             case "true" | "false":
                 return self.text(node) == "true"
-            case "as_expression" if self.source.slice(node.start_byte, node.end_byte).endswith("const"):
+            case "as_expression" if self.source.slice(node.start_byte, node.end_byte).endswith(
+                "const"
+            ):
                 return self.value(self.take(node)[0])
             case _:
-                raise self.error(node, "a value that is no literal", "Write a string, number, true or false.")
+                raise self.error(
+                    node, "a value that is no literal", "Write a string, number, true or false."
+                )
 
     def number(self, node: Node, sign: str) -> int | float:
         digits = self.text(node).replace("_", "")
@@ -452,7 +465,9 @@ class _Reader:
                 value = float(sign + digits)
                 if abs(value) != float("inf"):
                     return int(value) if value.is_integer() else value
-        raise self.error(node, "a number that is not decimal, or too large", "Write it in decimals.")
+        raise self.error(
+            node, "a number that is not decimal, or too large", "Write it in decimals."
+        )
 
     def string(self, node: Node) -> str:
         text = "".join(
@@ -462,11 +477,12 @@ class _Reader:
         try:
             return text.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
-            raise self.error(node, "a lone surrogate in a string", "Write a whole character.") from None
+            raise self.error(
+                node, "a lone surrogate in a string", "Write a whole character."
+            ) from None
 
     def escape(self, node: Node) -> str:
         body = self.text(node)[1:]
         if body[0] in "xu":
             return chr(int(body[1:].strip("{}"), 16))
         return "" if body == "\n" else _ESCAPES.get(body, body)
-

@@ -1,0 +1,78 @@
+# Everything runs from .venv, which the first target that needs it sets up. PYTHON chooses the interpreter.
+
+PYTHON ?= python3
+ARGS ?=
+
+BIN := .venv/bin
+VENV := .venv/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+EXTRAS := dev,pydantic,tools
+WRITTEN := $(wildcard codegen runtime tests bench examples)
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: help setup generate test long check lint types drift format bench wheel pins clean
+
+help: ## show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV) ## install the project and its tools into .venv
+	@:
+
+generate: $(VENV) ## write the bindings of every revision
+	@$(BIN)/mcp-bindgen generate $(ARGS)
+
+test: $(VENV) ## run the tests (ARGS are passed to pytest)
+	@$(BIN)/python -m pytest -q -m "not long" -n auto --dist worksteal $(ARGS)
+
+long: $(VENV) ## run the tests that take too long for `make test`
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)
+
+check: lint types drift ## lint, types and drift
+
+lint: $(VENV) ## ruff: rules, and the format of what is written by hand
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check $(WRITTEN)
+
+types: $(VENV) ## mypy and pyright, both strict
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+drift: $(VENV) ## is generated/ what the schemas and the templates make?
+	@$(BIN)/mcp-bindgen generate --check
+
+format: $(VENV) ## format what is written by hand
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format --quiet $(WRITTEN)
+
+bench: $(VENV) ## measure, beside the peers
+	@$(BIN)/python -m bench $(ARGS)
+
+wheel: $(VENV) ## build the wheel into dist/
+	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+pins: ## write constraints.txt anew, from the newest releases
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --quiet --editable ".[$(EXTRAS)]"
+	@$(PIP) freeze --exclude-editable > constraints.new
+	@mv constraints.new constraints.txt
+	@touch $(VENV)
+
+clean: ## remove .venv and all that the tools left behind
+	@rm -rf .venv dist build constraints.new .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Asked for together, also with -j: what writes goes before what reads.
+WRITERS := $(filter generate format,$(MAKECMDGOALS))
+ifneq ($(WRITERS),)
+test long lint types drift bench wheel: $(WRITERS)
+endif
+
+$(VENV): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is %d.%d: make PYTHON=..." % v[:2])'
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --quiet --editable ".[$(EXTRAS)]" --constraint constraints.txt
+	@touch $@

@@ -1,0 +1,108 @@
+"""What every test shares: the places, hypothesis' profiles, and the law that a skip is not a pass.
+
+With `--strict-skips`, or `CI=true` in the environment, a run fails if a test was skipped for any
+reason that does not name `../shared`, or if no test ran at all.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import settings
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+EXCUSE: Final = "../shared"
+PROFILES: Final = {
+    "dev": settings(max_examples=100, deadline=None, print_blob=True),
+    "ci": settings(max_examples=200, deadline=None, print_blob=True, derandomize=False),
+    "long": settings(max_examples=5_000, deadline=None, print_blob=True),
+}
+
+
+def in_ci() -> bool:
+    return os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+for _name, _profile in PROFILES.items():
+    settings.register_profile(_name, _profile)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if in_ci() else "dev"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder `../shared`: the official files, and the facts that judge us. Skips without it."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip(f"{EXCUSE} is not beside this checkout")
+    return folder
+
+
+class Skips:
+    """Counts what ran and keeps what was skipped; registered where the reports come together."""
+
+    def __init__(self) -> None:
+        self.ran = 0
+        self.unexcused: list[str] = []
+
+    @property
+    def problems(self) -> list[str]:
+        return self.unexcused if self.ran else [*self.unexcused, "no test ran"]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self._skipped(report)
+        elif report.when == "call":
+            self.ran += 1
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self._skipped(report)
+
+    def _skipped(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        where = report.longrepr
+        reason = where[2] if isinstance(where, tuple) else str(where)
+        if EXCUSE not in reason:
+            self.unexcused.append(f"{report.nodeid}: {reason}")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.problems and session.exitstatus in {
+            pytest.ExitCode.OK,
+            pytest.ExitCode.NO_TESTS_COLLECTED,
+        }:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.problems:
+            terminalreporter.section("a skip is not a pass", red=True)
+            for problem in self.problems:
+                terminalreporter.line(problem)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--strict-skips",
+        action="store_true",
+        default=in_ci(),
+        help=f"fail if a test is skipped and its reason does not name {EXCUSE} (default: if CI)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    gathers = not hasattr(config, "workerinput")
+    if gathers and config.getoption("strict_skips") and not config.option.collectonly:
+        config.pluginmanager.register(Skips(), "strict-skips")
+
+
+def pytest_report_header() -> str:
+    profile = settings.get_current_profile_name()
+    return f"hypothesis: profile {profile}, new seeds every run; a failure prints what repeats it"
