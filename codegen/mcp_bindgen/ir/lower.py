@@ -111,7 +111,7 @@ class _Lowering:
             self.python_type(declaration.name, declaration.at)
         for declaration in self.resolver.declared.values():
             if isinstance(declaration, syntax.Const):
-                self.out.append(_const(declaration))
+                self.out.append(_const(declaration, self.python[declaration.name]))
             elif isinstance(declaration, syntax.Enum) or not declaration.params:
                 ref = syntax.Ref(declaration.name, (), declaration.at)
                 self.declare(declaration, ref, self.python[declaration.name])
@@ -410,9 +410,9 @@ def _is_undefined(type: syntax.Type) -> bool:
     return isinstance(type, syntax.Keyword) and type.name == "undefined"
 
 
-def _const(declaration: syntax.Const) -> Const:
+def _const(declaration: syntax.Const, name: str) -> Const:
     doc, deprecated, _, _, at = _head(declaration)
-    return Const(declaration.name, declaration.value, doc, deprecated, at)
+    return Const(name, declaration.value, doc, deprecated, at)
 
 
 def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, int]:

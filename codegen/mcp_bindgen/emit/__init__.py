@@ -1,0 +1,6 @@
+"""Writes bindings: IR to views, views to templates, templates to texts by path. Pure but for tree."""
+
+from mcp_bindgen.emit.generate import excerpt, generate
+from mcp_bindgen.emit.options import FLAVOURS, Options
+
+__all__ = ["FLAVOURS", "Options", "excerpt", "generate"]

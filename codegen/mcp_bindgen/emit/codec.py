@@ -1,0 +1,540 @@
+"""Straight-line codecs: a reader and a writer for each type, as lines of Python.
+
+A reader takes parsed JSON and its place, checks it against the schema and returns the value; a
+writer returns parsed JSON. Nothing is looked up in a table of members at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from mcp_bindgen.emit.annotate import expected
+from mcp_bindgen.emit.layout import Code, Group, Or, call, lay, literal
+from mcp_bindgen.ir.model import (
+    JSON_PRIMS,
+    Alias,
+    Arr,
+    Bounded,
+    Field,
+    Kind,
+    Limits,
+    Lit,
+    Map,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
+from mcp_bindgen.ir.unions import arms, kinds, tag
+
+__all__ = ["Codec", "Construct"]
+
+Construct: TypeAlias = Callable[[Struct, list[tuple[str, str]]], Code]
+"""How a flavour makes an instance: the struct, and for each Python name the code of its value."""
+
+_STEP: Final = "    "
+_PLACE: Final = "at"
+_NEW: Final = frozenset(
+    [
+        "o",
+        "at",
+        "n",
+        "get",
+        "x",
+        "extra",
+        "build",
+        "wrong",
+        "extras",
+        "no_extras",
+        "merge",
+        "is_number",
+        "read_string",
+        "read_number",
+        "read_boolean",
+        "read_null",
+        "read_object",
+        "read_any",
+        "read_array",
+        "read_strings",
+        "read_map",
+        "write_array",
+        "write_map",
+        "write_any",
+    ]
+)
+"""Names that the functions use themselves: a member of that name is held under another."""
+
+_REFUSED: Final = {
+    "string": "{0}.__class__ is not str",
+    "number": "not is_number({0})",
+    "boolean": "{0}.__class__ is not bool",
+    "null": "{0} is not None",
+    "object": "{0}.__class__ is not dict",
+}
+_TAKEN: Final[dict[Kind, str]] = {
+    "string": "{0}.__class__ is str",
+    "number": "is_number({0})",
+    "boolean": "{0}.__class__ is bool",
+    "null": "{0} is None",
+    "object": "{0}.__class__ is dict",
+    "array": "{0}.__class__ is list",
+}
+_READERS: Final = {name: f"read_{name}" for name in _REFUSED}
+
+
+class Line(NamedTuple):
+    """A statement, or the head of a block: its depth in the function, and its code."""
+
+    depth: int
+    prefix: str
+    code: Code = ""
+    suffix: str = ""
+
+
+def _deeper(lines: Iterable[Line], by: int = 1) -> Iterator[Line]:
+    for line in lines:
+        yield line._replace(depth=line.depth + by)
+
+
+class Codec:
+    """The functions that a module needs, by name, in the order in which they are first needed."""
+
+    def __init__(self, schema: Schema, unknown: str, construct: Construct) -> None:
+        self.schema = schema
+        self.unknown = unknown
+        self.construct = construct
+        self.functions: dict[str, list[str]] = {}
+        self.shared: set[str] = set()
+        self._named: dict[Type, str] = {}
+        for name in schema.structs:
+            self._named[Ref(name)] = f"_read_{name}"
+        for struct in schema.structs.values():
+            self._define(
+                f"_read_{struct.name}", f"o: Json, at: At) -> {struct.name}", self._struct(struct)
+            )
+            self._define(
+                f"_write_{struct.name}", f"x: {struct.name}) -> Json", self._writing(struct)
+            )
+
+    def _define(self, name: str, signature: str, body: Iterable[Line]) -> None:
+        head, _, result = signature.rpartition(") -> ")
+        group = Group(f"def {name}(", tuple(head.split(", ")), ")")
+        self.functions[name] = lay("", "", group, f" -> {result}:")
+        self.functions[name] += [
+            text
+            for line in body
+            for text in lay(_STEP * (line.depth + 1), line.prefix, line.code, line.suffix)
+        ]
+
+    def use(self, name: str) -> str:
+        """A function of the shared module, noted for the import."""
+        self.shared.add(name)
+        return name
+
+    def _using(self, template: str, var: str) -> str:
+        if "is_number" in template:
+            self.use("is_number")
+        return template.format(var)
+
+    # ---- readers
+
+    def reader(self, type: Type, place: str = "") -> str:
+        """The name of the function that reads `type`; `place` names it if it is new."""
+        match type:
+            case Ref(name=name) if isinstance(found := self.schema.types[name], Alias):
+                return self.reader(found.type, name)
+            case Prim() if type.name in JSON_PRIMS:
+                return self.use("read_any")
+            case Prim():
+                return self.use(_READERS[type.name])
+            case Arr(of=Prim(name="string")):
+                return self.use("read_strings")
+            case _:
+                if type not in self._named:
+                    self._new_reader(type, place)
+                return self._named[type]
+
+    def _new_reader(self, type: Type, place: str) -> None:
+        name = f"_read_{place}"
+        while name in self.functions or name.removeprefix("_read_") in self.schema.structs:
+            name += "_"
+        self._named[type] = name
+        self.functions[name] = []
+        self._define(name, "x: Json, at: At) -> Json", self._reading(type, place))
+
+    def _reading(self, type: Type, place: str) -> Iterator[Line]:
+        match type:
+            case Arr():
+                read = self.reader(type.of, f"{place}_item")
+                yield Line(0, "return ", call(self.use("read_array"), read, "x", _PLACE))
+            case Map():
+                read = self.reader(type.of, f"{place}_value")
+                yield Line(0, "return ", call(self.use("read_map"), read, "x", _PLACE))
+            case Tup():
+                yield from self._tuple(type, place)
+            case Uni() if self._refusal(type, "x") is None:
+                yield from self._union(type, place)
+            case _:
+                yield from self.check(type, "x", _PLACE, place)
+                yield Line(0, "return x")
+
+    def check(self, type: Type, var: str, at: Code, place: str) -> Iterator[Line]:
+        """Lines that leave the checked value in `var`, whose place is the code `at`."""
+        if isinstance(type, Bounded):
+            yield from self.check(type.of, var, at, place)
+            yield from self._limits(type, var, at)
+            return
+        if isinstance(type, Ref) and isinstance(found := self.schema.types[type.name], Alias):
+            yield from self.check(found.type, var, at, type.name)
+            return
+        refusal = self._refusal(type, var)
+        if refusal is not None:
+            yield from self._refuse(refusal, at, expected(self.schema, type), var)
+        else:
+            yield Line(0, f"{var} = ", self._read_call(type, var, at, place))
+
+    def _read_call(self, type: Type, var: str, at: Code, place: str) -> Code:
+        if isinstance(type, Arr | Map) and type != Arr(Prim("string")):
+            shared = self.use("read_array" if isinstance(type, Arr) else "read_map")
+            step = "item" if isinstance(type, Arr) else "value"
+            return call(shared, self.reader(type.of, f"{place}_{step}"), var, at)
+        return call(self.reader(type, place), var, at)
+
+    def _refuse(self, condition: Code, at: Code, wanted: str, found: str) -> Iterator[Line]:
+        yield Line(0, "if ", condition, ":")
+        yield Line(1, "raise ", call(self.use("wrong"), at, literal(wanted), found))
+
+    def _refusal(self, type: Type, var: str) -> Code | None:
+        """The condition under which a value that needs no reader is refused; None for the others."""
+        match type:
+            case Prim() if type.name in JSON_PRIMS:
+                return f"{var} is UNSET"
+            case Prim():
+                return self._using(_REFUSED[type.name], var)
+            case Map(of=Prim(name=name)) if name in JSON_PRIMS:
+                return _REFUSED["object"].format(var)
+            case Lit():
+                return self._differs(type, var)
+            case Uni():
+                return self._union_refusal(arms(self.schema, type), var)
+            case _:
+                return None
+
+    def _differs(self, type: Lit, var: str) -> str:
+        if isinstance(type.value, bool):
+            return f"{var} is not {type.value}"
+        unequal = f"{var} != {literal(type.value)}"
+        return (
+            unequal
+            if isinstance(type.value, str)
+            else self._using("not is_number({0})", var) + f" or {unequal}"
+        )
+
+    def _union_refusal(self, leaves: tuple[Type, ...], var: str) -> Code | None:
+        """For literals of strings, with or without all strings."""
+        strings = [
+            leaf.value for leaf in leaves if isinstance(leaf, Lit) and isinstance(leaf.value, str)
+        ]
+        if strings and len(strings) == len(leaves):
+            return Group(f"{var} not in (", tuple(map(literal, strings)), ")")
+        rest = [leaf for leaf in leaves if not isinstance(leaf, Lit)]
+        if len(strings) + 1 == len(leaves) and rest == [Prim("string")]:
+            return _REFUSED["string"].format(var)
+        return None
+
+    # ---- bounds and tuples
+
+    def _limits(self, type: Bounded, var: str, at: Code) -> Iterator[Line]:
+        found = kinds(self.schema, type.of)
+        for kind, bounds in _bounds(type.limits, var):
+            if kind in found:
+                alone = found == {kind}
+                if not alone:
+                    yield Line(0, "if ", self._using(_TAKEN[kind], var), ":")
+                for condition, wanted in bounds:
+                    yield from _deeper(self._refuse(condition, at, wanted, var), 0 if alone else 1)
+
+    def _tuple(self, type: Tup, place: str) -> Iterator[Line]:
+        needed = sum(not element.optional for element in type.of)
+        yield from self._refuse("x.__class__ is not list", _PLACE, "array", "x")
+        if needed:
+            yield from self._refuse(f"len(x) < {needed}", _PLACE, f"at least {needed} items", "x")
+        if type.rest is None:
+            most = len(type.of)
+            yield from self._refuse(f"len(x) > {most}", _PLACE, f"at most {most} items", "x")
+        reads = [self.reader(element.type, f"{place}_{i}") for i, element in enumerate(type.of)]
+        rest = self.reader(type.rest, f"{place}_rest") if type.rest is not None else "None"
+        readers = (
+            Group("(", (*reads, ""), ")") if len(reads) == 1 else Group("(", tuple(reads), ")")
+        )
+        yield Line(0, "return ", call(self.use("read_tuple"), readers, rest, "x", _PLACE))
+
+    # ---- unions
+
+    def _union(self, type: Uni, place: str) -> Iterator[Line]:
+        """One branch for each JSON kind; the arms of a kind are told apart within it."""
+        leaves = arms(self.schema, type)
+        groups: dict[Kind, list[Type]] = {}
+        for leaf in leaves:
+            for kind in sorted(kinds(self.schema, leaf)):
+                groups.setdefault(kind, []).append(leaf)
+        wanted = expected(self.schema, type)
+        plain = [
+            kind for kind, group in groups.items() if any(self._is_whole(g, kind) for g in group)
+        ]
+        if plain:
+            taken = " or ".join(self._using(_TAKEN[kind], "x") for kind in plain)
+            yield Line(0, f"if {taken}:")
+            yield Line(1, "return x")
+        for kind, group in groups.items():
+            if kind not in plain:
+                yield Line(0, f"if {self._using(_TAKEN[kind], 'x')}:")
+                yield from _deeper(self._branch(kind, group, place, wanted))
+        yield Line(0, "raise ", call(self.use("wrong"), _PLACE, literal(wanted), "x"))
+
+    def _is_whole(self, leaf: Type, kind: Kind) -> bool:
+        """Whether an arm takes every value of a kind as it is."""
+        opened = self.schema.open(leaf) if isinstance(leaf, Ref) else leaf
+        if isinstance(opened, Map):
+            return kind == "object" and isinstance(opened.of, Prim) and opened.of.name in JSON_PRIMS
+        return isinstance(opened, Prim)
+
+    def _branch(self, kind: Kind, group: list[Type], place: str, wanted: str) -> Iterator[Line]:
+        wire = tag(self.schema, tuple(group))
+        if len(group) == 1:
+            yield Line(0, "return ", call(self.reader(group[0], f"{place}_{kind}"), "x", _PLACE))
+        elif wire is not None:
+            yield from self._tagged(wire, group)
+        else:
+            yield from self._tried(group, place, wanted)
+
+    def _tagged(self, wire: str, group: list[Type]) -> Iterator[Line]:
+        yield Line(0, f"match x.get({literal(wire)}, UNSET):")
+        values: list[str] = []
+        for leaf in group:
+            const = self._struct_of(leaf).field(wire)
+            assert const is not None
+            values.append(expected(self.schema, const.type))
+            yield Line(1, f"case {literal(const.const)}:")
+            yield Line(2, "return ", call(self.reader(leaf), "x", _PLACE))
+        yield Line(1, "case other:")
+        fault = call(self.use("wrong"), _at(_PLACE, wire), literal(" | ".join(values)), "other")
+        yield Line(2, "raise ", fault)
+
+    def _struct_of(self, leaf: Type) -> Struct:
+        opened = self.schema.open(leaf)
+        assert isinstance(opened, Ref)
+        return self.schema.structs[opened.name]
+
+    def _tried(self, group: list[Type], place: str, wanted: str) -> Iterator[Line]:
+        """Arms in order, those left out that lack a required member or a constant.
+
+        Where one arm alone was tried its fault is the union's, else the union itself is at fault.
+        """
+        yield Line(0, "faults: list[DecodeError] = []")
+        for number, leaf in enumerate(group):
+            guard = self._guard(leaf)
+            if guard is not None:
+                yield Line(0, "if ", guard, ":")
+            yield from _deeper(self._try(leaf, f"{place}_{number}"), int(guard is not None))
+        fault = call(self.use("wrong"), _PLACE, literal(wanted), "x")
+        yield Line(0, "if len(faults) == 1:")
+        yield Line(1, "raise faults[0]")
+        yield Line(0, "raise ", fault)
+
+    def _try(self, leaf: Type, place: str) -> Iterator[Line]:
+        yield Line(0, "try:")
+        yield Line(1, "return ", call(self.reader(leaf, place), "x", _PLACE))
+        yield Line(0, "except DecodeError as fault:")
+        yield Line(1, "faults.append(fault)")
+
+    def _guard(self, leaf: Type) -> Code | None:
+        """The condition without which a struct cannot accept; None where there is none."""
+        opened = self.schema.open(leaf)
+        fields = self.schema.structs[opened.name].fields if isinstance(opened, Ref) else ()
+        parts = tuple(
+            f"x.get({literal(f.wire)}) == {literal(f.const)}"
+            if isinstance(f.const, str)
+            else f"{literal(f.wire)} in x"
+            for f in fields
+            if f.required
+        )
+        return (parts[0] if len(parts) == 1 else Or(parts, "and")) if parts else None
+
+    # ---- structs
+
+    def keeps(self, struct: Struct) -> bool:
+        """Whether a struct has `extra_`: always where the schema itself says that it is open."""
+        return self.unknown == "keep" or struct.open
+
+    def _struct(self, struct: Struct) -> Iterator[Line]:
+        yield from self._refuse("o.__class__ is not dict", _PLACE, "object", "o")
+        if struct.fields:
+            yield Line(0, "get = o.get")
+        required = sum(f.required for f in struct.fields)
+        counts = self.keeps(struct) or self.unknown == "reject"
+        if counts and len(struct.fields) > required:
+            yield Line(0, f"n = {required}")
+        for field in struct.fields:
+            yield from self._field(struct, field, counts)
+        if counts:
+            yield from self._extras(
+                struct, str(required) if len(struct.fields) == required else "n"
+            )
+        values = [(f.name, _local(f)) for f in struct.fields if f.const is None]
+        extra = [("extra_", "extra")] if self.keeps(struct) else []
+        yield Line(0, "return ", self.construct(struct, values + extra))
+
+    def _field(self, struct: Struct, field: Field, counts: bool) -> Iterator[Line]:
+        var, wire = _local(field), literal(field.wire)
+        place = f"{struct.name}_{field.name}"
+        get = call("get", wire, self.use("UNSET"))
+        at = _at(_PLACE, field.wire)
+        if isinstance(field.const, str):
+            yield Line(0, "if ", f"get({wire}) != {literal(field.const)}", ":")
+            fault = call(self.use("wrong"), at, literal(expected(self.schema, field.type)), get)
+            yield Line(1, "raise ", fault)
+            return
+        yield Line(0, f"{var} = ", get)
+        checks = list(self.check(field.type, var, at, place))
+        if field.required:
+            yield from checks
+            return
+        if checks and _is_any(self.schema, field.type):
+            checks = []
+        if checks or counts:
+            yield Line(0, f"if {var} is not UNSET:")
+            yield from _deeper(checks)
+            if counts:
+                yield Line(1, "n += 1")
+
+    def _extras(self, struct: Struct, count: str) -> Iterator[Line]:
+        keys = f"_{struct.name}_members"
+        if not self.keeps(struct):
+            yield Line(0, f"if len(o) != {count}:")
+            yield Line(1, "", call(self.use("no_extras"), "o", keys, _PLACE))
+            return
+        yield Line(0, f"extra: Mapping[str, Json] = {self.use('EMPTY')}")
+        yield Line(0, f"if len(o) != {count}:")
+        found: Code = call(self.use("extras"), "o", keys)
+        if struct.index is not None and not _is_any(self.schema, struct.index):
+            read = self.reader(struct.index, f"{struct.name}_extra")
+            found = call(self.use("read_map"), read, found, _PLACE)
+        yield Line(1, "extra = ", found)
+
+    # ---- writers
+
+    def writer(self, type: Type) -> str | None:
+        """The name of the function that writes `type`; None where it is JSON already."""
+        opened = self.schema.open(type)
+        match opened:
+            case Ref(name=name):
+                return f"_write_{name}"
+            case Uni() | Tup() | Arr() | Map():
+                return "_write" if self._has_struct(opened, set()) else None
+            case _:
+                return None
+
+    def _has_struct(self, type: Type, seen: set[Type]) -> bool:
+        opened = self.schema.open(type)
+        if opened in seen:
+            return False
+        seen.add(opened)
+        match opened:
+            case Ref():
+                return True
+            case Arr() | Map():
+                return self._has_struct(opened.of, seen)
+            case Tup():
+                inner = [e.type for e in opened.of] + ([opened.rest] if opened.rest else [])
+                return any(self._has_struct(t, seen) for t in inner)
+            case Uni():
+                return any(self._has_struct(arm, seen) for arm in opened.arms)
+            case _:
+                return False
+
+    def _written(self, type: Type, code: str) -> Code:
+        opened = self.schema.open(type)
+        writer = self.writer(type)
+        if writer is None:
+            return code
+        if isinstance(opened, Arr | Map) and (inner := self.writer(opened.of)) is not None:
+            shared = self.use("write_array" if isinstance(opened, Arr) else "write_map")
+            return call(shared, inner, code)
+        return call(writer, code)
+
+    def _writing(self, struct: Struct) -> Iterator[Line]:
+        present = tuple(
+            Group(f"{literal(f.wire)}: ", (self._value(f),), "")
+            for f in struct.fields
+            if f.required
+        )
+        yield Line(0, "o: Json = ", Group("{", tuple(map(_pair, present)), "}"))
+        for field in struct.fields:
+            if not field.required:
+                yield Line(0, f"if x.{field.name} is not {self.use('UNSET')}:")
+                yield Line(1, f"o[{literal(field.wire)}] = ", self._value(field))
+        if self.keeps(struct):
+            yield Line(0, f"if x.extra_ is not {self.use('EMPTY')}:")
+            yield Line(1, "", call(self.use("merge"), "o", "x.extra_", f"_{struct.name}_members"))
+        yield Line(0, "return o")
+
+    def _value(self, field: Field) -> Code:
+        if field.const is not None:
+            return literal(field.const)
+        return self._written(field.type, f"x.{field.name}")
+
+
+def _pair(group: Group) -> Code:
+    """`"key": value`, breakable inside the value."""
+    (value,) = group.items
+    if isinstance(value, Group):
+        return Group(group.head + value.head, value.items, value.close)
+    return f"{group.head}{value if isinstance(value, str) else ''}"
+
+
+def _at(place: str, key: str) -> Code:
+    return Group("(", (place, literal(key)), ")")
+
+
+def _local(field: Field) -> str:
+    return f"{field.name}_" if field.name in _NEW else field.name
+
+
+def _is_any(schema: Schema, type: Type) -> bool:
+    opened = schema.open(type)
+    return isinstance(opened, Prim) and opened.name in JSON_PRIMS
+
+
+_Bound: TypeAlias = tuple[str, str]
+
+
+def _bounds(limits: Limits, var: str) -> Iterator[tuple[Kind, list[_Bound]]]:
+    """For each JSON kind the conditions that refuse a value, each with what is expected."""
+    numbers = [
+        (limits.minimum, "<", "at least {0}"),
+        (limits.maximum, ">", "at most {0}"),
+        (limits.exclusive_minimum, "<=", "more than {0}"),
+        (limits.exclusive_maximum, ">=", "less than {0}"),
+    ]
+    found = [(f"{var} {sign} {b!r}", text.format(b)) for b, sign, text in numbers if b is not None]
+    if limits.integer:
+        found.insert(0, (f"{var} % 1", "integer"))
+    if found:
+        yield "number", found
+    sizes: list[tuple[Kind, int | None, int | None, str]] = [
+        ("array", limits.min_items, limits.max_items, "items"),
+        ("string", limits.min_length, limits.max_length, "characters"),
+    ]
+    for kind, least, most, unit in sizes:
+        bounds = (
+            [(f"len({var}) < {least}", f"at least {least} {unit}")] if least is not None else []
+        )
+        if most is not None:
+            bounds.append((f"len({var}) > {most}", f"at most {most} {unit}"))
+        if bounds:
+            yield kind, bounds

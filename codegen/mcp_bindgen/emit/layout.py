@@ -1,0 +1,160 @@
+"""Lays out code as black would: one line where it fits, else broken at brackets and at `|`.
+
+A test has black find nothing to change, so this follows its rules, and output depends on no version
+of it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+__all__ = ["WIDTH", "Code", "Group", "Or", "call", "docstring", "flat", "lay", "literal", "member"]
+
+WIDTH: Final = 88
+_STEP: Final = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`head` with its opening bracket, items between commas, and the closing bracket."""
+
+    head: str
+    items: tuple[Code, ...]
+    close: str
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Items between `|`, or between another operator."""
+
+    items: tuple[Code, ...]
+    operator: str = "|"
+
+
+Code: TypeAlias = str | Group | Or
+
+
+def call(name: str, *args: Code) -> Group:
+    return Group(f"{name}(", args, ")")
+
+
+def flat(code: Code) -> str:
+    match code:
+        case str():
+            return code
+        case Group():
+            return f"{code.head}{', '.join(map(flat, code.items))}{code.close}"
+        case Or():
+            return f" {code.operator} ".join(map(flat, code.items))
+
+
+def lay(indent: str, prefix: str, code: Code, suffix: str = "") -> list[str]:
+    """The lines of `prefix code suffix`."""
+    line = f"{indent}{prefix}{flat(code)}{suffix}"
+    if len(line) <= WIDTH:
+        return [line]
+    match code:
+        case Group(items=()) | str():
+            return [line] if not prefix.endswith("= ") else _wrapped(indent, prefix, code, suffix)
+        case Group():
+            inside = _inside(indent + _STEP, code)
+            return [f"{indent}{prefix}{code.head}", *inside, f"{indent}{code.close}{suffix}"]
+        case Or():
+            return _wrapped(indent, prefix, code, suffix)
+
+
+def _wrapped(indent: str, prefix: str, code: Code, suffix: str) -> list[str]:
+    return [f"{indent}{prefix}(", *_ors(indent + _STEP, code), f"{indent}){suffix}"]
+
+
+def _inside(indent: str, group: Group) -> list[str]:
+    """The items of a broken group: on one line if a call's arguments fit there, else one a line.
+
+    Collections go one a line at once; so does the one parameter of a definition.
+    """
+    single = len(group.items) == 1
+    line = f"{indent}{', '.join(map(flat, group.items))}"
+    if len(line) <= WIDTH and (single or _is_call(group)):
+        return [f"{line},"] if single and group.head.startswith("def ") else [line]
+    if single:
+        return _ors(indent, group.items[0])
+    return [line for item in group.items for line in lay(indent, "", item, ",")]
+
+
+def _is_call(group: Group) -> bool:
+    before = group.head[-2:-1]
+    return before.isalnum() or before == "_"
+
+
+def _ors(indent: str, code: Code) -> list[str]:
+    """Code that stands alone in brackets, so that it needs none of its own."""
+    line = f"{indent}{flat(code)}"
+    if len(line) <= WIDTH or not isinstance(code, Or):
+        return lay(indent, "", code)
+    first, *rest = code.items
+    return lay(indent, "", first) + [
+        line for item in rest for line in lay(indent, f"{code.operator} ", item)
+    ]
+
+
+def member(indent: str, name: str, annotation: Code, default: Code = "") -> list[str]:
+    """The lines of `name: annotation = default`."""
+    if not default:
+        return lay(indent, f"{name}: ", annotation)
+    line = f"{indent}{name}: {flat(annotation)} = {flat(default)}"
+    if len(line) <= WIDTH:
+        return [line]
+    head = f"{name}: {flat(annotation)} = "
+    opened = default.head if isinstance(default, Group) else "("
+    if len(indent + head + opened) <= WIDTH:
+        return lay(indent, head, default)
+    return [f"{indent}{name}: (", *_ors(indent + _STEP, annotation), f"{indent}) = {flat(default)}"]
+
+
+# ---- text from a schema enters code through these two
+
+
+def literal(value: str | int | float | bool | None) -> str:
+    """A Python literal; strings in the quotes that need fewer escapes, double ones where equal."""
+    if not isinstance(value, str):
+        return repr(value)
+    body = value.translate(_ESCAPES)
+    quote = "'" if body.count('"') > body.count("'") else '"'
+    return f"{quote}{_visible(body.replace(quote, chr(92) + quote))}{quote}"
+
+
+def docstring(indent: str, text: str) -> list[str]:
+    """The lines of a docstring; none for no text."""
+    body = _visible(text.translate(_ESCAPES).replace('"""', '\\"\\"\\"'))
+    if body.endswith('"'):
+        body = f'{body[:-1]}\\"'
+    if not body.strip():
+        return []
+    line = f'{indent}"""{body}"""'
+    if len(line) <= WIDTH:
+        return [line]
+    lines = textwrap.wrap(
+        f'"""{body}',
+        WIDTH - 3,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [*lines, f'{indent}"""'] if len(lines) > 1 else [line]
+
+
+_ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+def _visible(text: str) -> str:
+    """`text` with what does not print written as escapes."""
+    return "".join(c if c.isprintable() else _escape(ord(c)) for c in text)
+
+
+def _escape(code: int) -> str:
+    return (
+        f"\\U{code:08x}" if code > 0xFFFF else f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
+    )

@@ -1,0 +1,23 @@
+"""What a user chooses at generation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+__all__ = ["FLAVOURS", "Options"]
+
+FLAVOURS: Final = ("dataclass", "pydantic", "msgspec")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`models` are flavours; `unknown` keep, drop or reject; `literals` closed or open; `format`
+    off or black; `templates` a folder that stands in for ours."""
+
+    models: tuple[str, ...] = FLAVOURS
+    unknown: str = "keep"
+    literals: str = "closed"
+    format: str = "off"
+    templates: Path | None = None
