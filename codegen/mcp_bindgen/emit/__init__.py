@@ -1,4 +1,4 @@
-"""Writes bindings: IR to views, views to templates, templates to texts by path. Pure but for tree."""
+"""Writes bindings: IR to views, views to templates, templates to texts. Only tree writes files."""
 
 from mcp_bindgen.emit.generate import excerpt, generate
 from mcp_bindgen.emit.options import FLAVOURS, Options

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import ClassVar
 
-from mcp_bindgen.emit.layout import Code, Group, Or, literal
+from mcp_bindgen.emit.layout import Code, Group, Or, flat, literal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
@@ -22,21 +24,80 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.unions import arms
 
-__all__ = ["annotation", "deprecation", "described", "expected", "optional"]
+__all__ = ["Annotator", "annotation", "deprecation", "described", "expected", "optional"]
 
-_PRIMS: dict[str, tuple[str, ...]] = {
-    "string": ("str",),
-    "number": ("int", "float"),
-    "boolean": ("bool",),
-    "null": ("None",),
-    "object": ("dict[str, Any]",),
-}
+
+class Annotator:
+    """Annotations of one module; `text` collects them, to see which names they use."""
+
+    any = "Any"
+    prims: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "string": ("str",),
+        "number": ("int", "float"),
+        "boolean": ("bool",),
+        "null": ("None",),
+        "object": ("dict[str, Any]",),
+    }
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.text: list[str] = []
+
+    def of(self, type: Type) -> Code:
+        """What a type checker reads; unions in the order that decides."""
+        code = self.code(type)
+        self.text.append(flat(code))
+        return code
+
+    def uses(self, name: str) -> bool:
+        return any(name in text for text in self.text)
+
+    def code(self, type: Type) -> Code:
+        parts = list(dict.fromkeys(self.parts(type)))
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def parts(self, type: Type) -> list[Code]:
+        match type:
+            case Prim() if type.name in JSON_PRIMS:
+                return [self.any]
+            case Prim():
+                return list(self.prims[type.name])
+            case Lit():
+                return [Group("Literal[", (literal(type.value),), "]")]
+            case Ref():
+                return [type.name]
+            case Arr():
+                return [Group("list[", (self.code(type.of),), "]")]
+            case Map():
+                return [_map(self.code(type.of))]
+            case Bounded():
+                return self.bounded(type)
+            case Tup():
+                return [self.places(type)]
+            case Uni():
+                return self.union(arms(self.schema, type))
+
+    def bounded(self, type: Bounded) -> list[Code]:
+        return self.parts(type.of)
+
+    def places(self, type: Tup) -> Code:
+        """A tuple is a list in JSON: of what any place takes."""
+        inner = [e.type for e in type.of] + ([type.rest] if type.rest else [])
+        return Group("list[", (self.code(Uni(tuple(inner))) if inner else self.any,), "]")
+
+    def union(self, leaves: tuple[Type, ...]) -> list[Code]:
+        """The arms in order, literals together where the first of them stands."""
+        literals = tuple(literal(leaf.value) for leaf in leaves if isinstance(leaf, Lit))
+        parts: list[Code] = [Group("Literal[", literals, "]")] if literals else []
+        for leaf in leaves:
+            if not isinstance(leaf, Lit):
+                parts += self.parts(leaf)
+        return [self.any] if self.any in parts else parts
 
 
 def annotation(schema: Schema, type: Type) -> Code:
-    """What a type checker reads; unions in the order that decides."""
-    parts = list(dict.fromkeys(_parts(schema, type)))
-    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+    """The annotation of a type where no flavour has a say."""
+    return Annotator(schema).of(type)
 
 
 def optional(code: Code, absent: str) -> Code:
@@ -47,43 +108,8 @@ def optional(code: Code, absent: str) -> Code:
     return Or((*items, absent))
 
 
-def _parts(schema: Schema, type: Type) -> list[Code]:
-    match type:
-        case Prim() if type.name in JSON_PRIMS:
-            return ["Any"]
-        case Prim():
-            return list(_PRIMS[type.name])
-        case Lit():
-            return [Group("Literal[", (literal(type.value),), "]")]
-        case Ref():
-            return [type.name]
-        case Arr():
-            return [Group("list[", (annotation(schema, type.of),), "]")]
-        case Map():
-            return [_map(annotation(schema, type.of))]
-        case Bounded():
-            return _parts(schema, type.of)
-        case Tup():
-            inner = [e.type for e in type.of] + ([type.rest] if type.rest else [])
-            union = annotation(schema, Uni(tuple(inner))) if inner else "Any"
-            return [Group("list[", (union,), "]")]
-        case Uni():
-            return _union(schema, type)
-
-
 def _map(value: Code) -> Code:
-    return "dict[str, Any]" if value == "Any" else Group("dict[", ("str", value), "]")
-
-
-def _union(schema: Schema, type: Uni) -> list[Code]:
-    """The arms in order, literals together where the first of them stands."""
-    leaves = arms(schema, type)
-    literals = tuple(literal(leaf.value) for leaf in leaves if isinstance(leaf, Lit))
-    parts: list[Code] = [Group("Literal[", literals, "]")] if literals else []
-    for leaf in leaves:
-        if not isinstance(leaf, Lit):
-            parts += _parts(schema, leaf)
-    return ["Any"] if "Any" in parts else parts
+    return f"dict[str, {value}]" if isinstance(value, str) else Group("dict[", ("str", value), "]")
 
 
 def expected(schema: Schema, type: Type) -> str:
@@ -114,13 +140,10 @@ def _arm(schema: Schema, arm: Type) -> str:
 
 def described(declaration: Struct | Alias) -> str:
     """The text of a docstring: the sentence, where the shape stands, and the deprecation."""
-    place = f"Value of `{declaration.place}`." if _is_placed(declaration) else ""
+    placed = isinstance(declaration, Struct) and declaration.place
+    place = f"Value of `{placed}`." if placed else ""
     parts = [declaration.doc or place, deprecation(declaration.deprecated)]
     return " ".join(part for part in parts if part)
-
-
-def _is_placed(declaration: Struct | Alias) -> bool:
-    return isinstance(declaration, Struct) and bool(declaration.place)
 
 
 def deprecation(text: str | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from mcp_bindgen.emit.annotate import expected
-from mcp_bindgen.emit.layout import Code, Group, Or, call, lay, literal
+from mcp_bindgen.emit.layout import STEP, Code, Group, Or, call, lay, literal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
@@ -36,35 +36,14 @@ __all__ = ["Codec", "Construct"]
 Construct: TypeAlias = Callable[[Struct, list[tuple[str, str]]], Code]
 """How a flavour makes an instance: the struct, and for each Python name the code of its value."""
 
-_STEP: Final = "    "
 _PLACE: Final = "at"
 _NEW: Final = frozenset(
-    [
-        "o",
-        "at",
-        "n",
-        "get",
-        "x",
-        "extra",
-        "build",
-        "wrong",
-        "extras",
-        "no_extras",
-        "merge",
-        "is_number",
-        "read_string",
-        "read_number",
-        "read_boolean",
-        "read_null",
-        "read_object",
-        "read_any",
-        "read_array",
-        "read_strings",
-        "read_map",
-        "write_array",
-        "write_map",
-        "write_any",
-    ]
+    (
+        *("o", "at", "n", "get", "x", "extra", "build", "wrong", "extras", "no_extras", "merge"),
+        *("is_number", "read_string", "read_number", "read_boolean", "read_null", "read_object"),
+        *("read_any", "read_array", "read_strings", "read_map", "read_tuple"),
+        *("write_array", "write_map"),
+    )
 )
 """Names that the functions use themselves: a member of that name is held under another."""
 
@@ -83,6 +62,7 @@ _TAKEN: Final[dict[Kind, str]] = {
     "object": "{0}.__class__ is dict",
     "array": "{0}.__class__ is list",
 }
+_KINDS: Final[tuple[Kind, ...]] = tuple(_TAKEN)
 _READERS: Final = {name: f"read_{name}" for name in _REFUSED}
 
 
@@ -127,7 +107,7 @@ class Codec:
         self.functions[name] += [
             text
             for line in body
-            for text in lay(_STEP * (line.depth + 1), line.prefix, line.code, line.suffix)
+            for text in lay(STEP * (line.depth + 1), line.prefix, line.code, line.suffix)
         ]
 
     def use(self, name: str) -> str:
@@ -209,7 +189,7 @@ class Codec:
         yield Line(1, "raise ", call(self.use("wrong"), at, literal(wanted), found))
 
     def _refusal(self, type: Type, var: str) -> Code | None:
-        """The condition under which a value that needs no reader is refused; None for the others."""
+        """The condition that refuses a value where no reader is needed; None for other types."""
         match type:
             case Prim() if type.name in JSON_PRIMS:
                 return f"{var} is UNSET"
@@ -252,7 +232,7 @@ class Codec:
         found = kinds(self.schema, type.of)
         for kind, bounds in _bounds(type.limits, var):
             if kind in found:
-                alone = found == {kind}
+                alone = len(found) == 1
                 if not alone:
                     yield Line(0, "if ", self._using(_TAKEN[kind], var), ":")
                 for condition, wanted in bounds:
@@ -280,9 +260,11 @@ class Codec:
         leaves = arms(self.schema, type)
         groups: dict[Kind, list[Type]] = {}
         for leaf in leaves:
-            for kind in sorted(kinds(self.schema, leaf)):
+            for kind in filter(kinds(self.schema, leaf).__contains__, _KINDS):
                 groups.setdefault(kind, []).append(leaf)
         wanted = expected(self.schema, type)
+        if any(self._is_tried(group) for group in groups.values()):
+            yield Line(0, "faults: list[DecodeError] = []")
         plain = [
             kind for kind, group in groups.items() if any(self._is_whole(g, kind) for g in group)
         ]
@@ -302,6 +284,10 @@ class Codec:
         if isinstance(opened, Map):
             return kind == "object" and isinstance(opened.of, Prim) and opened.of.name in JSON_PRIMS
         return isinstance(opened, Prim)
+
+    def _is_tried(self, group: list[Type]) -> bool:
+        """Whether the arms of one JSON kind can only be told apart by trying them."""
+        return len(group) > 1 and tag(self.schema, tuple(group)) is None
 
     def _branch(self, kind: Kind, group: list[Type], place: str, wanted: str) -> Iterator[Line]:
         wire = tag(self.schema, tuple(group))
@@ -335,7 +321,6 @@ class Codec:
 
         Where one arm alone was tried its fault is the union's, else the union itself is at fault.
         """
-        yield Line(0, "faults: list[DecodeError] = []")
         for number, leaf in enumerate(group):
             guard = self._guard(leaf)
             if guard is not None:

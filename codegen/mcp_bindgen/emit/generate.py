@@ -1,4 +1,4 @@
-"""Schemas and options to the texts of a bindings package, by path. Reads templates, writes nothing."""
+"""Schemas and options to the texts of a bindings package, by path."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from typing import Any, Final
 import jinja2
 
 from mcp_bindgen import places
-from mcp_bindgen.emit.models import dataclass_view
+from mcp_bindgen.emit.calls import answered, calls_view, methods_view
+from mcp_bindgen.emit.choices import literals_chosen
+from mcp_bindgen.emit.dataclass import dataclass_view
+from mcp_bindgen.emit.layout import literal
 from mcp_bindgen.emit.options import Options
+from mcp_bindgen.emit.pydantic import pydantic_view
 from mcp_bindgen.errors import OutputError, TemplateError
 from mcp_bindgen.ir.model import Schema
 
@@ -19,7 +23,13 @@ __all__ = ["excerpt", "generate", "package"]
 
 _View = Callable[[Schema, Options], Mapping[str, Any]]
 
-_MODELS: Final[Mapping[str, _View]] = {"dataclass": dataclass_view}
+_MODELS: Final[Mapping[str, _View]] = {
+    "dataclass": dataclass_view,
+    "pydantic": pydantic_view,
+}
+
+_SHARED: Final = {"pydantic": "_pydantic.py"}
+"""What the modules of a flavour share."""
 
 
 def package(revision: str) -> str:
@@ -39,22 +49,37 @@ def generate(schemas: Sequence[Schema], options: Options) -> dict[str, str]:
     files: dict[str, str] = {"py.typed": ""}
     engine = _engine(options.templates)
     files["_wire.py"] = _render(engine, "_wire.py.jinja", None, {})
+    files["__init__.py"] = _render(engine, "package.py.jinja", None, _package_view(schemas))
+    for name in sorted(_SHARED.keys() & set(options.models)):
+        files[_SHARED[name]] = _render(engine, f"{_SHARED[name]}.jinja", None, {})
     for schema in schemas:
         for path, text in _revision(engine, schema, options):
             files[path] = text
     return dict(sorted(files.items()))
 
 
+def _package_view(schemas: Sequence[Schema]) -> Mapping[str, Any]:
+    names = [schema.revision for schema in schemas]
+    rows = [f"        {literal(name)}: {literal(package(name))}," for name in names]
+    return {"packages": rows, "latest": literal(names[-1])}
+
+
 def _revision(
     engine: jinja2.Environment, schema: Schema, options: Options
 ) -> Iterator[tuple[str, str]]:
     folder = package(schema.revision)
+    title = {"title": schema.revision}
+    yield f"{folder}/__init__.py", _render(engine, "revision.py.jinja", schema, title)
+    yield f"{folder}/methods.py", _render(engine, "methods.py.jinja", schema, methods_view(schema))
+    named = literals_chosen(answered(schema), options)
     for flavour in options.models:
-        view = _MODELS[flavour](schema, options)
+        models = _MODELS[flavour](named, options)
         yield (
             f"{folder}/models_{flavour}.py",
-            _render(engine, f"models_{flavour}.py.jinja", schema, view),
+            _render(engine, f"models_{flavour}.py.jinja", schema, models),
         )
+        calls = calls_view(named, flavour)
+        yield f"{folder}/calls_{flavour}.py", _render(engine, "calls.py.jinja", schema, calls)
 
 
 def _render(

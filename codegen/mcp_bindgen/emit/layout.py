@@ -10,10 +10,22 @@ import textwrap
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-__all__ = ["WIDTH", "Code", "Group", "Or", "call", "docstring", "flat", "lay", "literal", "member"]
+__all__ = [
+    "STEP",
+    "WIDTH",
+    "Code",
+    "Group",
+    "Or",
+    "call",
+    "docstring",
+    "flat",
+    "lay",
+    "literal",
+    "member",
+]
 
 WIDTH: Final = 88
-_STEP: Final = "    "
+STEP: Final = "    "
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +71,14 @@ def lay(indent: str, prefix: str, code: Code, suffix: str = "") -> list[str]:
         case Group(items=()) | str():
             return [line] if not prefix.endswith("= ") else _wrapped(indent, prefix, code, suffix)
         case Group():
-            inside = _inside(indent + _STEP, code)
+            inside = _inside(indent + STEP, code)
             return [f"{indent}{prefix}{code.head}", *inside, f"{indent}{code.close}{suffix}"]
         case Or():
             return _wrapped(indent, prefix, code, suffix)
 
 
 def _wrapped(indent: str, prefix: str, code: Code, suffix: str) -> list[str]:
-    return [f"{indent}{prefix}(", *_ors(indent + _STEP, code), f"{indent}){suffix}"]
+    return [f"{indent}{prefix}(", *_ors(indent + STEP, code), f"{indent}){suffix}"]
 
 
 def _inside(indent: str, group: Group) -> list[str]:
@@ -110,7 +122,11 @@ def member(indent: str, name: str, annotation: Code, default: Code = "") -> list
     opened = default.head if isinstance(default, Group) else "("
     if len(indent + head + opened) <= WIDTH:
         return lay(indent, head, default)
-    return [f"{indent}{name}: (", *_ors(indent + _STEP, annotation), f"{indent}) = {flat(default)}"]
+    if isinstance(annotation, Group):
+        inside = _inside(indent + STEP, annotation)
+        last = lay(indent, f"{annotation.close} = ", default)
+        return [f"{indent}{name}: {annotation.head}", *inside, *last]
+    return [f"{indent}{name}: (", *_ors(indent + STEP, annotation), f"{indent}) = {flat(default)}"]
 
 
 # ---- text from a schema enters code through these two

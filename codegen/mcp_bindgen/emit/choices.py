@@ -1,0 +1,52 @@
+"""Choices of generation that change what is accepted: `--literals open`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcp_bindgen.emit.options import Options
+from mcp_bindgen.ir.model import (
+    Alias,
+    Arr,
+    Bounded,
+    Declaration,
+    Lit,
+    Map,
+    Prim,
+    Schema,
+    Struct,
+    Type,
+    Uni,
+)
+
+__all__ = ["literals_chosen"]
+
+
+def literals_chosen(schema: Schema, options: Options) -> Schema:
+    """`schema`, its unions of string literals taking any string if literals are open."""
+    if options.literals == "closed":
+        return schema
+    return replace(schema, declarations=tuple(map(_opened, schema.declarations)))
+
+
+def _opened(declaration: Declaration) -> Declaration:
+    match declaration:
+        case Struct():
+            fields = tuple(replace(f, type=_open(f.type)) for f in declaration.fields)
+            return replace(declaration, fields=fields)
+        case Alias():
+            return replace(declaration, type=_open(declaration.type))
+        case _:
+            return declaration
+
+
+def _open(type: Type) -> Type:
+    match type:
+        case Uni(arms) if all(isinstance(a, Lit) and isinstance(a.value, str) for a in arms):
+            return Uni((*arms, Prim("string")))
+        case Arr() | Map() | Bounded():
+            return replace(type, of=_open(type.of))
+        case Uni(arms):
+            return Uni(tuple(map(_open, arms)))
+        case _:
+            return type

@@ -1,0 +1,56 @@
+"""The dataclass flavour: frozen dataclasses, read and written by straight-line codecs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from mcp_bindgen.emit.annotate import Annotator, optional
+from mcp_bindgen.emit.codec import Codec
+from mcp_bindgen.emit.layout import STEP, Code, Group, call, docstring, flat, literal, member
+from mcp_bindgen.emit.options import Options
+from mcp_bindgen.emit.rows import Row, codec_rows, import_order, module_rows, opening, told
+from mcp_bindgen.ir.model import Field, Schema, Struct
+
+__all__ = ["dataclass_view"]
+
+_IMPORTS: Final = frozenset(
+    ("EMPTY", "UNSET", "At", "DecodeError", "Json", "Record", "Unset", "Writers")
+) | {"build", "dump", "parse", "plain_writers"}
+
+
+def dataclass_view(schema: Schema, options: Options) -> dict[str, Any]:
+    """What models_dataclass.py.jinja places."""
+    codec = Codec(schema, options.unknown, _built)
+    used = Annotator(schema)
+    structs = [Row(s.name, tuple(_class(used, codec, s))) for s in schema.structs.values()]
+    rows = module_rows(schema, used, structs) | codec_rows(schema, codec)
+    return rows | {"imports": sorted(_IMPORTS | codec.shared, key=import_order)}
+
+
+def _built(struct: Struct, values: list[tuple[str, str]]) -> Code:
+    pairs = tuple(f"{literal(name)}: {value}" for name, value in values)
+    return call("build", struct.name, Group("{", pairs, "}"))
+
+
+def _class(used: Annotator, codec: Codec, struct: Struct) -> Iterator[str]:
+    yield "@dataclass(frozen=True, kw_only=True, repr=False)"
+    yield f"class {struct.name}(Record):"
+    body = [*opening(struct), *(line for f in struct.fields for line in _field(used, f))]
+    if codec.keeps(struct):
+        body += [f"{STEP}extra_: Mapping[str, Any] = EMPTY"]
+    yield from body or [f"{STEP}pass"]
+
+
+def _field(used: Annotator, field: Field) -> Iterator[str]:
+    if field.wire != field.name:
+        yield f"{STEP}# {literal(field.wire)}"
+    if field.const is not None:
+        code = Group("ClassVar[", (used.of(field.type),), "]")
+        used.text.append(flat(code))
+        yield from member(STEP, field.name, code, literal(field.const))
+    elif field.required:
+        yield from member(STEP, field.name, used.of(field.type))
+    else:
+        yield from member(STEP, field.name, optional(used.of(field.type), "Unset"), "UNSET")
+    yield from docstring(STEP, told(field))
