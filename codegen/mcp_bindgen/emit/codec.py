@@ -265,7 +265,7 @@ class Codec:
         wanted = expected(self.schema, type)
         if any(self._is_tried(group) for group in groups.values()):
             yield Line(0, "faults: list[DecodeError] = []")
-        plain = [
+        plain: list[Kind] = [
             kind for kind, group in groups.items() if any(self._is_whole(g, kind) for g in group)
         ]
         if plain:

@@ -9,7 +9,15 @@ from mcp_bindgen.emit.annotate import Annotator, optional
 from mcp_bindgen.emit.codec import Codec
 from mcp_bindgen.emit.layout import STEP, Code, Group, call, docstring, flat, literal, member
 from mcp_bindgen.emit.options import Options
-from mcp_bindgen.emit.rows import Row, codec_rows, import_order, module_rows, opening, told
+from mcp_bindgen.emit.rows import (
+    Row,
+    body_lines,
+    codec_rows,
+    import_order,
+    module_rows,
+    opening,
+    told,
+)
 from mcp_bindgen.ir.model import Field, Schema, Struct
 
 __all__ = ["dataclass_view"]
@@ -34,12 +42,11 @@ def _built(struct: Struct, values: list[tuple[str, str]]) -> Code:
 
 
 def _class(used: Annotator, codec: Codec, struct: Struct) -> Iterator[str]:
-    yield "@dataclass(frozen=True, kw_only=True, repr=False)"
     yield f"class {struct.name}(Record):"
     body = [*opening(struct), *(line for f in struct.fields for line in _field(used, f))]
     if codec.keeps(struct):
         body += [f"{STEP}extra_: Mapping[str, Any] = EMPTY"]
-    yield from body or [f"{STEP}pass"]
+    yield from body_lines(body)
 
 
 def _field(used: Annotator, field: Field) -> Iterator[str]:

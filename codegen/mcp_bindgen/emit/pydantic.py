@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from mcp_bindgen.emit.annotate import Annotator
 from mcp_bindgen.emit.layout import STEP, Code, Group, Or, call, docstring, flat, literal, member
 from mcp_bindgen.emit.options import Options
-from mcp_bindgen.emit.rows import Row, module_rows, opening, told
+from mcp_bindgen.emit.rows import Row, body_lines, module_rows, opening, told
 from mcp_bindgen.ir.model import (
     Bounded,
     Field,
@@ -104,7 +104,7 @@ def _class(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]:
     yield f"class {struct.name}(Model):"
     body = [*opening(struct), *_config(used, options, struct)]
     body += [line for field in struct.fields for line in _field(used, field)]
-    yield from body or [f"{STEP}pass"]
+    yield from body_lines(body)
 
 
 def _config(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]:

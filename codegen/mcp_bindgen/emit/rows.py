@@ -25,7 +25,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.unions import arms
 
-__all__ = ["Row", "codec_rows", "import_order", "module_rows", "opening", "told"]
+__all__ = ["Row", "body_lines", "codec_rows", "import_order", "module_rows", "opening", "told"]
 
 _FUNCTIONS: Final = ("UNSET", "DecodeError", "Unset", "decode", "encode", "from_wire", "to_wire")
 
@@ -67,6 +67,13 @@ def opening(struct: Struct) -> list[str]:
     """The lines of a class's docstring, with the blank one below."""
     doc = docstring(STEP, described(struct))
     return [*doc, ""] if doc else []
+
+
+def body_lines(lines: list[str]) -> list[str]:
+    """The body of a class; one that declares nothing still has one."""
+    while lines and not lines[-1]:
+        lines = lines[:-1]
+    return lines or [f"{STEP}pass"]
 
 
 def told(field: Field) -> str:
