@@ -49,6 +49,10 @@ class Annotator:
         self.text.append(flat(code))
         return code
 
+    def declared(self, type: Type) -> Code:
+        """The annotation that an alias stands for."""
+        return self.of(type)
+
     def uses(self, name: str) -> bool:
         return any(name in text for text in self.text)
 

@@ -14,6 +14,7 @@ from mcp_bindgen.emit.calls import answered, calls_view, methods_view
 from mcp_bindgen.emit.choices import literals_chosen
 from mcp_bindgen.emit.dataclass import dataclass_view
 from mcp_bindgen.emit.layout import literal
+from mcp_bindgen.emit.msgspec import msgspec_view
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.pydantic import pydantic_view
 from mcp_bindgen.errors import OutputError, TemplateError
@@ -26,9 +27,10 @@ _View = Callable[[Schema, Options], Mapping[str, Any]]
 _MODELS: Final[Mapping[str, _View]] = {
     "dataclass": dataclass_view,
     "pydantic": pydantic_view,
+    "msgspec": msgspec_view,
 }
 
-_SHARED: Final = {"pydantic": "_pydantic.py"}
+_SHARED: Final = {"msgspec": "_msgspec.py", "pydantic": "_pydantic.py"}
 """What the modules of a flavour share."""
 
 

@@ -1,4 +1,4 @@
-"""The pydantic flavour: strict frozen models; unions in order, or by their tag where they have one."""
+"""The pydantic flavour: strict frozen models, their unions in order or told apart by a tag."""
 
 from __future__ import annotations
 
@@ -21,12 +21,6 @@ from mcp_bindgen.ir.unions import tag
 
 __all__ = ["pydantic_view"]
 
-_BOUNDS = {
-    "minimum": "ge",
-    "maximum": "le",
-    "exclusive_minimum": "gt",
-    "exclusive_maximum": "lt",
-}
 _EXTRA = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
 
 

@@ -100,7 +100,7 @@ def _members(struct: Struct) -> list[str]:
 
 
 def _alias(used: Annotator, alias: Alias) -> Iterator[str]:
-    code = used.of(alias.type)
+    code = used.declared(alias.type)
     yield from (
         member("", alias.name, "TypeAlias", code)
         if _fits(alias, code)
