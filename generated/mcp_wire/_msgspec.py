@@ -23,8 +23,8 @@ _T = TypeVar("_T")
 Unset: TypeAlias = UnsetType
 KINDS[UnsetType] = "nothing"
 
-EXTRA: Final = "$extra_$"
-"""The name under which the native encoder writes unknown members, which no message has."""
+EXTRA: Final = "$null$"
+"""The name under which the native encoder writes unknown members: found as a null is."""
 
 
 class _AnyInstance(type):
@@ -72,7 +72,12 @@ class Model(Bare, frozen=True, kw_only=True):
 
 
 class Open(Frozen):
-    """The base of what the native gear cannot read or write: such an object has its codec only."""
+    """The base of what the native gear cannot read or write: such an object has its codec only.
+
+    `wire_` is the JSON it was read from, where that is all it holds; then it is written as it is.
+    """
+
+    wire_: ClassVar[Json] = None
 
 
 def decoder(
@@ -82,18 +87,21 @@ def decoder(
 
     def hook(cls: Any, obj: Json) -> Json:
         if cls.of is None:
-            raise ValueError("a member that no message has")
+            raise ValueError("unknown members are for the codec")
         return readers[cls.of](obj, None)
 
     return msgspec.json.Decoder(_with_tag(T), dec_hook=hook).decode
 
 
 def _with_tag(T: Any) -> Any:
+    """A tagged struct beside one that nothing satisfies: in a union a tag must be there."""
     config = getattr(T, "__struct_config__", None)
     if config is None or config.tag is None:
         return T
-    other: Any = -(2**62) if isinstance(config.tag, int) else ""
-    return T | msgspec.defstruct("_Other", [], tag_field=config.tag_field, tag=other)
+    tag: Any = config.tag + 1 if isinstance(config.tag, int) else f"not {config.tag}"
+    member: Any = ("extra_", Extra, field(name=EXTRA))
+    never = msgspec.defstruct("Never", [member], tag_field=config.tag_field, tag=tag)
+    return T | never
 
 
 def encoder(
@@ -103,7 +111,7 @@ def encoder(
 
     def hook(value: object) -> Json:
         if isinstance(value, Open):
-            return writers[value.__class__](value)
+            return value.wire_ or writers[value.__class__](value)
         raise TypeError(type(value).__name__)
 
     return msgspec.json.Encoder(enc_hook=hook).encode

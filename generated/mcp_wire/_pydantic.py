@@ -8,7 +8,14 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic_core import (
     CoreSchema,
     PydanticSerializationError,
@@ -95,6 +102,7 @@ class Model(BaseModel):
     if TYPE_CHECKING:
         extra_: Mapping[str, Any] = EMPTY
     else:
+        __pydantic_extra__: dict[str, Value] = Field(init=False)
 
         @property
         def extra_(self) -> Mapping[str, Any]:
@@ -186,7 +194,11 @@ def _fault(
 
 
 def write_text(value: object) -> bytes:
-    """JSON text. Raises EncodeError for what JSON has no form for."""
+    """JSON text. Raises EncodeError for what JSON has no form for.
+
+    An unknown member that has the Python name of an absent one makes that one count as set; its
+    UNSET gives it away, and the slower way writes it right.
+    """
     if not isinstance(value, Model):
         return dump(write_object(value))
     serializer: SchemaSerializer = value.__pydantic_serializer__
@@ -196,7 +208,7 @@ def write_text(value: object) -> bytes:
         )
     except (PydanticSerializationError, UnicodeError, ValueError):
         raise fault(write_object(value)) from None
-    if b"NaN" in text or b"Infinity" in text:
+    if b"NaN" in text or b"Infinity" in text or b"UNSET" in text:
         return dump(write_object(value))
     return text
 
@@ -206,7 +218,7 @@ def write_object(value: Any) -> Json:
     if isinstance(value, Model):
         serializer: SchemaSerializer = value.__pydantic_serializer__
         return serializer.to_python(
-            value, by_alias=True, exclude_unset=True, warnings=False
+            value, by_alias=True, exclude_defaults=True, warnings=False
         )
     if value.__class__ in (list, tuple):
         return [write_object(item) for item in value]

@@ -324,6 +324,34 @@ def read_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
     return {key: read(item, (at, key)) for key, item in x.items()}
 
 
+def check_array(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
+    """As read_array, for items that are JSON already: the array itself."""
+    if x.__class__ is not list:
+        raise wrong(at, "array", x)
+    for i, item in enumerate(x):
+        read(item, (at, i))
+    return x
+
+
+def check_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
+    """As read_map, for values that are JSON already: the object itself."""
+    if x.__class__ is not dict:
+        raise wrong(at, "object", x)
+    for key, item in x.items():
+        read(item, (at, key))
+    return x
+
+
+def check_objects(x: Json, at: At) -> Json:
+    """An object of objects."""
+    if x.__class__ is not dict:
+        raise wrong(at, "object", x)
+    for key, item in x.items():
+        if item.__class__ is not dict:
+            raise wrong((at, key), "object", item)
+    return x
+
+
 def read_tuple(
     reads: tuple[Callable[[Json, At], Json], ...],
     rest: Callable[[Json, At], Json] | None,
@@ -478,7 +506,8 @@ def _check_surrogates(value: Any, text: str) -> None:
 def check_depth(data: bytes | bytearray | memoryview | str) -> None:
     """Raises DecodeError if brackets outside strings nest deeper than MAX_DEPTH.
 
-    Strings are cut out first; then every round removes the innermost pairs.
+    All but brackets and quotes is cut out, then the strings; then every round takes away the
+    innermost pairs.
     """
     if len(data) <= 2 * MAX_DEPTH:
         return
@@ -489,20 +518,21 @@ def check_depth(data: bytes | bytearray | memoryview | str) -> None:
         return
     if b"\\" in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = b"".join(raw.split(b'"')[::2]).translate(None, _NOT_BRACKETS)
+    brackets = raw.translate(None, _NO_STRUCTURE).replace(b'""', b"")
+    if b'"' in brackets:
+        brackets = b"".join(brackets.split(b'"')[::2])
     for _ in range(MAX_DEPTH):
         rest = brackets.replace(b"[]", b"").replace(b"{}", b"")
         if not rest or rest == brackets:
             return
         brackets = rest
-    if brackets:
-        raise DecodeError("$", f"JSON nested up to {MAX_DEPTH}", "deeper nesting")
+    raise DecodeError("$", f"JSON nested up to {MAX_DEPTH}", "deeper nesting")
 
 
-_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_NO_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
 
 _encode: Final = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
 
 

@@ -42,6 +42,7 @@ _NEW: Final = frozenset(
         *("o", "at", "n", "get", "x", "extra", "build", "wrong", "extras", "no_extras", "merge"),
         *("is_number", "read_string", "read_number", "read_boolean", "read_null", "read_object"),
         *("read_any", "read_array", "read_strings", "read_map", "read_tuple"),
+        *("check_array", "check_map", "check_objects"),
         *("write_array", "write_map"),
     )
 )
@@ -148,12 +149,8 @@ class Codec:
 
     def _reading(self, type: Type, place: str) -> Iterator[Line]:
         match type:
-            case Arr():
-                read = self.reader(type.of, f"{place}_item")
-                yield Line(0, "return ", call(self.use("read_array"), read, "x", _PLACE))
-            case Map():
-                read = self.reader(type.of, f"{place}_value")
-                yield Line(0, "return ", call(self.use("read_map"), read, "x", _PLACE))
+            case Arr() | Map():
+                yield Line(0, "return ", self._all(type, "x", _PLACE, place))
             case Tup():
                 yield from self._tuple(type, place)
             case Uni() if self._refusal(type, "x") is None:
@@ -179,10 +176,17 @@ class Codec:
 
     def _read_call(self, type: Type, var: str, at: Code, place: str) -> Code:
         if isinstance(type, Arr | Map) and type != Arr(Prim("string")):
-            shared = self.use("read_array" if isinstance(type, Arr) else "read_map")
-            step = "item" if isinstance(type, Arr) else "value"
-            return call(shared, self.reader(type.of, f"{place}_{step}"), var, at)
+            return self._all(type, var, at, place)
         return call(self.reader(type, place), var, at)
+
+    def _all(self, type: Arr | Map, var: str, at: Code, place: str) -> Code:
+        """The call that reads every item or value."""
+        if type == Map(Prim("object")):
+            return call(self.use("check_objects"), var, at)
+        how = "read" if self._has_struct(type, set()) else "check"
+        what, step = ("array", "item") if isinstance(type, Arr) else ("map", "value")
+        read = self.reader(type.of, f"{place}_{step}")
+        return call(self.use(f"{how}_{what}"), read, var, at)
 
     def _refuse(self, condition: Code, at: Code, wanted: str, found: str) -> Iterator[Line]:
         yield Line(0, "if ", condition, ":")
@@ -301,7 +305,7 @@ class Codec:
     def _tagged(self, wire: str, group: list[Type]) -> Iterator[Line]:
         yield Line(0, f"match x.get({literal(wire)}, UNSET):")
         values: list[str] = []
-        for leaf in group:
+        for leaf in sorted(group, key=self._written_at):
             const = self._struct_of(leaf).field(wire)
             assert const is not None
             values.append(expected(self.schema, const.type))
@@ -310,6 +314,9 @@ class Codec:
         yield Line(1, "case other:")
         fault = call(self.use("wrong"), _at(_PLACE, wire), literal(" | ".join(values)), "other")
         yield Line(2, "raise ", fault)
+
+    def _written_at(self, leaf: Type) -> int:
+        return self._struct_of(leaf).at
 
     def _struct_of(self, leaf: Type) -> Struct:
         opened = self.schema.open(leaf)

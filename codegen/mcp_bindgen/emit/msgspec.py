@@ -118,8 +118,15 @@ class _Gears:
     def built(self, struct: Struct, values: list[tuple[str, str]]) -> Code:
         if struct.name in self.open:
             pairs = tuple(f"{literal(name)}: {value}" for name, value in values)
+            if self.is_json(struct):
+                pairs += ('"wire_": o',)
             return call("build", struct.name, Group("{", pairs, "}"))
         return call(struct.name, *(f"{name}={value}" for name, value in values))
+
+    def is_json(self, struct: Struct) -> bool:
+        """Whether all that a struct holds is JSON, so that what it was read from can be written."""
+        types = [f.type for f in struct.fields] + ([struct.index] if struct.index else [])
+        return not any(_structs(self.schema, t, set()) for t in types)
 
     def alone(self, type: Type) -> bool:
         """Whether the native gear reads a type exactly, where it stands by itself."""
@@ -156,6 +163,23 @@ class _Gears:
             return True
         structs = [o.name for o in objects if isinstance(o, Ref)]
         return tag(self.schema, objects) is not None and self.open.isdisjoint(structs)
+
+
+def _structs(schema: Schema, type: Type, seen: set[Type]) -> bool:
+    """Whether a type leads to a struct."""
+    opened = schema.open(type)
+    if opened in seen:
+        return False
+    seen.add(opened)
+    match opened:
+        case Ref():
+            return True
+        case Arr() | Map():
+            return _structs(schema, opened.of, seen)
+        case Uni():
+            return any(_structs(schema, arm, seen) for arm in opened.arms)
+        case _:
+            return isinstance(opened, Tup)
 
 
 def _is_tag(value: object) -> bool:

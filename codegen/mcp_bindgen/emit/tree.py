@@ -1,4 +1,4 @@
-"""The one place that writes output: all new texts beside the old ones first, then renamed over them.
+"""The one place that writes output: all new texts beside the old ones, then renamed over them.
 
 A full disk or an interrupt before the renames leaves the folder as it was; between them, each file
 is whole, old or new.
@@ -36,7 +36,7 @@ def write(
     """Makes `out` hold `files`; the paths that changed.
 
     Files with our header that are not in `files` go, from the folders `within` only where those are
-    given. Raises OutputError for a folder that is not ours (unless `force`), and when writing fails.
+    given. Raises OutputError for a folder that is not ours (unless `force`), or if writing fails.
     """
     try:
         _require_ours(out, force)

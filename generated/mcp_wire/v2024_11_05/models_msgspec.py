@@ -33,15 +33,16 @@ from .._wire import (
     Json,
     Writers,
     build,
+    check_array,
     check_depth,
+    check_map,
+    check_objects,
     extras,
     is_number,
     merge,
     parse,
     plain_writers,
     read_array,
-    read_map,
-    read_object,
     read_string,
     read_strings,
     write_array,
@@ -1279,15 +1280,15 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
 def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
-    Raises EncodeError for what JSON has no form for, inside unknown members too.
+    The native encoder writes null for NaN, and unknown members under a name of their own with a
+    null in it: where there is one, the codec writes. Raises EncodeError for what JSON has no form
+    for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    if b"$extra_$" in text or b"null" in text:
-        return write(to_wire(value))
-    return text
+    return write(to_wire(value)) if b"null" in text else text
 
 
 @overload
@@ -1945,7 +1946,7 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
-        experimental = read_map(read_object, experimental, (at, "experimental"))
+        experimental = check_objects(experimental, (at, "experimental"))
         n += 1
     roots = get("roots", UNSET)
     if roots is not UNSET:
@@ -2009,7 +2010,7 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
-        experimental = read_map(read_object, experimental, (at, "experimental"))
+        experimental = check_objects(experimental, (at, "experimental"))
         n += 1
     logging = get("logging", UNSET)
     if logging is not UNSET:
@@ -2318,7 +2319,8 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if len(o) != n:
         extra = extras(o, _PaginatedResult_members)
     return build(
-        PaginatedResult, {"next_cursor": next_cursor, "meta": meta, "extra_": extra}
+        PaginatedResult,
+        {"next_cursor": next_cursor, "meta": meta, "extra_": extra, "wire_": o},
     )
 
 
@@ -2792,7 +2794,7 @@ def _read_AnnotatedAnnotations(o: Json, at: At) -> AnnotatedAnnotations:
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
-        audience = read_array(_read_Role, audience, (at, "audience"))
+        audience = check_array(_read_Role, audience, (at, "audience"))
         n += 1
     priority = get("priority", UNSET)
     if priority is not UNSET:
@@ -3063,7 +3065,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
         raise wrong((at, "name"), "string", name)
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
-        arguments = read_map(read_string, arguments, (at, "arguments"))
+        arguments = check_map(read_string, arguments, (at, "arguments"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -3205,14 +3207,14 @@ def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
 def _read_PromptMessage_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "image":
-                return _read_ImageContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
             case "resource":
                 return _read_EmbeddedResource(x, at)
+            case "text":
+                return _read_TextContent(x, at)
+            case "image":
+                return _read_ImageContent(x, at)
             case other:
-                raise wrong((at, "type"), '"image" | "text" | "resource"', other)
+                raise wrong((at, "type"), '"resource" | "text" | "image"', other)
     raise wrong(at, "ImageContent | TextContent | EmbeddedResource", x)
 
 
@@ -3495,7 +3497,7 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
         raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     if properties is not UNSET:
-        properties = read_map(read_object, properties, (at, "properties"))
+        properties = check_objects(properties, (at, "properties"))
         n += 1
     required = get("required", UNSET)
     if required is not UNSET:
@@ -3798,12 +3800,12 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "image":
-                return _read_ImageContent(x, at)
             case "text":
                 return _read_TextContent(x, at)
+            case "image":
+                return _read_ImageContent(x, at)
             case other:
-                raise wrong((at, "type"), '"image" | "text"', other)
+                raise wrong((at, "type"), '"text" | "image"', other)
     raise wrong(at, "ImageContent | TextContent", x)
 
 
@@ -4060,12 +4062,12 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "ref/prompt":
-                return _read_PromptReference(x, at)
             case "ref/resource":
                 return _read_ResourceReference(x, at)
+            case "ref/prompt":
+                return _read_PromptReference(x, at)
             case other:
-                raise wrong((at, "type"), '"ref/prompt" | "ref/resource"', other)
+                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
     raise wrong(at, "PromptReference | ResourceReference", x)
 
 
@@ -4379,34 +4381,34 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
         match x.get("method", UNSET):
             case "initialize":
                 return _read_InitializeRequest(x, at)
-            case "completion/complete":
-                return _read_CompleteRequest(x, at)
-            case "logging/setLevel":
-                return _read_SetLevelRequest(x, at)
-            case "prompts/get":
-                return _read_GetPromptRequest(x, at)
+            case "ping":
+                return _read_PingRequest(x, at)
+            case "resources/list":
+                return _read_ListResourcesRequest(x, at)
+            case "resources/templates/list":
+                return _read_ListResourceTemplatesRequest(x, at)
             case "resources/read":
                 return _read_ReadResourceRequest(x, at)
             case "resources/subscribe":
                 return _read_SubscribeRequest(x, at)
             case "resources/unsubscribe":
                 return _read_UnsubscribeRequest(x, at)
-            case "tools/call":
-                return _read_CallToolRequest(x, at)
-            case "ping":
-                return _read_PingRequest(x, at)
             case "prompts/list":
                 return _read_ListPromptsRequest(x, at)
-            case "resources/list":
-                return _read_ListResourcesRequest(x, at)
-            case "resources/templates/list":
-                return _read_ListResourceTemplatesRequest(x, at)
+            case "prompts/get":
+                return _read_GetPromptRequest(x, at)
             case "tools/list":
                 return _read_ListToolsRequest(x, at)
+            case "tools/call":
+                return _read_CallToolRequest(x, at)
+            case "logging/setLevel":
+                return _read_SetLevelRequest(x, at)
+            case "completion/complete":
+                return _read_CompleteRequest(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"initialize" | "completion/complete" | "logging/setLevel" | "prompts/get" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "tools/call" | "ping" | "prompts/list" | "resources/list" | "resources/templates/list" | "tools/list"',
+                    '"initialize" | "ping" | "resources/list" | "resources/templates/list" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "logging/setLevel" | "completion/complete"',
                     other,
                 )
     raise wrong(
@@ -4421,16 +4423,16 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
         match x.get("method", UNSET):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
-            case "notifications/progress":
-                return _read_ProgressNotification(x, at)
             case "notifications/initialized":
                 return _read_InitializedNotification(x, at)
+            case "notifications/progress":
+                return _read_ProgressNotification(x, at)
             case "notifications/roots/list_changed":
                 return _read_RootsListChangedNotification(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"notifications/cancelled" | "notifications/progress" | "notifications/initialized" | "notifications/roots/list_changed"',
+                    '"notifications/cancelled" | "notifications/initialized" | "notifications/progress" | "notifications/roots/list_changed"',
                     other,
                 )
     raise wrong(
@@ -4466,16 +4468,16 @@ def _read_ClientResult(x: Json, at: At) -> Json:
 def _read_ServerRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("method", UNSET):
-            case "sampling/createMessage":
-                return _read_CreateMessageRequest(x, at)
             case "ping":
                 return _read_PingRequest(x, at)
+            case "sampling/createMessage":
+                return _read_CreateMessageRequest(x, at)
             case "roots/list":
                 return _read_ListRootsRequest(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"sampling/createMessage" | "ping" | "roots/list"',
+                    '"ping" | "sampling/createMessage" | "roots/list"',
                     other,
                 )
     raise wrong(at, "CreateMessageRequest | PingRequest | ListRootsRequest", x)
@@ -4488,20 +4490,20 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
                 return _read_ProgressNotification(x, at)
-            case "notifications/message":
-                return _read_LoggingMessageNotification(x, at)
-            case "notifications/resources/updated":
-                return _read_ResourceUpdatedNotification(x, at)
             case "notifications/resources/list_changed":
                 return _read_ResourceListChangedNotification(x, at)
-            case "notifications/tools/list_changed":
-                return _read_ToolListChangedNotification(x, at)
+            case "notifications/resources/updated":
+                return _read_ResourceUpdatedNotification(x, at)
             case "notifications/prompts/list_changed":
                 return _read_PromptListChangedNotification(x, at)
+            case "notifications/tools/list_changed":
+                return _read_ToolListChangedNotification(x, at)
+            case "notifications/message":
+                return _read_LoggingMessageNotification(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"notifications/cancelled" | "notifications/progress" | "notifications/message" | "notifications/resources/updated" | "notifications/resources/list_changed" | "notifications/tools/list_changed" | "notifications/prompts/list_changed"',
+                    '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/message"',
                     other,
                 )
     raise wrong(
@@ -4684,103 +4686,101 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     ServerNotification: _read_ServerNotification,
     ServerResult: _read_ServerResult,
 }
-_WRITERS: Final = Writers(
-    {
-        **plain_writers(_write),
-        Request: _write_Request,
-        RequestParams: _write_RequestParams,
-        RequestParamsMeta: _write_RequestParamsMeta,
-        Notification: _write_Notification,
-        NotificationParams: _write_NotificationParams,
-        Result: _write_Result,
-        JSONRPCRequest: _write_JSONRPCRequest,
-        JSONRPCNotification: _write_JSONRPCNotification,
-        JSONRPCResponse: _write_JSONRPCResponse,
-        JSONRPCError: _write_JSONRPCError,
-        JSONRPCErrorError: _write_JSONRPCErrorError,
-        CancelledNotification: _write_CancelledNotification,
-        CancelledNotificationParams: _write_CancelledNotificationParams,
-        InitializeRequest: _write_InitializeRequest,
-        InitializeRequestParams: _write_InitializeRequestParams,
-        InitializeResult: _write_InitializeResult,
-        InitializedNotification: _write_InitializedNotification,
-        ClientCapabilities: _write_ClientCapabilities,
-        ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
-        ServerCapabilities: _write_ServerCapabilities,
-        ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
-        ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
-        ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
-        Implementation: _write_Implementation,
-        PingRequest: _write_PingRequest,
-        ProgressNotification: _write_ProgressNotification,
-        ProgressNotificationParams: _write_ProgressNotificationParams,
-        PaginatedRequest: _write_PaginatedRequest,
-        PaginatedRequestParams: _write_PaginatedRequestParams,
-        PaginatedResult: _write_PaginatedResult,
-        ListResourcesRequest: _write_ListResourcesRequest,
-        ListResourcesResult: _write_ListResourcesResult,
-        ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
-        ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
-        ReadResourceRequest: _write_ReadResourceRequest,
-        ReadResourceRequestParams: _write_ReadResourceRequestParams,
-        ReadResourceResult: _write_ReadResourceResult,
-        ResourceListChangedNotification: _write_ResourceListChangedNotification,
-        SubscribeRequest: _write_SubscribeRequest,
-        SubscribeRequestParams: _write_SubscribeRequestParams,
-        UnsubscribeRequest: _write_UnsubscribeRequest,
-        UnsubscribeRequestParams: _write_UnsubscribeRequestParams,
-        ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
-        ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
-        Resource: _write_Resource,
-        AnnotatedAnnotations: _write_AnnotatedAnnotations,
-        ResourceTemplate: _write_ResourceTemplate,
-        ResourceContents: _write_ResourceContents,
-        TextResourceContents: _write_TextResourceContents,
-        BlobResourceContents: _write_BlobResourceContents,
-        ListPromptsRequest: _write_ListPromptsRequest,
-        ListPromptsResult: _write_ListPromptsResult,
-        GetPromptRequest: _write_GetPromptRequest,
-        GetPromptRequestParams: _write_GetPromptRequestParams,
-        GetPromptResult: _write_GetPromptResult,
-        Prompt: _write_Prompt,
-        PromptArgument: _write_PromptArgument,
-        PromptMessage: _write_PromptMessage,
-        EmbeddedResource: _write_EmbeddedResource,
-        PromptListChangedNotification: _write_PromptListChangedNotification,
-        ListToolsRequest: _write_ListToolsRequest,
-        ListToolsResult: _write_ListToolsResult,
-        CallToolResult: _write_CallToolResult,
-        CallToolRequest: _write_CallToolRequest,
-        CallToolRequestParams: _write_CallToolRequestParams,
-        ToolListChangedNotification: _write_ToolListChangedNotification,
-        Tool: _write_Tool,
-        ToolInputSchema: _write_ToolInputSchema,
-        SetLevelRequest: _write_SetLevelRequest,
-        SetLevelRequestParams: _write_SetLevelRequestParams,
-        LoggingMessageNotification: _write_LoggingMessageNotification,
-        LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
-        CreateMessageRequest: _write_CreateMessageRequest,
-        CreateMessageRequestParams: _write_CreateMessageRequestParams,
-        CreateMessageResult: _write_CreateMessageResult,
-        SamplingMessage: _write_SamplingMessage,
-        Annotated: _write_Annotated,
-        TextContent: _write_TextContent,
-        ImageContent: _write_ImageContent,
-        ModelPreferences: _write_ModelPreferences,
-        ModelHint: _write_ModelHint,
-        CompleteRequest: _write_CompleteRequest,
-        CompleteRequestParams: _write_CompleteRequestParams,
-        CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
-        CompleteResult: _write_CompleteResult,
-        CompleteResultCompletion: _write_CompleteResultCompletion,
-        ResourceReference: _write_ResourceReference,
-        PromptReference: _write_PromptReference,
-        ListRootsRequest: _write_ListRootsRequest,
-        ListRootsResult: _write_ListRootsResult,
-        Root: _write_Root,
-        RootsListChangedNotification: _write_RootsListChangedNotification,
-    }
-)
+_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+    Request: _write_Request,
+    RequestParams: _write_RequestParams,
+    RequestParamsMeta: _write_RequestParamsMeta,
+    Notification: _write_Notification,
+    NotificationParams: _write_NotificationParams,
+    Result: _write_Result,
+    JSONRPCRequest: _write_JSONRPCRequest,
+    JSONRPCNotification: _write_JSONRPCNotification,
+    JSONRPCResponse: _write_JSONRPCResponse,
+    JSONRPCError: _write_JSONRPCError,
+    JSONRPCErrorError: _write_JSONRPCErrorError,
+    CancelledNotification: _write_CancelledNotification,
+    CancelledNotificationParams: _write_CancelledNotificationParams,
+    InitializeRequest: _write_InitializeRequest,
+    InitializeRequestParams: _write_InitializeRequestParams,
+    InitializeResult: _write_InitializeResult,
+    InitializedNotification: _write_InitializedNotification,
+    ClientCapabilities: _write_ClientCapabilities,
+    ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
+    ServerCapabilities: _write_ServerCapabilities,
+    ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
+    ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
+    ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
+    Implementation: _write_Implementation,
+    PingRequest: _write_PingRequest,
+    ProgressNotification: _write_ProgressNotification,
+    ProgressNotificationParams: _write_ProgressNotificationParams,
+    PaginatedRequest: _write_PaginatedRequest,
+    PaginatedRequestParams: _write_PaginatedRequestParams,
+    PaginatedResult: _write_PaginatedResult,
+    ListResourcesRequest: _write_ListResourcesRequest,
+    ListResourcesResult: _write_ListResourcesResult,
+    ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
+    ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
+    ReadResourceRequest: _write_ReadResourceRequest,
+    ReadResourceRequestParams: _write_ReadResourceRequestParams,
+    ReadResourceResult: _write_ReadResourceResult,
+    ResourceListChangedNotification: _write_ResourceListChangedNotification,
+    SubscribeRequest: _write_SubscribeRequest,
+    SubscribeRequestParams: _write_SubscribeRequestParams,
+    UnsubscribeRequest: _write_UnsubscribeRequest,
+    UnsubscribeRequestParams: _write_UnsubscribeRequestParams,
+    ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
+    Resource: _write_Resource,
+    AnnotatedAnnotations: _write_AnnotatedAnnotations,
+    ResourceTemplate: _write_ResourceTemplate,
+    ResourceContents: _write_ResourceContents,
+    TextResourceContents: _write_TextResourceContents,
+    BlobResourceContents: _write_BlobResourceContents,
+    ListPromptsRequest: _write_ListPromptsRequest,
+    ListPromptsResult: _write_ListPromptsResult,
+    GetPromptRequest: _write_GetPromptRequest,
+    GetPromptRequestParams: _write_GetPromptRequestParams,
+    GetPromptResult: _write_GetPromptResult,
+    Prompt: _write_Prompt,
+    PromptArgument: _write_PromptArgument,
+    PromptMessage: _write_PromptMessage,
+    EmbeddedResource: _write_EmbeddedResource,
+    PromptListChangedNotification: _write_PromptListChangedNotification,
+    ListToolsRequest: _write_ListToolsRequest,
+    ListToolsResult: _write_ListToolsResult,
+    CallToolResult: _write_CallToolResult,
+    CallToolRequest: _write_CallToolRequest,
+    CallToolRequestParams: _write_CallToolRequestParams,
+    ToolListChangedNotification: _write_ToolListChangedNotification,
+    Tool: _write_Tool,
+    ToolInputSchema: _write_ToolInputSchema,
+    SetLevelRequest: _write_SetLevelRequest,
+    SetLevelRequestParams: _write_SetLevelRequestParams,
+    LoggingMessageNotification: _write_LoggingMessageNotification,
+    LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
+    CreateMessageRequest: _write_CreateMessageRequest,
+    CreateMessageRequestParams: _write_CreateMessageRequestParams,
+    CreateMessageResult: _write_CreateMessageResult,
+    SamplingMessage: _write_SamplingMessage,
+    Annotated: _write_Annotated,
+    TextContent: _write_TextContent,
+    ImageContent: _write_ImageContent,
+    ModelPreferences: _write_ModelPreferences,
+    ModelHint: _write_ModelHint,
+    CompleteRequest: _write_CompleteRequest,
+    CompleteRequestParams: _write_CompleteRequestParams,
+    CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
+    CompleteResult: _write_CompleteResult,
+    CompleteResultCompletion: _write_CompleteResultCompletion,
+    ResourceReference: _write_ResourceReference,
+    PromptReference: _write_PromptReference,
+    ListRootsRequest: _write_ListRootsRequest,
+    ListRootsResult: _write_ListRootsResult,
+    Root: _write_Root,
+    RootsListChangedNotification: _write_RootsListChangedNotification,
+}
+_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})
 _CHECKED: Final[dict[object, Callable[[Json, At], Json]]] = {
     **_READERS,
     TextResourceContents | BlobResourceContents: _read_ReadResourceResult_contents_item,

@@ -33,15 +33,16 @@ from .._wire import (
     Json,
     Writers,
     build,
+    check_array,
     check_depth,
+    check_map,
+    check_objects,
     extras,
     is_number,
     merge,
     parse,
     plain_writers,
     read_array,
-    read_map,
-    read_object,
     read_string,
     read_strings,
     write_array,
@@ -1325,15 +1326,15 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
 def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
-    Raises EncodeError for what JSON has no form for, inside unknown members too.
+    The native encoder writes null for NaN, and unknown members under a name of their own with a
+    null in it: where there is one, the codec writes. Raises EncodeError for what JSON has no form
+    for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    if b"$extra_$" in text or b"null" in text:
-        return write(to_wire(value))
-    return text
+    return write(to_wire(value)) if b"null" in text else text
 
 
 @overload
@@ -1994,7 +1995,7 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
-        experimental = read_map(read_object, experimental, (at, "experimental"))
+        experimental = check_objects(experimental, (at, "experimental"))
         n += 1
     roots = get("roots", UNSET)
     if roots is not UNSET:
@@ -2058,7 +2059,7 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
-        experimental = read_map(read_object, experimental, (at, "experimental"))
+        experimental = check_objects(experimental, (at, "experimental"))
         n += 1
     logging = get("logging", UNSET)
     if logging is not UNSET:
@@ -2386,7 +2387,8 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if len(o) != n:
         extra = extras(o, _PaginatedResult_members)
     return build(
-        PaginatedResult, {"next_cursor": next_cursor, "meta": meta, "extra_": extra}
+        PaginatedResult,
+        {"next_cursor": next_cursor, "meta": meta, "extra_": extra, "wire_": o},
     )
 
 
@@ -3090,7 +3092,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
         raise wrong((at, "name"), "string", name)
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
-        arguments = read_map(read_string, arguments, (at, "arguments"))
+        arguments = check_map(read_string, arguments, (at, "arguments"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -3232,17 +3234,17 @@ def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
 def _read_PromptMessage_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
+            case "resource":
+                return _read_EmbeddedResource(x, at)
+            case "text":
+                return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
-            case "resource":
-                return _read_EmbeddedResource(x, at)
             case other:
                 raise wrong(
-                    (at, "type"), '"image" | "audio" | "text" | "resource"', other
+                    (at, "type"), '"resource" | "text" | "image" | "audio"', other
                 )
     raise wrong(at, "ImageContent | AudioContent | TextContent | EmbeddedResource", x)
 
@@ -3596,7 +3598,7 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
         raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     if properties is not UNSET:
-        properties = read_map(read_object, properties, (at, "properties"))
+        properties = check_objects(properties, (at, "properties"))
         n += 1
     required = get("required", UNSET)
     if required is not UNSET:
@@ -3899,14 +3901,14 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
+            case "text":
+                return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
             case other:
-                raise wrong((at, "type"), '"image" | "audio" | "text"', other)
+                raise wrong((at, "type"), '"text" | "image" | "audio"', other)
     raise wrong(at, "ImageContent | AudioContent | TextContent", x)
 
 
@@ -3950,7 +3952,7 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
-        audience = read_array(_read_Role, audience, (at, "audience"))
+        audience = check_array(_read_Role, audience, (at, "audience"))
         n += 1
     priority = get("priority", UNSET)
     if priority is not UNSET:
@@ -4214,12 +4216,12 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "ref/prompt":
-                return _read_PromptReference(x, at)
             case "ref/resource":
                 return _read_ResourceReference(x, at)
+            case "ref/prompt":
+                return _read_PromptReference(x, at)
             case other:
-                raise wrong((at, "type"), '"ref/prompt" | "ref/resource"', other)
+                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
     raise wrong(at, "PromptReference | ResourceReference", x)
 
 
@@ -4597,34 +4599,34 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
         match x.get("method", UNSET):
             case "initialize":
                 return _read_InitializeRequest(x, at)
-            case "completion/complete":
-                return _read_CompleteRequest(x, at)
-            case "logging/setLevel":
-                return _read_SetLevelRequest(x, at)
-            case "prompts/get":
-                return _read_GetPromptRequest(x, at)
+            case "ping":
+                return _read_PingRequest(x, at)
+            case "resources/list":
+                return _read_ListResourcesRequest(x, at)
+            case "resources/templates/list":
+                return _read_ListResourceTemplatesRequest(x, at)
             case "resources/read":
                 return _read_ReadResourceRequest(x, at)
             case "resources/subscribe":
                 return _read_SubscribeRequest(x, at)
             case "resources/unsubscribe":
                 return _read_UnsubscribeRequest(x, at)
-            case "tools/call":
-                return _read_CallToolRequest(x, at)
-            case "ping":
-                return _read_PingRequest(x, at)
             case "prompts/list":
                 return _read_ListPromptsRequest(x, at)
-            case "resources/list":
-                return _read_ListResourcesRequest(x, at)
-            case "resources/templates/list":
-                return _read_ListResourceTemplatesRequest(x, at)
+            case "prompts/get":
+                return _read_GetPromptRequest(x, at)
             case "tools/list":
                 return _read_ListToolsRequest(x, at)
+            case "tools/call":
+                return _read_CallToolRequest(x, at)
+            case "logging/setLevel":
+                return _read_SetLevelRequest(x, at)
+            case "completion/complete":
+                return _read_CompleteRequest(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"initialize" | "completion/complete" | "logging/setLevel" | "prompts/get" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "tools/call" | "ping" | "prompts/list" | "resources/list" | "resources/templates/list" | "tools/list"',
+                    '"initialize" | "ping" | "resources/list" | "resources/templates/list" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "logging/setLevel" | "completion/complete"',
                     other,
                 )
     raise wrong(
@@ -4639,16 +4641,16 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
         match x.get("method", UNSET):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
-            case "notifications/progress":
-                return _read_ProgressNotification(x, at)
             case "notifications/initialized":
                 return _read_InitializedNotification(x, at)
+            case "notifications/progress":
+                return _read_ProgressNotification(x, at)
             case "notifications/roots/list_changed":
                 return _read_RootsListChangedNotification(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"notifications/cancelled" | "notifications/progress" | "notifications/initialized" | "notifications/roots/list_changed"',
+                    '"notifications/cancelled" | "notifications/initialized" | "notifications/progress" | "notifications/roots/list_changed"',
                     other,
                 )
     raise wrong(
@@ -4684,16 +4686,16 @@ def _read_ClientResult(x: Json, at: At) -> Json:
 def _read_ServerRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("method", UNSET):
-            case "sampling/createMessage":
-                return _read_CreateMessageRequest(x, at)
             case "ping":
                 return _read_PingRequest(x, at)
+            case "sampling/createMessage":
+                return _read_CreateMessageRequest(x, at)
             case "roots/list":
                 return _read_ListRootsRequest(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"sampling/createMessage" | "ping" | "roots/list"',
+                    '"ping" | "sampling/createMessage" | "roots/list"',
                     other,
                 )
     raise wrong(at, "CreateMessageRequest | PingRequest | ListRootsRequest", x)
@@ -4706,20 +4708,20 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
                 return _read_ProgressNotification(x, at)
-            case "notifications/message":
-                return _read_LoggingMessageNotification(x, at)
-            case "notifications/resources/updated":
-                return _read_ResourceUpdatedNotification(x, at)
             case "notifications/resources/list_changed":
                 return _read_ResourceListChangedNotification(x, at)
-            case "notifications/tools/list_changed":
-                return _read_ToolListChangedNotification(x, at)
+            case "notifications/resources/updated":
+                return _read_ResourceUpdatedNotification(x, at)
             case "notifications/prompts/list_changed":
                 return _read_PromptListChangedNotification(x, at)
+            case "notifications/tools/list_changed":
+                return _read_ToolListChangedNotification(x, at)
+            case "notifications/message":
+                return _read_LoggingMessageNotification(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"notifications/cancelled" | "notifications/progress" | "notifications/message" | "notifications/resources/updated" | "notifications/resources/list_changed" | "notifications/tools/list_changed" | "notifications/prompts/list_changed"',
+                    '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/message"',
                     other,
                 )
     raise wrong(
@@ -4905,104 +4907,102 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     ServerNotification: _read_ServerNotification,
     ServerResult: _read_ServerResult,
 }
-_WRITERS: Final = Writers(
-    {
-        **plain_writers(_write),
-        Request: _write_Request,
-        RequestParams: _write_RequestParams,
-        RequestParamsMeta: _write_RequestParamsMeta,
-        Notification: _write_Notification,
-        NotificationParams: _write_NotificationParams,
-        Result: _write_Result,
-        JSONRPCRequest: _write_JSONRPCRequest,
-        JSONRPCNotification: _write_JSONRPCNotification,
-        JSONRPCResponse: _write_JSONRPCResponse,
-        JSONRPCError: _write_JSONRPCError,
-        JSONRPCErrorError: _write_JSONRPCErrorError,
-        CancelledNotification: _write_CancelledNotification,
-        CancelledNotificationParams: _write_CancelledNotificationParams,
-        InitializeRequest: _write_InitializeRequest,
-        InitializeRequestParams: _write_InitializeRequestParams,
-        InitializeResult: _write_InitializeResult,
-        InitializedNotification: _write_InitializedNotification,
-        ClientCapabilities: _write_ClientCapabilities,
-        ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
-        ServerCapabilities: _write_ServerCapabilities,
-        ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
-        ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
-        ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
-        Implementation: _write_Implementation,
-        PingRequest: _write_PingRequest,
-        ProgressNotification: _write_ProgressNotification,
-        ProgressNotificationParams: _write_ProgressNotificationParams,
-        PaginatedRequest: _write_PaginatedRequest,
-        PaginatedRequestParams: _write_PaginatedRequestParams,
-        PaginatedResult: _write_PaginatedResult,
-        ListResourcesRequest: _write_ListResourcesRequest,
-        ListResourcesResult: _write_ListResourcesResult,
-        ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
-        ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
-        ReadResourceRequest: _write_ReadResourceRequest,
-        ReadResourceRequestParams: _write_ReadResourceRequestParams,
-        ReadResourceResult: _write_ReadResourceResult,
-        ResourceListChangedNotification: _write_ResourceListChangedNotification,
-        SubscribeRequest: _write_SubscribeRequest,
-        SubscribeRequestParams: _write_SubscribeRequestParams,
-        UnsubscribeRequest: _write_UnsubscribeRequest,
-        UnsubscribeRequestParams: _write_UnsubscribeRequestParams,
-        ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
-        ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
-        Resource: _write_Resource,
-        ResourceTemplate: _write_ResourceTemplate,
-        ResourceContents: _write_ResourceContents,
-        TextResourceContents: _write_TextResourceContents,
-        BlobResourceContents: _write_BlobResourceContents,
-        ListPromptsRequest: _write_ListPromptsRequest,
-        ListPromptsResult: _write_ListPromptsResult,
-        GetPromptRequest: _write_GetPromptRequest,
-        GetPromptRequestParams: _write_GetPromptRequestParams,
-        GetPromptResult: _write_GetPromptResult,
-        Prompt: _write_Prompt,
-        PromptArgument: _write_PromptArgument,
-        PromptMessage: _write_PromptMessage,
-        EmbeddedResource: _write_EmbeddedResource,
-        PromptListChangedNotification: _write_PromptListChangedNotification,
-        ListToolsRequest: _write_ListToolsRequest,
-        ListToolsResult: _write_ListToolsResult,
-        CallToolResult: _write_CallToolResult,
-        CallToolRequest: _write_CallToolRequest,
-        CallToolRequestParams: _write_CallToolRequestParams,
-        ToolListChangedNotification: _write_ToolListChangedNotification,
-        ToolAnnotations: _write_ToolAnnotations,
-        Tool: _write_Tool,
-        ToolInputSchema: _write_ToolInputSchema,
-        SetLevelRequest: _write_SetLevelRequest,
-        SetLevelRequestParams: _write_SetLevelRequestParams,
-        LoggingMessageNotification: _write_LoggingMessageNotification,
-        LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
-        CreateMessageRequest: _write_CreateMessageRequest,
-        CreateMessageRequestParams: _write_CreateMessageRequestParams,
-        CreateMessageResult: _write_CreateMessageResult,
-        SamplingMessage: _write_SamplingMessage,
-        Annotations: _write_Annotations,
-        TextContent: _write_TextContent,
-        ImageContent: _write_ImageContent,
-        AudioContent: _write_AudioContent,
-        ModelPreferences: _write_ModelPreferences,
-        ModelHint: _write_ModelHint,
-        CompleteRequest: _write_CompleteRequest,
-        CompleteRequestParams: _write_CompleteRequestParams,
-        CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
-        CompleteResult: _write_CompleteResult,
-        CompleteResultCompletion: _write_CompleteResultCompletion,
-        ResourceReference: _write_ResourceReference,
-        PromptReference: _write_PromptReference,
-        ListRootsRequest: _write_ListRootsRequest,
-        ListRootsResult: _write_ListRootsResult,
-        Root: _write_Root,
-        RootsListChangedNotification: _write_RootsListChangedNotification,
-    }
-)
+_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+    Request: _write_Request,
+    RequestParams: _write_RequestParams,
+    RequestParamsMeta: _write_RequestParamsMeta,
+    Notification: _write_Notification,
+    NotificationParams: _write_NotificationParams,
+    Result: _write_Result,
+    JSONRPCRequest: _write_JSONRPCRequest,
+    JSONRPCNotification: _write_JSONRPCNotification,
+    JSONRPCResponse: _write_JSONRPCResponse,
+    JSONRPCError: _write_JSONRPCError,
+    JSONRPCErrorError: _write_JSONRPCErrorError,
+    CancelledNotification: _write_CancelledNotification,
+    CancelledNotificationParams: _write_CancelledNotificationParams,
+    InitializeRequest: _write_InitializeRequest,
+    InitializeRequestParams: _write_InitializeRequestParams,
+    InitializeResult: _write_InitializeResult,
+    InitializedNotification: _write_InitializedNotification,
+    ClientCapabilities: _write_ClientCapabilities,
+    ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
+    ServerCapabilities: _write_ServerCapabilities,
+    ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
+    ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
+    ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
+    Implementation: _write_Implementation,
+    PingRequest: _write_PingRequest,
+    ProgressNotification: _write_ProgressNotification,
+    ProgressNotificationParams: _write_ProgressNotificationParams,
+    PaginatedRequest: _write_PaginatedRequest,
+    PaginatedRequestParams: _write_PaginatedRequestParams,
+    PaginatedResult: _write_PaginatedResult,
+    ListResourcesRequest: _write_ListResourcesRequest,
+    ListResourcesResult: _write_ListResourcesResult,
+    ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
+    ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
+    ReadResourceRequest: _write_ReadResourceRequest,
+    ReadResourceRequestParams: _write_ReadResourceRequestParams,
+    ReadResourceResult: _write_ReadResourceResult,
+    ResourceListChangedNotification: _write_ResourceListChangedNotification,
+    SubscribeRequest: _write_SubscribeRequest,
+    SubscribeRequestParams: _write_SubscribeRequestParams,
+    UnsubscribeRequest: _write_UnsubscribeRequest,
+    UnsubscribeRequestParams: _write_UnsubscribeRequestParams,
+    ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
+    Resource: _write_Resource,
+    ResourceTemplate: _write_ResourceTemplate,
+    ResourceContents: _write_ResourceContents,
+    TextResourceContents: _write_TextResourceContents,
+    BlobResourceContents: _write_BlobResourceContents,
+    ListPromptsRequest: _write_ListPromptsRequest,
+    ListPromptsResult: _write_ListPromptsResult,
+    GetPromptRequest: _write_GetPromptRequest,
+    GetPromptRequestParams: _write_GetPromptRequestParams,
+    GetPromptResult: _write_GetPromptResult,
+    Prompt: _write_Prompt,
+    PromptArgument: _write_PromptArgument,
+    PromptMessage: _write_PromptMessage,
+    EmbeddedResource: _write_EmbeddedResource,
+    PromptListChangedNotification: _write_PromptListChangedNotification,
+    ListToolsRequest: _write_ListToolsRequest,
+    ListToolsResult: _write_ListToolsResult,
+    CallToolResult: _write_CallToolResult,
+    CallToolRequest: _write_CallToolRequest,
+    CallToolRequestParams: _write_CallToolRequestParams,
+    ToolListChangedNotification: _write_ToolListChangedNotification,
+    ToolAnnotations: _write_ToolAnnotations,
+    Tool: _write_Tool,
+    ToolInputSchema: _write_ToolInputSchema,
+    SetLevelRequest: _write_SetLevelRequest,
+    SetLevelRequestParams: _write_SetLevelRequestParams,
+    LoggingMessageNotification: _write_LoggingMessageNotification,
+    LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
+    CreateMessageRequest: _write_CreateMessageRequest,
+    CreateMessageRequestParams: _write_CreateMessageRequestParams,
+    CreateMessageResult: _write_CreateMessageResult,
+    SamplingMessage: _write_SamplingMessage,
+    Annotations: _write_Annotations,
+    TextContent: _write_TextContent,
+    ImageContent: _write_ImageContent,
+    AudioContent: _write_AudioContent,
+    ModelPreferences: _write_ModelPreferences,
+    ModelHint: _write_ModelHint,
+    CompleteRequest: _write_CompleteRequest,
+    CompleteRequestParams: _write_CompleteRequestParams,
+    CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
+    CompleteResult: _write_CompleteResult,
+    CompleteResultCompletion: _write_CompleteResultCompletion,
+    ResourceReference: _write_ResourceReference,
+    PromptReference: _write_PromptReference,
+    ListRootsRequest: _write_ListRootsRequest,
+    ListRootsResult: _write_ListRootsResult,
+    Root: _write_Root,
+    RootsListChangedNotification: _write_RootsListChangedNotification,
+}
+_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})
 _CHECKED: Final[dict[object, Callable[[Json, At], Json]]] = {
     **_READERS,
     TextResourceContents | BlobResourceContents: _read_ReadResourceResult_contents_item,

@@ -33,7 +33,10 @@ from .._wire import (
     Json,
     Writers,
     build,
+    check_array,
     check_depth,
+    check_map,
+    check_objects,
     extras,
     is_number,
     merge,
@@ -41,7 +44,6 @@ from .._wire import (
     plain_writers,
     read_array,
     read_map,
-    read_object,
     read_string,
     read_strings,
     write_array,
@@ -2357,15 +2359,15 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
 def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
-    Raises EncodeError for what JSON has no form for, inside unknown members too.
+    The native encoder writes null for NaN, and unknown members under a name of their own with a
+    null in it: where there is one, the codec writes. Raises EncodeError for what JSON has no form
+    for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    if b"$extra_$" in text or b"null" in text:
-        return write(to_wire(value))
-    return text
+    return write(to_wire(value)) if b"null" in text else text
 
 
 @overload
@@ -2793,7 +2795,10 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _RequestParamsMeta_members)
-    return build(RequestParamsMeta, {"progress_token": progress_token, "extra_": extra})
+    return build(
+        RequestParamsMeta,
+        {"progress_token": progress_token, "extra_": extra, "wire_": o},
+    )
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
@@ -3400,7 +3405,7 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
-        experimental = read_map(read_object, experimental, (at, "experimental"))
+        experimental = check_objects(experimental, (at, "experimental"))
         n += 1
     roots = get("roots", UNSET)
     if roots is not UNSET:
@@ -3688,7 +3693,7 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
-        experimental = read_map(read_object, experimental, (at, "experimental"))
+        experimental = check_objects(experimental, (at, "experimental"))
         n += 1
     logging = get("logging", UNSET)
     if logging is not UNSET:
@@ -4272,7 +4277,8 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if len(o) != n:
         extra = extras(o, _PaginatedResult_members)
     return build(
-        PaginatedResult, {"next_cursor": next_cursor, "meta": meta, "extra_": extra}
+        PaginatedResult,
+        {"next_cursor": next_cursor, "meta": meta, "extra_": extra, "wire_": o},
     )
 
 
@@ -5116,7 +5122,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
         raise wrong((at, "name"), "string", name)
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
-        arguments = read_map(read_string, arguments, (at, "arguments"))
+        arguments = check_map(read_string, arguments, (at, "arguments"))
         n += 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -5333,18 +5339,18 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
         match x.get("type", UNSET):
             case "resource_link":
                 return _read_ResourceLink(x, at)
+            case "resource":
+                return _read_EmbeddedResource(x, at)
+            case "text":
+                return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
-            case "resource":
-                return _read_EmbeddedResource(x, at)
             case other:
                 raise wrong(
                     (at, "type"),
-                    '"resource_link" | "image" | "audio" | "text" | "resource"',
+                    '"resource_link" | "resource" | "text" | "image" | "audio"',
                     other,
                 )
     raise wrong(
@@ -5911,7 +5917,7 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
         raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     if properties is not UNSET:
-        properties = read_map(read_object, properties, (at, "properties"))
+        properties = check_objects(properties, (at, "properties"))
         n += 1
     required = get("required", UNSET)
     if required is not UNSET:
@@ -5952,7 +5958,7 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
         raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     if properties is not UNSET:
-        properties = read_map(read_object, properties, (at, "properties"))
+        properties = check_objects(properties, (at, "properties"))
         n += 1
     required = get("required", UNSET)
     if required is not UNSET:
@@ -6973,20 +6979,20 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "tool_use":
-                return _read_ToolUseContent(x, at)
-            case "tool_result":
-                return _read_ToolResultContent(x, at)
+            case "text":
+                return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
+            case "tool_use":
+                return _read_ToolUseContent(x, at)
+            case "tool_result":
+                return _read_ToolResultContent(x, at)
             case other:
                 raise wrong(
                     (at, "type"),
-                    '"tool_use" | "tool_result" | "image" | "audio" | "text"',
+                    '"text" | "image" | "audio" | "tool_use" | "tool_result"',
                     other,
                 )
     if x.__class__ is list:
@@ -7005,20 +7011,20 @@ def _read_CreateMessageResult_content_array(x: Json, at: At) -> Json:
 def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "tool_use":
-                return _read_ToolUseContent(x, at)
-            case "tool_result":
-                return _read_ToolResultContent(x, at)
+            case "text":
+                return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
+            case "tool_use":
+                return _read_ToolUseContent(x, at)
+            case "tool_result":
+                return _read_ToolResultContent(x, at)
             case other:
                 raise wrong(
                     (at, "type"),
-                    '"tool_use" | "tool_result" | "image" | "audio" | "text"',
+                    '"text" | "image" | "audio" | "tool_use" | "tool_result"',
                     other,
                 )
     raise wrong(
@@ -7076,7 +7082,7 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
-        audience = read_array(_read_Role, audience, (at, "audience"))
+        audience = check_array(_read_Role, audience, (at, "audience"))
         n += 1
     priority = get("priority", UNSET)
     if priority is not UNSET:
@@ -7450,12 +7456,12 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "ref/prompt":
-                return _read_PromptReference(x, at)
             case "ref/resource":
                 return _read_ResourceTemplateReference(x, at)
+            case "ref/prompt":
+                return _read_PromptReference(x, at)
             case other:
-                raise wrong((at, "type"), '"ref/prompt" | "ref/resource"', other)
+                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
     raise wrong(at, "PromptReference | ResourceTemplateReference", x)
 
 
@@ -7505,7 +7511,7 @@ def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParams
     n = 0
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
-        arguments = read_map(read_string, arguments, (at, "arguments"))
+        arguments = check_map(read_string, arguments, (at, "arguments"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -8642,7 +8648,7 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
     content = get("content", UNSET)
     if content is not UNSET:
-        content = read_map(_read_ElicitResult_content_value, content, (at, "content"))
+        content = check_map(_read_ElicitResult_content_value, content, (at, "content"))
         n += 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -8903,18 +8909,24 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
         match x.get("method", UNSET):
             case "initialize":
                 return _read_InitializeRequest(x, at)
-            case "completion/complete":
-                return _read_CompleteRequest(x, at)
-            case "logging/setLevel":
-                return _read_SetLevelRequest(x, at)
-            case "prompts/get":
-                return _read_GetPromptRequest(x, at)
+            case "ping":
+                return _read_PingRequest(x, at)
+            case "resources/list":
+                return _read_ListResourcesRequest(x, at)
+            case "resources/templates/list":
+                return _read_ListResourceTemplatesRequest(x, at)
             case "resources/read":
                 return _read_ReadResourceRequest(x, at)
             case "resources/subscribe":
                 return _read_SubscribeRequest(x, at)
             case "resources/unsubscribe":
                 return _read_UnsubscribeRequest(x, at)
+            case "prompts/list":
+                return _read_ListPromptsRequest(x, at)
+            case "prompts/get":
+                return _read_GetPromptRequest(x, at)
+            case "tools/list":
+                return _read_ListToolsRequest(x, at)
             case "tools/call":
                 return _read_CallToolRequest(x, at)
             case "tasks/get":
@@ -8923,22 +8935,16 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
                 return _read_GetTaskPayloadRequest(x, at)
             case "tasks/cancel":
                 return _read_CancelTaskRequest(x, at)
-            case "ping":
-                return _read_PingRequest(x, at)
-            case "prompts/list":
-                return _read_ListPromptsRequest(x, at)
-            case "resources/list":
-                return _read_ListResourcesRequest(x, at)
-            case "resources/templates/list":
-                return _read_ListResourceTemplatesRequest(x, at)
-            case "tools/list":
-                return _read_ListToolsRequest(x, at)
             case "tasks/list":
                 return _read_ListTasksRequest(x, at)
+            case "logging/setLevel":
+                return _read_SetLevelRequest(x, at)
+            case "completion/complete":
+                return _read_CompleteRequest(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"initialize" | "completion/complete" | "logging/setLevel" | "prompts/get" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "tools/call" | "tasks/get" | "tasks/result" | "tasks/cancel" | "ping" | "prompts/list" | "resources/list" | "resources/templates/list" | "tools/list" | "tasks/list"',
+                    '"initialize" | "ping" | "resources/list" | "resources/templates/list" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" | "logging/setLevel" | "completion/complete"',
                     other,
                 )
     raise wrong(
@@ -8953,18 +8959,18 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
         match x.get("method", UNSET):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
+            case "notifications/initialized":
+                return _read_InitializedNotification(x, at)
             case "notifications/progress":
                 return _read_ProgressNotification(x, at)
             case "notifications/tasks/status":
                 return _read_TaskStatusNotification(x, at)
-            case "notifications/initialized":
-                return _read_InitializedNotification(x, at)
             case "notifications/roots/list_changed":
                 return _read_RootsListChangedNotification(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"notifications/cancelled" | "notifications/progress" | "notifications/tasks/status" | "notifications/initialized" | "notifications/roots/list_changed"',
+                    '"notifications/cancelled" | "notifications/initialized" | "notifications/progress" | "notifications/tasks/status" | "notifications/roots/list_changed"',
                     other,
                 )
     raise wrong(
@@ -9044,26 +9050,26 @@ def _read_ClientResult(x: Json, at: At) -> Json:
 def _read_ServerRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("method", UNSET):
-            case "sampling/createMessage":
-                return _read_CreateMessageRequest(x, at)
-            case "elicitation/create":
-                return _read_ElicitRequest(x, at)
+            case "ping":
+                return _read_PingRequest(x, at)
             case "tasks/get":
                 return _read_GetTaskRequest(x, at)
             case "tasks/result":
                 return _read_GetTaskPayloadRequest(x, at)
             case "tasks/cancel":
                 return _read_CancelTaskRequest(x, at)
-            case "ping":
-                return _read_PingRequest(x, at)
-            case "roots/list":
-                return _read_ListRootsRequest(x, at)
             case "tasks/list":
                 return _read_ListTasksRequest(x, at)
+            case "sampling/createMessage":
+                return _read_CreateMessageRequest(x, at)
+            case "roots/list":
+                return _read_ListRootsRequest(x, at)
+            case "elicitation/create":
+                return _read_ElicitRequest(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"sampling/createMessage" | "elicitation/create" | "tasks/get" | "tasks/result" | "tasks/cancel" | "ping" | "roots/list" | "tasks/list"',
+                    '"ping" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" | "sampling/createMessage" | "roots/list" | "elicitation/create"',
                     other,
                 )
     raise wrong(
@@ -9080,24 +9086,24 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
                 return _read_ProgressNotification(x, at)
-            case "notifications/message":
-                return _read_LoggingMessageNotification(x, at)
-            case "notifications/resources/updated":
-                return _read_ResourceUpdatedNotification(x, at)
-            case "notifications/elicitation/complete":
-                return _read_ElicitationCompleteNotification(x, at)
-            case "notifications/tasks/status":
-                return _read_TaskStatusNotification(x, at)
             case "notifications/resources/list_changed":
                 return _read_ResourceListChangedNotification(x, at)
-            case "notifications/tools/list_changed":
-                return _read_ToolListChangedNotification(x, at)
+            case "notifications/resources/updated":
+                return _read_ResourceUpdatedNotification(x, at)
             case "notifications/prompts/list_changed":
                 return _read_PromptListChangedNotification(x, at)
+            case "notifications/tools/list_changed":
+                return _read_ToolListChangedNotification(x, at)
+            case "notifications/tasks/status":
+                return _read_TaskStatusNotification(x, at)
+            case "notifications/message":
+                return _read_LoggingMessageNotification(x, at)
+            case "notifications/elicitation/complete":
+                return _read_ElicitationCompleteNotification(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"notifications/cancelled" | "notifications/progress" | "notifications/message" | "notifications/resources/updated" | "notifications/elicitation/complete" | "notifications/tasks/status" | "notifications/resources/list_changed" | "notifications/tools/list_changed" | "notifications/prompts/list_changed"',
+                    '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/tasks/status" | "notifications/message" | "notifications/elicitation/complete"',
                     other,
                 )
     raise wrong(
@@ -9441,164 +9447,162 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     CreateMessageAnswer: _read_CreateMessageAnswer,
     ElicitAnswer: _read_ElicitAnswer,
 }
-_WRITERS: Final = Writers(
-    {
-        **plain_writers(_write),
-        TaskAugmentedRequestParams: _write_TaskAugmentedRequestParams,
-        RequestParamsMeta: _write_RequestParamsMeta,
-        RequestParams: _write_RequestParams,
-        Request: _write_Request,
-        NotificationParams: _write_NotificationParams,
-        Notification: _write_Notification,
-        Result: _write_Result,
-        Error: _write_Error,
-        JSONRPCRequest: _write_JSONRPCRequest,
-        JSONRPCNotification: _write_JSONRPCNotification,
-        JSONRPCResultResponse: _write_JSONRPCResultResponse,
-        JSONRPCErrorResponse: _write_JSONRPCErrorResponse,
-        URLElicitationRequiredError: _write_URLElicitationRequiredError,
-        URLElicitationRequiredErrorError: _write_URLElicitationRequiredErrorError,
-        URLElicitationRequiredErrorErrorData: _write_URLElicitationRequiredErrorErrorData,
-        CancelledNotificationParams: _write_CancelledNotificationParams,
-        CancelledNotification: _write_CancelledNotification,
-        InitializeRequestParams: _write_InitializeRequestParams,
-        InitializeRequest: _write_InitializeRequest,
-        InitializeResult: _write_InitializeResult,
-        InitializedNotification: _write_InitializedNotification,
-        ClientCapabilities: _write_ClientCapabilities,
-        ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
-        ClientCapabilitiesSampling: _write_ClientCapabilitiesSampling,
-        ClientCapabilitiesElicitation: _write_ClientCapabilitiesElicitation,
-        ClientCapabilitiesTasks: _write_ClientCapabilitiesTasks,
-        ClientCapabilitiesTasksRequests: _write_ClientCapabilitiesTasksRequests,
-        ClientCapabilitiesTasksRequestsSampling: _write_ClientCapabilitiesTasksRequestsSampling,
-        ClientCapabilitiesTasksRequestsElicitation: _write_ClientCapabilitiesTasksRequestsElicitation,
-        ServerCapabilities: _write_ServerCapabilities,
-        ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
-        ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
-        ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
-        ServerCapabilitiesTasks: _write_ServerCapabilitiesTasks,
-        ServerCapabilitiesTasksRequests: _write_ServerCapabilitiesTasksRequests,
-        ServerCapabilitiesTasksRequestsTools: _write_ServerCapabilitiesTasksRequestsTools,
-        Icon: _write_Icon,
-        Icons: _write_Icons,
-        BaseMetadata: _write_BaseMetadata,
-        Implementation: _write_Implementation,
-        PingRequest: _write_PingRequest,
-        ProgressNotificationParams: _write_ProgressNotificationParams,
-        ProgressNotification: _write_ProgressNotification,
-        PaginatedRequestParams: _write_PaginatedRequestParams,
-        PaginatedRequest: _write_PaginatedRequest,
-        PaginatedResult: _write_PaginatedResult,
-        ListResourcesRequest: _write_ListResourcesRequest,
-        ListResourcesResult: _write_ListResourcesResult,
-        ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
-        ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
-        ResourceRequestParams: _write_ResourceRequestParams,
-        ReadResourceRequestParams: _write_ReadResourceRequestParams,
-        ReadResourceRequest: _write_ReadResourceRequest,
-        ReadResourceResult: _write_ReadResourceResult,
-        ResourceListChangedNotification: _write_ResourceListChangedNotification,
-        SubscribeRequestParams: _write_SubscribeRequestParams,
-        SubscribeRequest: _write_SubscribeRequest,
-        UnsubscribeRequestParams: _write_UnsubscribeRequestParams,
-        UnsubscribeRequest: _write_UnsubscribeRequest,
-        ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
-        ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
-        Resource: _write_Resource,
-        ResourceTemplate: _write_ResourceTemplate,
-        ResourceContents: _write_ResourceContents,
-        TextResourceContents: _write_TextResourceContents,
-        BlobResourceContents: _write_BlobResourceContents,
-        ListPromptsRequest: _write_ListPromptsRequest,
-        ListPromptsResult: _write_ListPromptsResult,
-        GetPromptRequestParams: _write_GetPromptRequestParams,
-        GetPromptRequest: _write_GetPromptRequest,
-        GetPromptResult: _write_GetPromptResult,
-        Prompt: _write_Prompt,
-        PromptArgument: _write_PromptArgument,
-        PromptMessage: _write_PromptMessage,
-        ResourceLink: _write_ResourceLink,
-        EmbeddedResource: _write_EmbeddedResource,
-        PromptListChangedNotification: _write_PromptListChangedNotification,
-        ListToolsRequest: _write_ListToolsRequest,
-        ListToolsResult: _write_ListToolsResult,
-        CallToolResult: _write_CallToolResult,
-        CallToolRequestParams: _write_CallToolRequestParams,
-        CallToolRequest: _write_CallToolRequest,
-        ToolListChangedNotification: _write_ToolListChangedNotification,
-        ToolAnnotations: _write_ToolAnnotations,
-        ToolExecution: _write_ToolExecution,
-        Tool: _write_Tool,
-        ToolInputSchema: _write_ToolInputSchema,
-        ToolOutputSchema: _write_ToolOutputSchema,
-        TaskMetadata: _write_TaskMetadata,
-        RelatedTaskMetadata: _write_RelatedTaskMetadata,
-        Task: _write_Task,
-        CreateTaskResult: _write_CreateTaskResult,
-        GetTaskRequest: _write_GetTaskRequest,
-        GetTaskRequestParams: _write_GetTaskRequestParams,
-        GetTaskResult: _write_GetTaskResult,
-        GetTaskPayloadRequest: _write_GetTaskPayloadRequest,
-        GetTaskPayloadRequestParams: _write_GetTaskPayloadRequestParams,
-        GetTaskPayloadResult: _write_GetTaskPayloadResult,
-        CancelTaskRequest: _write_CancelTaskRequest,
-        CancelTaskRequestParams: _write_CancelTaskRequestParams,
-        CancelTaskResult: _write_CancelTaskResult,
-        ListTasksRequest: _write_ListTasksRequest,
-        ListTasksResult: _write_ListTasksResult,
-        TaskStatusNotificationParams: _write_TaskStatusNotificationParams,
-        TaskStatusNotification: _write_TaskStatusNotification,
-        SetLevelRequestParams: _write_SetLevelRequestParams,
-        SetLevelRequest: _write_SetLevelRequest,
-        LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
-        LoggingMessageNotification: _write_LoggingMessageNotification,
-        CreateMessageRequestParams: _write_CreateMessageRequestParams,
-        ToolChoice: _write_ToolChoice,
-        CreateMessageRequest: _write_CreateMessageRequest,
-        CreateMessageResult: _write_CreateMessageResult,
-        SamplingMessage: _write_SamplingMessage,
-        Annotations: _write_Annotations,
-        TextContent: _write_TextContent,
-        ImageContent: _write_ImageContent,
-        AudioContent: _write_AudioContent,
-        ToolUseContent: _write_ToolUseContent,
-        ToolResultContent: _write_ToolResultContent,
-        ModelPreferences: _write_ModelPreferences,
-        ModelHint: _write_ModelHint,
-        CompleteRequestParams: _write_CompleteRequestParams,
-        CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
-        CompleteRequestParamsContext: _write_CompleteRequestParamsContext,
-        CompleteRequest: _write_CompleteRequest,
-        CompleteResult: _write_CompleteResult,
-        CompleteResultCompletion: _write_CompleteResultCompletion,
-        ResourceTemplateReference: _write_ResourceTemplateReference,
-        PromptReference: _write_PromptReference,
-        ListRootsRequest: _write_ListRootsRequest,
-        ListRootsResult: _write_ListRootsResult,
-        Root: _write_Root,
-        RootsListChangedNotification: _write_RootsListChangedNotification,
-        ElicitRequestFormParams: _write_ElicitRequestFormParams,
-        ElicitRequestFormParamsRequestedSchema: _write_ElicitRequestFormParamsRequestedSchema,
-        ElicitRequestURLParams: _write_ElicitRequestURLParams,
-        ElicitRequest: _write_ElicitRequest,
-        StringSchema: _write_StringSchema,
-        NumberSchema: _write_NumberSchema,
-        BooleanSchema: _write_BooleanSchema,
-        UntitledSingleSelectEnumSchema: _write_UntitledSingleSelectEnumSchema,
-        TitledSingleSelectEnumSchema: _write_TitledSingleSelectEnumSchema,
-        TitledSingleSelectEnumSchemaOneOfItem: _write_TitledSingleSelectEnumSchemaOneOfItem,
-        UntitledMultiSelectEnumSchema: _write_UntitledMultiSelectEnumSchema,
-        UntitledMultiSelectEnumSchemaItems: _write_UntitledMultiSelectEnumSchemaItems,
-        TitledMultiSelectEnumSchema: _write_TitledMultiSelectEnumSchema,
-        TitledMultiSelectEnumSchemaItems: _write_TitledMultiSelectEnumSchemaItems,
-        TitledMultiSelectEnumSchemaItemsAnyOfItem: _write_TitledMultiSelectEnumSchemaItemsAnyOfItem,
-        LegacyTitledEnumSchema: _write_LegacyTitledEnumSchema,
-        ElicitResult: _write_ElicitResult,
-        ElicitationCompleteNotification: _write_ElicitationCompleteNotification,
-        ElicitationCompleteNotificationParams: _write_ElicitationCompleteNotificationParams,
-    }
-)
+_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+    TaskAugmentedRequestParams: _write_TaskAugmentedRequestParams,
+    RequestParamsMeta: _write_RequestParamsMeta,
+    RequestParams: _write_RequestParams,
+    Request: _write_Request,
+    NotificationParams: _write_NotificationParams,
+    Notification: _write_Notification,
+    Result: _write_Result,
+    Error: _write_Error,
+    JSONRPCRequest: _write_JSONRPCRequest,
+    JSONRPCNotification: _write_JSONRPCNotification,
+    JSONRPCResultResponse: _write_JSONRPCResultResponse,
+    JSONRPCErrorResponse: _write_JSONRPCErrorResponse,
+    URLElicitationRequiredError: _write_URLElicitationRequiredError,
+    URLElicitationRequiredErrorError: _write_URLElicitationRequiredErrorError,
+    URLElicitationRequiredErrorErrorData: _write_URLElicitationRequiredErrorErrorData,
+    CancelledNotificationParams: _write_CancelledNotificationParams,
+    CancelledNotification: _write_CancelledNotification,
+    InitializeRequestParams: _write_InitializeRequestParams,
+    InitializeRequest: _write_InitializeRequest,
+    InitializeResult: _write_InitializeResult,
+    InitializedNotification: _write_InitializedNotification,
+    ClientCapabilities: _write_ClientCapabilities,
+    ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
+    ClientCapabilitiesSampling: _write_ClientCapabilitiesSampling,
+    ClientCapabilitiesElicitation: _write_ClientCapabilitiesElicitation,
+    ClientCapabilitiesTasks: _write_ClientCapabilitiesTasks,
+    ClientCapabilitiesTasksRequests: _write_ClientCapabilitiesTasksRequests,
+    ClientCapabilitiesTasksRequestsSampling: _write_ClientCapabilitiesTasksRequestsSampling,
+    ClientCapabilitiesTasksRequestsElicitation: _write_ClientCapabilitiesTasksRequestsElicitation,
+    ServerCapabilities: _write_ServerCapabilities,
+    ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
+    ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
+    ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
+    ServerCapabilitiesTasks: _write_ServerCapabilitiesTasks,
+    ServerCapabilitiesTasksRequests: _write_ServerCapabilitiesTasksRequests,
+    ServerCapabilitiesTasksRequestsTools: _write_ServerCapabilitiesTasksRequestsTools,
+    Icon: _write_Icon,
+    Icons: _write_Icons,
+    BaseMetadata: _write_BaseMetadata,
+    Implementation: _write_Implementation,
+    PingRequest: _write_PingRequest,
+    ProgressNotificationParams: _write_ProgressNotificationParams,
+    ProgressNotification: _write_ProgressNotification,
+    PaginatedRequestParams: _write_PaginatedRequestParams,
+    PaginatedRequest: _write_PaginatedRequest,
+    PaginatedResult: _write_PaginatedResult,
+    ListResourcesRequest: _write_ListResourcesRequest,
+    ListResourcesResult: _write_ListResourcesResult,
+    ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
+    ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
+    ResourceRequestParams: _write_ResourceRequestParams,
+    ReadResourceRequestParams: _write_ReadResourceRequestParams,
+    ReadResourceRequest: _write_ReadResourceRequest,
+    ReadResourceResult: _write_ReadResourceResult,
+    ResourceListChangedNotification: _write_ResourceListChangedNotification,
+    SubscribeRequestParams: _write_SubscribeRequestParams,
+    SubscribeRequest: _write_SubscribeRequest,
+    UnsubscribeRequestParams: _write_UnsubscribeRequestParams,
+    UnsubscribeRequest: _write_UnsubscribeRequest,
+    ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
+    ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
+    Resource: _write_Resource,
+    ResourceTemplate: _write_ResourceTemplate,
+    ResourceContents: _write_ResourceContents,
+    TextResourceContents: _write_TextResourceContents,
+    BlobResourceContents: _write_BlobResourceContents,
+    ListPromptsRequest: _write_ListPromptsRequest,
+    ListPromptsResult: _write_ListPromptsResult,
+    GetPromptRequestParams: _write_GetPromptRequestParams,
+    GetPromptRequest: _write_GetPromptRequest,
+    GetPromptResult: _write_GetPromptResult,
+    Prompt: _write_Prompt,
+    PromptArgument: _write_PromptArgument,
+    PromptMessage: _write_PromptMessage,
+    ResourceLink: _write_ResourceLink,
+    EmbeddedResource: _write_EmbeddedResource,
+    PromptListChangedNotification: _write_PromptListChangedNotification,
+    ListToolsRequest: _write_ListToolsRequest,
+    ListToolsResult: _write_ListToolsResult,
+    CallToolResult: _write_CallToolResult,
+    CallToolRequestParams: _write_CallToolRequestParams,
+    CallToolRequest: _write_CallToolRequest,
+    ToolListChangedNotification: _write_ToolListChangedNotification,
+    ToolAnnotations: _write_ToolAnnotations,
+    ToolExecution: _write_ToolExecution,
+    Tool: _write_Tool,
+    ToolInputSchema: _write_ToolInputSchema,
+    ToolOutputSchema: _write_ToolOutputSchema,
+    TaskMetadata: _write_TaskMetadata,
+    RelatedTaskMetadata: _write_RelatedTaskMetadata,
+    Task: _write_Task,
+    CreateTaskResult: _write_CreateTaskResult,
+    GetTaskRequest: _write_GetTaskRequest,
+    GetTaskRequestParams: _write_GetTaskRequestParams,
+    GetTaskResult: _write_GetTaskResult,
+    GetTaskPayloadRequest: _write_GetTaskPayloadRequest,
+    GetTaskPayloadRequestParams: _write_GetTaskPayloadRequestParams,
+    GetTaskPayloadResult: _write_GetTaskPayloadResult,
+    CancelTaskRequest: _write_CancelTaskRequest,
+    CancelTaskRequestParams: _write_CancelTaskRequestParams,
+    CancelTaskResult: _write_CancelTaskResult,
+    ListTasksRequest: _write_ListTasksRequest,
+    ListTasksResult: _write_ListTasksResult,
+    TaskStatusNotificationParams: _write_TaskStatusNotificationParams,
+    TaskStatusNotification: _write_TaskStatusNotification,
+    SetLevelRequestParams: _write_SetLevelRequestParams,
+    SetLevelRequest: _write_SetLevelRequest,
+    LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
+    LoggingMessageNotification: _write_LoggingMessageNotification,
+    CreateMessageRequestParams: _write_CreateMessageRequestParams,
+    ToolChoice: _write_ToolChoice,
+    CreateMessageRequest: _write_CreateMessageRequest,
+    CreateMessageResult: _write_CreateMessageResult,
+    SamplingMessage: _write_SamplingMessage,
+    Annotations: _write_Annotations,
+    TextContent: _write_TextContent,
+    ImageContent: _write_ImageContent,
+    AudioContent: _write_AudioContent,
+    ToolUseContent: _write_ToolUseContent,
+    ToolResultContent: _write_ToolResultContent,
+    ModelPreferences: _write_ModelPreferences,
+    ModelHint: _write_ModelHint,
+    CompleteRequestParams: _write_CompleteRequestParams,
+    CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
+    CompleteRequestParamsContext: _write_CompleteRequestParamsContext,
+    CompleteRequest: _write_CompleteRequest,
+    CompleteResult: _write_CompleteResult,
+    CompleteResultCompletion: _write_CompleteResultCompletion,
+    ResourceTemplateReference: _write_ResourceTemplateReference,
+    PromptReference: _write_PromptReference,
+    ListRootsRequest: _write_ListRootsRequest,
+    ListRootsResult: _write_ListRootsResult,
+    Root: _write_Root,
+    RootsListChangedNotification: _write_RootsListChangedNotification,
+    ElicitRequestFormParams: _write_ElicitRequestFormParams,
+    ElicitRequestFormParamsRequestedSchema: _write_ElicitRequestFormParamsRequestedSchema,
+    ElicitRequestURLParams: _write_ElicitRequestURLParams,
+    ElicitRequest: _write_ElicitRequest,
+    StringSchema: _write_StringSchema,
+    NumberSchema: _write_NumberSchema,
+    BooleanSchema: _write_BooleanSchema,
+    UntitledSingleSelectEnumSchema: _write_UntitledSingleSelectEnumSchema,
+    TitledSingleSelectEnumSchema: _write_TitledSingleSelectEnumSchema,
+    TitledSingleSelectEnumSchemaOneOfItem: _write_TitledSingleSelectEnumSchemaOneOfItem,
+    UntitledMultiSelectEnumSchema: _write_UntitledMultiSelectEnumSchema,
+    UntitledMultiSelectEnumSchemaItems: _write_UntitledMultiSelectEnumSchemaItems,
+    TitledMultiSelectEnumSchema: _write_TitledMultiSelectEnumSchema,
+    TitledMultiSelectEnumSchemaItems: _write_TitledMultiSelectEnumSchemaItems,
+    TitledMultiSelectEnumSchemaItemsAnyOfItem: _write_TitledMultiSelectEnumSchemaItemsAnyOfItem,
+    LegacyTitledEnumSchema: _write_LegacyTitledEnumSchema,
+    ElicitResult: _write_ElicitResult,
+    ElicitationCompleteNotification: _write_ElicitationCompleteNotification,
+    ElicitationCompleteNotificationParams: _write_ElicitationCompleteNotificationParams,
+}
+_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})
 _CHECKED: Final[dict[object, Callable[[Json, At], Json]]] = {
     **_READERS,
     TextResourceContents | BlobResourceContents: _read_ReadResourceResult_contents_item,

@@ -33,7 +33,9 @@ from .._wire import (
     Json,
     Writers,
     build,
+    check_array,
     check_depth,
+    check_map,
     extras,
     is_number,
     merge,
@@ -2513,15 +2515,15 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
 def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
-    Raises EncodeError for what JSON has no form for, inside unknown members too.
+    The native encoder writes null for NaN, and unknown members under a name of their own with a
+    null in it: where there is one, the codec writes. Raises EncodeError for what JSON has no form
+    for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    if b"$extra_$" in text or b"null" in text:
-        return write(to_wire(value))
-    return text
+    return write(to_wire(value)) if b"null" in text else text
 
 
 @overload
@@ -3014,7 +3016,8 @@ def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
     if len(o) != n:
         extra = extras(o, _NotificationMetaObject_members)
     return build(
-        NotificationMetaObject, {"subscription_id": subscription_id, "extra_": extra}
+        NotificationMetaObject,
+        {"subscription_id": subscription_id, "extra_": extra, "wire_": o},
     )
 
 
@@ -3758,14 +3761,14 @@ def _read_InputRequest(x: Json, at: At) -> Json:
         match x.get("method", UNSET):
             case "sampling/createMessage":
                 return _read_CreateMessageRequest(x, at)
-            case "elicitation/create":
-                return _read_ElicitRequest(x, at)
             case "roots/list":
                 return _read_ListRootsRequest(x, at)
+            case "elicitation/create":
+                return _read_ElicitRequest(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"sampling/createMessage" | "elicitation/create" | "roots/list"',
+                    '"sampling/createMessage" | "roots/list" | "elicitation/create"',
                     other,
                 )
     raise wrong(at, "CreateMessageRequest | ElicitRequest | ListRootsRequest", x)
@@ -4033,7 +4036,7 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
-        experimental = read_map(_read_JSONObject, experimental, (at, "experimental"))
+        experimental = check_map(_read_JSONObject, experimental, (at, "experimental"))
         n += 1
     roots = get("roots", UNSET)
     if roots is not UNSET:
@@ -4051,7 +4054,7 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
         n += 1
     extensions = get("extensions", UNSET)
     if extensions is not UNSET:
-        extensions = read_map(_read_JSONObject, extensions, (at, "extensions"))
+        extensions = check_map(_read_JSONObject, extensions, (at, "extensions"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -4067,7 +4070,7 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
 
 
 def _read_JSONObject(x: Json, at: At) -> Json:
-    return read_map(read_any, x, at)
+    return check_map(read_any, x, at)
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
@@ -4110,11 +4113,11 @@ def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampl
     n = 0
     context = get("context", UNSET)
     if context is not UNSET:
-        context = read_map(read_any, context, (at, "context"))
+        context = check_map(read_any, context, (at, "context"))
         n += 1
     tools = get("tools", UNSET)
     if tools is not UNSET:
-        tools = read_map(read_any, tools, (at, "tools"))
+        tools = check_map(read_any, tools, (at, "tools"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -4142,11 +4145,11 @@ def _read_ClientCapabilitiesElicitation(
     n = 0
     form = get("form", UNSET)
     if form is not UNSET:
-        form = read_map(read_any, form, (at, "form"))
+        form = check_map(read_any, form, (at, "form"))
         n += 1
     url = get("url", UNSET)
     if url is not UNSET:
-        url = read_map(read_any, url, (at, "url"))
+        url = check_map(read_any, url, (at, "url"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -4172,15 +4175,15 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
-        experimental = read_map(_read_JSONObject, experimental, (at, "experimental"))
+        experimental = check_map(_read_JSONObject, experimental, (at, "experimental"))
         n += 1
     logging = get("logging", UNSET)
     if logging is not UNSET:
-        logging = read_map(read_any, logging, (at, "logging"))
+        logging = check_map(read_any, logging, (at, "logging"))
         n += 1
     completions = get("completions", UNSET)
     if completions is not UNSET:
-        completions = read_map(read_any, completions, (at, "completions"))
+        completions = check_map(read_any, completions, (at, "completions"))
         n += 1
     prompts = get("prompts", UNSET)
     if prompts is not UNSET:
@@ -4196,7 +4199,7 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
         n += 1
     extensions = get("extensions", UNSET)
     if extensions is not UNSET:
-        extensions = read_map(_read_JSONObject, extensions, (at, "extensions"))
+        extensions = check_map(_read_JSONObject, extensions, (at, "extensions"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -5923,7 +5926,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
         raise wrong((at, "name"), "string", name)
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
-        arguments = read_map(read_string, arguments, (at, "arguments"))
+        arguments = check_map(read_string, arguments, (at, "arguments"))
         n += 1
     input_responses = get("inputResponses", UNSET)
     if input_responses is not UNSET:
@@ -6209,18 +6212,18 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
         match x.get("type", UNSET):
             case "resource_link":
                 return _read_ResourceLink(x, at)
+            case "resource":
+                return _read_EmbeddedResource(x, at)
+            case "text":
+                return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
-            case "resource":
-                return _read_EmbeddedResource(x, at)
             case other:
                 raise wrong(
                     (at, "type"),
-                    '"resource_link" | "image" | "audio" | "text" | "resource"',
+                    '"resource_link" | "resource" | "text" | "image" | "audio"',
                     other,
                 )
     raise wrong(
@@ -6853,7 +6856,7 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ToolInputSchema_members)
-    return build(ToolInputSchema, {"schema_": schema_, "extra_": extra})
+    return build(ToolInputSchema, {"schema_": schema_, "extra_": extra, "wire_": o})
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
@@ -6878,7 +6881,7 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ToolOutputSchema_members)
-    return build(ToolOutputSchema, {"schema_": schema_, "extra_": extra})
+    return build(ToolOutputSchema, {"schema_": schema_, "extra_": extra, "wire_": o})
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
@@ -7014,7 +7017,7 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         n += 1
     metadata = get("metadata", UNSET)
     if metadata is not UNSET:
-        metadata = read_map(read_any, metadata, (at, "metadata"))
+        metadata = check_map(read_any, metadata, (at, "metadata"))
         n += 1
     tools = get("tools", UNSET)
     if tools is not UNSET:
@@ -7160,20 +7163,20 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "tool_use":
-                return _read_ToolUseContent(x, at)
-            case "tool_result":
-                return _read_ToolResultContent(x, at)
+            case "text":
+                return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
+            case "tool_use":
+                return _read_ToolUseContent(x, at)
+            case "tool_result":
+                return _read_ToolResultContent(x, at)
             case other:
                 raise wrong(
                     (at, "type"),
-                    '"tool_use" | "tool_result" | "image" | "audio" | "text"',
+                    '"text" | "image" | "audio" | "tool_use" | "tool_result"',
                     other,
                 )
     if x.__class__ is list:
@@ -7192,20 +7195,20 @@ def _read_CreateMessageResult_content_array(x: Json, at: At) -> Json:
 def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "tool_use":
-                return _read_ToolUseContent(x, at)
-            case "tool_result":
-                return _read_ToolResultContent(x, at)
+            case "text":
+                return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case "text":
-                return _read_TextContent(x, at)
+            case "tool_use":
+                return _read_ToolUseContent(x, at)
+            case "tool_result":
+                return _read_ToolResultContent(x, at)
             case other:
                 raise wrong(
                     (at, "type"),
-                    '"tool_use" | "tool_result" | "image" | "audio" | "text"',
+                    '"text" | "image" | "audio" | "tool_use" | "tool_result"',
                     other,
                 )
     raise wrong(
@@ -7263,7 +7266,7 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
-        audience = read_array(_read_Role, audience, (at, "audience"))
+        audience = check_array(_read_Role, audience, (at, "audience"))
         n += 1
     priority = get("priority", UNSET)
     if priority is not UNSET:
@@ -7633,12 +7636,12 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
         match x.get("type", UNSET):
-            case "ref/prompt":
-                return _read_PromptReference(x, at)
             case "ref/resource":
                 return _read_ResourceTemplateReference(x, at)
+            case "ref/prompt":
+                return _read_PromptReference(x, at)
             case other:
-                raise wrong((at, "type"), '"ref/prompt" | "ref/resource"', other)
+                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
     raise wrong(at, "PromptReference | ResourceTemplateReference", x)
 
 
@@ -7687,7 +7690,7 @@ def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParams
     n = 0
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
-        arguments = read_map(read_string, arguments, (at, "arguments"))
+        arguments = check_map(read_string, arguments, (at, "arguments"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -8782,7 +8785,7 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
     content = get("content", UNSET)
     if content is not UNSET:
-        content = read_map(_read_ElicitResult_content_value, content, (at, "content"))
+        content = check_map(_read_ElicitResult_content_value, content, (at, "content"))
         n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
@@ -8808,7 +8811,7 @@ def _write_ElicitResult(x: ElicitResult) -> Json:
 
 
 def _read_JSONArray(x: Json, at: At) -> Json:
-    return read_array(read_any, x, at)
+    return check_array(read_any, x, at)
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
@@ -8849,7 +8852,7 @@ def _read_JSONRPCMessage(x: Json, at: At) -> Json:
 
 
 def _read_MetaObject(x: Json, at: At) -> Json:
-    return read_map(read_any, x, at)
+    return check_map(read_any, x, at)
 
 
 def _read_ResultType(x: Json, at: At) -> Json:
@@ -8993,12 +8996,6 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
         match x.get("method", UNSET):
             case "server/discover":
                 return _read_DiscoverRequest(x, at)
-            case "completion/complete":
-                return _read_CompleteRequest(x, at)
-            case "prompts/get":
-                return _read_GetPromptRequest(x, at)
-            case "prompts/list":
-                return _read_ListPromptsRequest(x, at)
             case "resources/list":
                 return _read_ListResourcesRequest(x, at)
             case "resources/templates/list":
@@ -9007,14 +9004,20 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
                 return _read_ReadResourceRequest(x, at)
             case "subscriptions/listen":
                 return _read_SubscriptionsListenRequest(x, at)
-            case "tools/call":
-                return _read_CallToolRequest(x, at)
+            case "prompts/list":
+                return _read_ListPromptsRequest(x, at)
+            case "prompts/get":
+                return _read_GetPromptRequest(x, at)
             case "tools/list":
                 return _read_ListToolsRequest(x, at)
+            case "tools/call":
+                return _read_CallToolRequest(x, at)
+            case "completion/complete":
+                return _read_CompleteRequest(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"server/discover" | "completion/complete" | "prompts/get" | "prompts/list" | "resources/list" | "resources/templates/list" | "resources/read" | "subscriptions/listen" | "tools/call" | "tools/list"',
+                    '"server/discover" | "resources/list" | "resources/templates/list" | "resources/read" | "subscriptions/listen" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "completion/complete"',
                     other,
                 )
     raise wrong(
@@ -9031,22 +9034,22 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
                 return _read_ProgressNotification(x, at)
-            case "notifications/message":
-                return _read_LoggingMessageNotification(x, at)
-            case "notifications/resources/updated":
-                return _read_ResourceUpdatedNotification(x, at)
-            case "notifications/subscriptions/acknowledged":
-                return _read_SubscriptionsAcknowledgedNotification(x, at)
             case "notifications/resources/list_changed":
                 return _read_ResourceListChangedNotification(x, at)
-            case "notifications/tools/list_changed":
-                return _read_ToolListChangedNotification(x, at)
+            case "notifications/subscriptions/acknowledged":
+                return _read_SubscriptionsAcknowledgedNotification(x, at)
+            case "notifications/resources/updated":
+                return _read_ResourceUpdatedNotification(x, at)
             case "notifications/prompts/list_changed":
                 return _read_PromptListChangedNotification(x, at)
+            case "notifications/tools/list_changed":
+                return _read_ToolListChangedNotification(x, at)
+            case "notifications/message":
+                return _read_LoggingMessageNotification(x, at)
             case other:
                 raise wrong(
                     (at, "method"),
-                    '"notifications/cancelled" | "notifications/progress" | "notifications/message" | "notifications/resources/updated" | "notifications/subscriptions/acknowledged" | "notifications/resources/list_changed" | "notifications/tools/list_changed" | "notifications/prompts/list_changed"',
+                    '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/subscriptions/acknowledged" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/message"',
                     other,
                 )
     raise wrong(
@@ -9331,159 +9334,157 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     GetPromptAnswer: _read_GetPromptResultResponse_result,
     CallToolAnswer: _read_CallToolResultResponse_result,
 }
-_WRITERS: Final = Writers(
-    {
-        **plain_writers(_write),
-        RequestMetaObject: _write_RequestMetaObject,
-        NotificationMetaObject: _write_NotificationMetaObject,
-        ResultMetaObject: _write_ResultMetaObject,
-        RequestParams: _write_RequestParams,
-        Request: _write_Request,
-        NotificationParams: _write_NotificationParams,
-        Notification: _write_Notification,
-        Result: _write_Result,
-        Error: _write_Error,
-        JSONRPCRequest: _write_JSONRPCRequest,
-        JSONRPCNotification: _write_JSONRPCNotification,
-        JSONRPCResultResponse: _write_JSONRPCResultResponse,
-        JSONRPCErrorResponse: _write_JSONRPCErrorResponse,
-        ParseError: _write_ParseError,
-        InvalidRequestError: _write_InvalidRequestError,
-        MethodNotFoundError: _write_MethodNotFoundError,
-        InvalidParamsError: _write_InvalidParamsError,
-        InternalError: _write_InternalError,
-        HeaderMismatchError: _write_HeaderMismatchError,
-        HeaderMismatchErrorError: _write_HeaderMismatchErrorError,
-        UnsupportedProtocolVersionError: _write_UnsupportedProtocolVersionError,
-        UnsupportedProtocolVersionErrorError: _write_UnsupportedProtocolVersionErrorError,
-        UnsupportedProtocolVersionErrorErrorData: _write_UnsupportedProtocolVersionErrorErrorData,
-        MissingRequiredClientCapabilityError: _write_MissingRequiredClientCapabilityError,
-        MissingRequiredClientCapabilityErrorError: _write_MissingRequiredClientCapabilityErrorError,
-        MissingRequiredClientCapabilityErrorErrorData: _write_MissingRequiredClientCapabilityErrorErrorData,
-        InputRequiredResult: _write_InputRequiredResult,
-        InputResponseRequestParams: _write_InputResponseRequestParams,
-        CancelledNotificationParams: _write_CancelledNotificationParams,
-        CancelledNotification: _write_CancelledNotification,
-        DiscoverRequest: _write_DiscoverRequest,
-        DiscoverResult: _write_DiscoverResult,
-        DiscoverResultResponse: _write_DiscoverResultResponse,
-        ClientCapabilities: _write_ClientCapabilities,
-        ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
-        ClientCapabilitiesSampling: _write_ClientCapabilitiesSampling,
-        ClientCapabilitiesElicitation: _write_ClientCapabilitiesElicitation,
-        ServerCapabilities: _write_ServerCapabilities,
-        ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
-        ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
-        ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
-        Icon: _write_Icon,
-        Icons: _write_Icons,
-        BaseMetadata: _write_BaseMetadata,
-        Implementation: _write_Implementation,
-        ProgressNotificationParams: _write_ProgressNotificationParams,
-        ProgressNotification: _write_ProgressNotification,
-        PaginatedRequestParams: _write_PaginatedRequestParams,
-        PaginatedRequest: _write_PaginatedRequest,
-        PaginatedResult: _write_PaginatedResult,
-        CacheableResult: _write_CacheableResult,
-        ListResourcesRequest: _write_ListResourcesRequest,
-        ListResourcesResult: _write_ListResourcesResult,
-        ListResourcesResultResponse: _write_ListResourcesResultResponse,
-        ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
-        ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
-        ListResourceTemplatesResultResponse: _write_ListResourceTemplatesResultResponse,
-        ResourceRequestParams: _write_ResourceRequestParams,
-        ReadResourceRequestParams: _write_ReadResourceRequestParams,
-        ReadResourceRequest: _write_ReadResourceRequest,
-        ReadResourceResult: _write_ReadResourceResult,
-        ReadResourceResultResponse: _write_ReadResourceResultResponse,
-        ResourceListChangedNotification: _write_ResourceListChangedNotification,
-        SubscriptionFilter: _write_SubscriptionFilter,
-        SubscriptionsListenRequestParams: _write_SubscriptionsListenRequestParams,
-        SubscriptionsListenRequest: _write_SubscriptionsListenRequest,
-        SubscriptionsListenResultMetaObject: _write_SubscriptionsListenResultMetaObject,
-        SubscriptionsListenResult: _write_SubscriptionsListenResult,
-        SubscriptionsListenResultResponse: _write_SubscriptionsListenResultResponse,
-        SubscriptionsAcknowledgedNotificationParams: _write_SubscriptionsAcknowledgedNotificationParams,
-        SubscriptionsAcknowledgedNotification: _write_SubscriptionsAcknowledgedNotification,
-        ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
-        ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
-        Resource: _write_Resource,
-        ResourceTemplate: _write_ResourceTemplate,
-        ResourceContents: _write_ResourceContents,
-        TextResourceContents: _write_TextResourceContents,
-        BlobResourceContents: _write_BlobResourceContents,
-        ListPromptsRequest: _write_ListPromptsRequest,
-        ListPromptsResult: _write_ListPromptsResult,
-        ListPromptsResultResponse: _write_ListPromptsResultResponse,
-        GetPromptRequestParams: _write_GetPromptRequestParams,
-        GetPromptRequest: _write_GetPromptRequest,
-        GetPromptResult: _write_GetPromptResult,
-        GetPromptResultResponse: _write_GetPromptResultResponse,
-        Prompt: _write_Prompt,
-        PromptArgument: _write_PromptArgument,
-        PromptMessage: _write_PromptMessage,
-        ResourceLink: _write_ResourceLink,
-        EmbeddedResource: _write_EmbeddedResource,
-        PromptListChangedNotification: _write_PromptListChangedNotification,
-        ListToolsRequest: _write_ListToolsRequest,
-        ListToolsResult: _write_ListToolsResult,
-        ListToolsResultResponse: _write_ListToolsResultResponse,
-        CallToolResult: _write_CallToolResult,
-        CallToolResultResponse: _write_CallToolResultResponse,
-        CallToolRequestParams: _write_CallToolRequestParams,
-        CallToolRequest: _write_CallToolRequest,
-        ToolListChangedNotification: _write_ToolListChangedNotification,
-        ToolAnnotations: _write_ToolAnnotations,
-        Tool: _write_Tool,
-        ToolInputSchema: _write_ToolInputSchema,
-        ToolOutputSchema: _write_ToolOutputSchema,
-        LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
-        LoggingMessageNotification: _write_LoggingMessageNotification,
-        CreateMessageRequestParams: _write_CreateMessageRequestParams,
-        ToolChoice: _write_ToolChoice,
-        CreateMessageRequest: _write_CreateMessageRequest,
-        CreateMessageResult: _write_CreateMessageResult,
-        SamplingMessage: _write_SamplingMessage,
-        Annotations: _write_Annotations,
-        TextContent: _write_TextContent,
-        ImageContent: _write_ImageContent,
-        AudioContent: _write_AudioContent,
-        ToolUseContent: _write_ToolUseContent,
-        ToolResultContent: _write_ToolResultContent,
-        ModelPreferences: _write_ModelPreferences,
-        ModelHint: _write_ModelHint,
-        CompleteRequestParams: _write_CompleteRequestParams,
-        CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
-        CompleteRequestParamsContext: _write_CompleteRequestParamsContext,
-        CompleteRequest: _write_CompleteRequest,
-        CompleteResult: _write_CompleteResult,
-        CompleteResultCompletion: _write_CompleteResultCompletion,
-        CompleteResultResponse: _write_CompleteResultResponse,
-        ResourceTemplateReference: _write_ResourceTemplateReference,
-        PromptReference: _write_PromptReference,
-        ListRootsRequest: _write_ListRootsRequest,
-        ListRootsRequestParams: _write_ListRootsRequestParams,
-        ListRootsResult: _write_ListRootsResult,
-        Root: _write_Root,
-        ElicitRequestFormParams: _write_ElicitRequestFormParams,
-        ElicitRequestFormParamsRequestedSchema: _write_ElicitRequestFormParamsRequestedSchema,
-        ElicitRequestURLParams: _write_ElicitRequestURLParams,
-        ElicitRequest: _write_ElicitRequest,
-        StringSchema: _write_StringSchema,
-        NumberSchema: _write_NumberSchema,
-        BooleanSchema: _write_BooleanSchema,
-        UntitledSingleSelectEnumSchema: _write_UntitledSingleSelectEnumSchema,
-        TitledSingleSelectEnumSchema: _write_TitledSingleSelectEnumSchema,
-        TitledSingleSelectEnumSchemaOneOfItem: _write_TitledSingleSelectEnumSchemaOneOfItem,
-        UntitledMultiSelectEnumSchema: _write_UntitledMultiSelectEnumSchema,
-        UntitledMultiSelectEnumSchemaItems: _write_UntitledMultiSelectEnumSchemaItems,
-        TitledMultiSelectEnumSchema: _write_TitledMultiSelectEnumSchema,
-        TitledMultiSelectEnumSchemaItems: _write_TitledMultiSelectEnumSchemaItems,
-        TitledMultiSelectEnumSchemaItemsAnyOfItem: _write_TitledMultiSelectEnumSchemaItemsAnyOfItem,
-        LegacyTitledEnumSchema: _write_LegacyTitledEnumSchema,
-        ElicitResult: _write_ElicitResult,
-    }
-)
+_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+    RequestMetaObject: _write_RequestMetaObject,
+    NotificationMetaObject: _write_NotificationMetaObject,
+    ResultMetaObject: _write_ResultMetaObject,
+    RequestParams: _write_RequestParams,
+    Request: _write_Request,
+    NotificationParams: _write_NotificationParams,
+    Notification: _write_Notification,
+    Result: _write_Result,
+    Error: _write_Error,
+    JSONRPCRequest: _write_JSONRPCRequest,
+    JSONRPCNotification: _write_JSONRPCNotification,
+    JSONRPCResultResponse: _write_JSONRPCResultResponse,
+    JSONRPCErrorResponse: _write_JSONRPCErrorResponse,
+    ParseError: _write_ParseError,
+    InvalidRequestError: _write_InvalidRequestError,
+    MethodNotFoundError: _write_MethodNotFoundError,
+    InvalidParamsError: _write_InvalidParamsError,
+    InternalError: _write_InternalError,
+    HeaderMismatchError: _write_HeaderMismatchError,
+    HeaderMismatchErrorError: _write_HeaderMismatchErrorError,
+    UnsupportedProtocolVersionError: _write_UnsupportedProtocolVersionError,
+    UnsupportedProtocolVersionErrorError: _write_UnsupportedProtocolVersionErrorError,
+    UnsupportedProtocolVersionErrorErrorData: _write_UnsupportedProtocolVersionErrorErrorData,
+    MissingRequiredClientCapabilityError: _write_MissingRequiredClientCapabilityError,
+    MissingRequiredClientCapabilityErrorError: _write_MissingRequiredClientCapabilityErrorError,
+    MissingRequiredClientCapabilityErrorErrorData: _write_MissingRequiredClientCapabilityErrorErrorData,
+    InputRequiredResult: _write_InputRequiredResult,
+    InputResponseRequestParams: _write_InputResponseRequestParams,
+    CancelledNotificationParams: _write_CancelledNotificationParams,
+    CancelledNotification: _write_CancelledNotification,
+    DiscoverRequest: _write_DiscoverRequest,
+    DiscoverResult: _write_DiscoverResult,
+    DiscoverResultResponse: _write_DiscoverResultResponse,
+    ClientCapabilities: _write_ClientCapabilities,
+    ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
+    ClientCapabilitiesSampling: _write_ClientCapabilitiesSampling,
+    ClientCapabilitiesElicitation: _write_ClientCapabilitiesElicitation,
+    ServerCapabilities: _write_ServerCapabilities,
+    ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
+    ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
+    ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
+    Icon: _write_Icon,
+    Icons: _write_Icons,
+    BaseMetadata: _write_BaseMetadata,
+    Implementation: _write_Implementation,
+    ProgressNotificationParams: _write_ProgressNotificationParams,
+    ProgressNotification: _write_ProgressNotification,
+    PaginatedRequestParams: _write_PaginatedRequestParams,
+    PaginatedRequest: _write_PaginatedRequest,
+    PaginatedResult: _write_PaginatedResult,
+    CacheableResult: _write_CacheableResult,
+    ListResourcesRequest: _write_ListResourcesRequest,
+    ListResourcesResult: _write_ListResourcesResult,
+    ListResourcesResultResponse: _write_ListResourcesResultResponse,
+    ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
+    ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
+    ListResourceTemplatesResultResponse: _write_ListResourceTemplatesResultResponse,
+    ResourceRequestParams: _write_ResourceRequestParams,
+    ReadResourceRequestParams: _write_ReadResourceRequestParams,
+    ReadResourceRequest: _write_ReadResourceRequest,
+    ReadResourceResult: _write_ReadResourceResult,
+    ReadResourceResultResponse: _write_ReadResourceResultResponse,
+    ResourceListChangedNotification: _write_ResourceListChangedNotification,
+    SubscriptionFilter: _write_SubscriptionFilter,
+    SubscriptionsListenRequestParams: _write_SubscriptionsListenRequestParams,
+    SubscriptionsListenRequest: _write_SubscriptionsListenRequest,
+    SubscriptionsListenResultMetaObject: _write_SubscriptionsListenResultMetaObject,
+    SubscriptionsListenResult: _write_SubscriptionsListenResult,
+    SubscriptionsListenResultResponse: _write_SubscriptionsListenResultResponse,
+    SubscriptionsAcknowledgedNotificationParams: _write_SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsAcknowledgedNotification: _write_SubscriptionsAcknowledgedNotification,
+    ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
+    ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
+    Resource: _write_Resource,
+    ResourceTemplate: _write_ResourceTemplate,
+    ResourceContents: _write_ResourceContents,
+    TextResourceContents: _write_TextResourceContents,
+    BlobResourceContents: _write_BlobResourceContents,
+    ListPromptsRequest: _write_ListPromptsRequest,
+    ListPromptsResult: _write_ListPromptsResult,
+    ListPromptsResultResponse: _write_ListPromptsResultResponse,
+    GetPromptRequestParams: _write_GetPromptRequestParams,
+    GetPromptRequest: _write_GetPromptRequest,
+    GetPromptResult: _write_GetPromptResult,
+    GetPromptResultResponse: _write_GetPromptResultResponse,
+    Prompt: _write_Prompt,
+    PromptArgument: _write_PromptArgument,
+    PromptMessage: _write_PromptMessage,
+    ResourceLink: _write_ResourceLink,
+    EmbeddedResource: _write_EmbeddedResource,
+    PromptListChangedNotification: _write_PromptListChangedNotification,
+    ListToolsRequest: _write_ListToolsRequest,
+    ListToolsResult: _write_ListToolsResult,
+    ListToolsResultResponse: _write_ListToolsResultResponse,
+    CallToolResult: _write_CallToolResult,
+    CallToolResultResponse: _write_CallToolResultResponse,
+    CallToolRequestParams: _write_CallToolRequestParams,
+    CallToolRequest: _write_CallToolRequest,
+    ToolListChangedNotification: _write_ToolListChangedNotification,
+    ToolAnnotations: _write_ToolAnnotations,
+    Tool: _write_Tool,
+    ToolInputSchema: _write_ToolInputSchema,
+    ToolOutputSchema: _write_ToolOutputSchema,
+    LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
+    LoggingMessageNotification: _write_LoggingMessageNotification,
+    CreateMessageRequestParams: _write_CreateMessageRequestParams,
+    ToolChoice: _write_ToolChoice,
+    CreateMessageRequest: _write_CreateMessageRequest,
+    CreateMessageResult: _write_CreateMessageResult,
+    SamplingMessage: _write_SamplingMessage,
+    Annotations: _write_Annotations,
+    TextContent: _write_TextContent,
+    ImageContent: _write_ImageContent,
+    AudioContent: _write_AudioContent,
+    ToolUseContent: _write_ToolUseContent,
+    ToolResultContent: _write_ToolResultContent,
+    ModelPreferences: _write_ModelPreferences,
+    ModelHint: _write_ModelHint,
+    CompleteRequestParams: _write_CompleteRequestParams,
+    CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
+    CompleteRequestParamsContext: _write_CompleteRequestParamsContext,
+    CompleteRequest: _write_CompleteRequest,
+    CompleteResult: _write_CompleteResult,
+    CompleteResultCompletion: _write_CompleteResultCompletion,
+    CompleteResultResponse: _write_CompleteResultResponse,
+    ResourceTemplateReference: _write_ResourceTemplateReference,
+    PromptReference: _write_PromptReference,
+    ListRootsRequest: _write_ListRootsRequest,
+    ListRootsRequestParams: _write_ListRootsRequestParams,
+    ListRootsResult: _write_ListRootsResult,
+    Root: _write_Root,
+    ElicitRequestFormParams: _write_ElicitRequestFormParams,
+    ElicitRequestFormParamsRequestedSchema: _write_ElicitRequestFormParamsRequestedSchema,
+    ElicitRequestURLParams: _write_ElicitRequestURLParams,
+    ElicitRequest: _write_ElicitRequest,
+    StringSchema: _write_StringSchema,
+    NumberSchema: _write_NumberSchema,
+    BooleanSchema: _write_BooleanSchema,
+    UntitledSingleSelectEnumSchema: _write_UntitledSingleSelectEnumSchema,
+    TitledSingleSelectEnumSchema: _write_TitledSingleSelectEnumSchema,
+    TitledSingleSelectEnumSchemaOneOfItem: _write_TitledSingleSelectEnumSchemaOneOfItem,
+    UntitledMultiSelectEnumSchema: _write_UntitledMultiSelectEnumSchema,
+    UntitledMultiSelectEnumSchemaItems: _write_UntitledMultiSelectEnumSchemaItems,
+    TitledMultiSelectEnumSchema: _write_TitledMultiSelectEnumSchema,
+    TitledMultiSelectEnumSchemaItems: _write_TitledMultiSelectEnumSchemaItems,
+    TitledMultiSelectEnumSchemaItemsAnyOfItem: _write_TitledMultiSelectEnumSchemaItemsAnyOfItem,
+    LegacyTitledEnumSchema: _write_LegacyTitledEnumSchema,
+    ElicitResult: _write_ElicitResult,
+}
+_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})
 _CHECKED: Final[dict[object, Callable[[Json, At], Json]]] = {
     **_READERS,
     TextResourceContents | BlobResourceContents: _read_ReadResourceResult_contents_item,
