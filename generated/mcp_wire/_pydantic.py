@@ -196,19 +196,19 @@ def _fault(
 def write_text(value: object) -> bytes:
     """JSON text. Raises EncodeError for what JSON has no form for.
 
-    An unknown member that has the Python name of an absent one makes that one count as set; its
-    UNSET gives it away, and the slower way writes it right.
+    Absent members are told by their default, as an unknown member that has the Python name of an
+    absent one makes pydantic count that one as set.
     """
     if not isinstance(value, Model):
         return dump(write_object(value))
     serializer: SchemaSerializer = value.__pydantic_serializer__
     try:
         text = serializer.to_json(
-            value, by_alias=True, exclude_unset=True, warnings=False
+            value, by_alias=True, exclude_defaults=True, warnings=False
         )
     except (PydanticSerializationError, UnicodeError, ValueError):
         raise fault(write_object(value)) from None
-    if b"NaN" in text or b"Infinity" in text or b"UNSET" in text:
+    if (b"I" in text or b"N" in text) and (b"Infinity" in text or b"NaN" in text):
         return dump(write_object(value))
     return text
 

@@ -308,9 +308,11 @@ export interface ClientCapabilities {
   };
 
   /** Declared by a client that can ask its user; an empty object stands for form mode only. */
-  elicitation?: { /** Declared if the client can show forms. */
-form?: object; /** Declared if the client can send its user to a web page. */
-url?: object };
+  elicitation?: {
+    /** Declared if the client can show forms. */
+    form?: object;
+    /** Declared if the client can send its user to a web page. */
+    url?: object };
 
   /** Declared by a side that can run requests it receives as tasks. */
   tasks?: {

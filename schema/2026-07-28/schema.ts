@@ -1249,14 +1249,16 @@ export interface Tool extends BaseMetadata, Icons {
   description?: string;
 
   /** JSON Schema of the arguments object. */
-  inputSchema: { /** URI of the JSON Schema dialect; absent means 2020-12. */
-$schema?: string; type: "object"; [key: string]: unknown };
+  inputSchema: {
+    /** URI of the JSON Schema dialect; absent means 2020-12. */
+    $schema?: string; type: "object"; [key: string]: unknown };
 
   /**
    * JSON Schema of `structuredContent` in results; absent means that its form is not promised.
    */
-  outputSchema?: { /** URI of the JSON Schema dialect; absent means 2020-12. */
-$schema?: string; [key: string]: unknown };
+  outputSchema?: {
+    /** URI of the JSON Schema dialect; absent means 2020-12. */
+    $schema?: string; [key: string]: unknown };
 
   /** Hints about what calls of the tool do. */
   annotations?: ToolAnnotations;

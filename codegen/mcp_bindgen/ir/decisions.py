@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from mcp_bindgen.errors import DecisionError
 
@@ -95,8 +95,9 @@ def load(path: Path) -> Decisions:
     except (OSError, ValueError) as error:
         raise DecisionError(f"{path}: {error}", remedy="Mend the file.") from None
     rows: dict[_Key, Row] = {}
-    for kind, entries in data.items():
-        if kind not in KINDS or not isinstance(entries, list):
+    for kind, found in data.items():
+        entries = cast("list[Any]", found) if isinstance(found, list) else None
+        if kind not in KINDS or entries is None:
             raise DecisionError(
                 f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(KINDS)}."
             )
@@ -111,7 +112,13 @@ def load(path: Path) -> Decisions:
     return Decisions(rows, str(path))
 
 
-def _rows(path: Path, kind: str, entry: Mapping[str, Any]) -> list[Row]:
+def _rows(path: Path, kind: str, entry: Any) -> list[Row]:
+    if not isinstance(entry, dict):
+        raise DecisionError(f"{path}: [[{kind}]] is no table", remedy=f"Write [[{kind}]].")
+    return _row_per_revision(path, kind, cast("dict[str, Any]", entry))
+
+
+def _row_per_revision(path: Path, kind: str, entry: Mapping[str, Any]) -> list[Row]:
     missing = [k for k in (*KINDS[kind], "page", "why") if not entry.get(k)]
     where = entry.get("revisions") or [entry[k] for k in ("pair",) if k in entry]
     if missing or not where:

@@ -22,8 +22,19 @@ FORMAT: Final = "mcp-schema-oracle/1"
 
 FLAG_TAGS: Final = frozenset({"deprecated", "internal", "nullable", "uniqueItems"})
 NUMBER_TAGS: Final = frozenset(
-    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf "
-    "minItems maxItems minLength maxLength minProperties maxProperties".split()
+    [
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minItems",
+        "maxItems",
+        "minLength",
+        "maxLength",
+        "minProperties",
+        "maxProperties",
+    ]
 )
 TEXT_TAGS: Final = frozenset({"category", "format", "pattern", "default", "TJS-type"})
 

@@ -37,13 +37,13 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.narrow import narrow
-from mcp_bindgen.ir.resolve import Env, Resolver, same
-from mcp_bindgen.limits import MAX_INSTANCES
+from mcp_bindgen.ir.resolve import Resolver, same
+from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES
 from mcp_bindgen.source import Source, read, syntax
 
 __all__ = ["load", "lower"]
 
-_PRIMS: Final = frozenset("string number boolean null object unknown any".split())
+_PRIMS: Final = frozenset(["string", "number", "boolean", "null", "object", "unknown", "any"])
 _LIMITS: Final = {
     "minimum": "minimum",
     "maximum": "maximum",
@@ -68,9 +68,10 @@ def load(data: bytes, path: str, revision: str = "", decisions: Decisions | None
 
 def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None) -> Schema:
     """As `load`, for what is already resolved."""
-    schema = _Lowering(resolver, revision, decisions).schema()
+    lowering = _Lowering(resolver, revision, decisions)
+    schema = lowering.schema()
     schema = narrow(schema, decisions)
-    schema = replace(schema, methods=tuple(methods(schema, resolver, decisions)))
+    schema = replace(schema, methods=tuple(methods(schema, resolver, decisions, lowering.python)))
     if decisions is not None:
         decisions.require_used(revision)
     return schema
@@ -178,9 +179,10 @@ class _Lowering:
         """Appends what `ref` stands for, and after it the anonymous shapes inside."""
         if isinstance(declaration, syntax.Interface):
             shape = self.resolver.shape(ref, declaration.at)
-            made = self.struct(name, shape, declaration, root=name)
-            if not shape.members and shape.index:
-                made = Alias(name, Map(made.index or Prim("unknown")), *_head(declaration))
+            struct = self.struct(name, shape, declaration, root=name)
+            made: Struct | Alias = struct
+            if not shape.members and struct.index:
+                made = Alias(name, Map(struct.index), *_head(declaration))
         else:
             opened = self.resolver.opened(ref)
             if isinstance(opened, syntax.Inline) and (opened.members or not opened.index):
@@ -308,7 +310,7 @@ class _Lowering:
         return unique[0] if len(unique) == 1 else Uni(unique)
 
     def apart(self, arm: syntax.Type, inlines: list[syntax.Inline]) -> str:
-        """What tells one anonymous arm from the others: a constant of it, or a member it alone has."""
+        """What tells one anonymous arm from the others: a constant, or a member it alone has."""
         assert isinstance(arm, syntax.Inline)
         for member in arm.members:
             if isinstance(member.type, syntax.Literal):
@@ -336,7 +338,7 @@ class _Lowering:
         return Ref(python)
 
     def instance(self, ref: syntax.Ref) -> str:
-        """The name that a reference has in the IR; an instance of a generic is declared on first use."""
+        """The name of a reference in the IR; an instance of a generic is declared on first use."""
         declaration = self.resolver.declared[ref.name]
         params = getattr(declaration, "params", ())
         if not params:
@@ -392,6 +394,13 @@ class _Lowering:
                 f"an alias is built on itself: {chain}",
                 "Put an interface between.",
             )
+        if len(path) >= MAX_DEPTH:
+            raise self.resolver.source.error(
+                LimitExceeded,
+                aliases[name].at,
+                f"more than {MAX_DEPTH} aliases build on one another",
+                "Put an interface between.",
+            )
         for inner in _refs(aliases[name].type):
             self.visit(inner, aliases, json, [*path, name], done)
         done.add(name)
@@ -400,9 +409,12 @@ class _Lowering:
         """The declarations, with each alias that takes all of JSON made the primitive json."""
         json = _json_names({d.name: d for d in self.out if isinstance(d, Alias)})
         for declaration in self.out:
-            if isinstance(declaration, Alias) and declaration.name in json:
-                if isinstance(declaration.type, Uni):
-                    declaration = replace(declaration, type=Prim("json"))
+            if (
+                isinstance(declaration, Alias)
+                and declaration.name in json
+                and isinstance(declaration.type, Uni)
+            ):
+                declaration = replace(declaration, type=Prim("json"))
             yield declaration
 
 

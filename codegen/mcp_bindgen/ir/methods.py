@@ -7,7 +7,7 @@ says no more, so the rest are `[[method]]` rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row
@@ -28,8 +28,16 @@ _SIDES = {
 _BOTH = ("ServerCapabilities", "ClientCapabilities")
 
 
-def methods(schema: Schema, resolver: Resolver, decisions: Decisions | None) -> Iterator[Method]:
-    """Every method, in source order. Raises DecisionError where a row is missing or says nothing new."""
+def methods(
+    schema: Schema,
+    resolver: Resolver,
+    decisions: Decisions | None,
+    python: Mapping[str, str],
+) -> Iterator[Method]:
+    """Every method, in source order. Raises DecisionError for a row missing or without news.
+
+    `python` has the name in `schema` of each declaration.
+    """
     for pair in pairs(resolver):
         row = decisions.get("method", schema.revision, pair.method) if decisions else None
         rule = _capability(schema, pair)
@@ -46,16 +54,16 @@ def methods(schema: Schema, resolver: Resolver, decisions: Decisions | None) -> 
                 capability="",
             )
         _require_news(row, rule, schema.revision)
-        struct = schema.structs[pair.type]
+        struct = schema.structs[python[pair.type]]
         params = struct.field("params")
         yield Method(
             name=pair.method,
-            type=pair.type,
+            type=struct.name,
             kind=pair.kind,
             direction=pair.direction,
             params=params.type if params else None,
             params_optional=pair.params_optional,
-            result=_row_result(schema, row) or _result(schema, pair),
+            result=_row_result(schema, row) or _result(schema, pair, python),
             capability=str(row.values["capability"])
             if row and "capability" in row.values
             else rule or "",
@@ -72,16 +80,13 @@ def _require_news(row: Row | None, rule: str | None, revision: str) -> None:
         )
 
 
-def _result(schema: Schema, pair: Pair) -> Type | None:
-    match pair.result:
-        case syntax.Ref(name=name):
-            return Ref(name)
-        case syntax.Union():
-            return Uni(
-                tuple(Ref(arm.name) for arm in pair.result.of if isinstance(arm, syntax.Ref))
-            )
-        case _:
-            return None
+def _result(schema: Schema, pair: Pair, python: Mapping[str, str]) -> Type | None:
+    """The names that the pair's result lists, where `schema` has them as types."""
+    found = pair.result
+    listed = found.of if isinstance(found, syntax.Union) else (found,)
+    names = [python[arm.name] for arm in listed if isinstance(arm, syntax.Ref)]
+    arms = tuple(Ref(name) for name in names if name in schema.types)
+    return Uni(arms) if len(arms) > 1 else next(iter(arms), None)
 
 
 def _row_result(schema: Schema, row: Row | None) -> Type | None:

@@ -43,7 +43,7 @@ JSON_PRIMS: Final = frozenset({"unknown", "any", "json"})
 
 @dataclass(frozen=True, slots=True)
 class Prim:
-    """string, number, boolean, null, object, unknown, any; json is a recursive alias of all JSON."""
+    """string, number, boolean, null, object, unknown, any; json is an alias of all JSON."""
 
     name: str
 
@@ -211,8 +211,8 @@ Declaration: TypeAlias = Struct | Alias | Const
 class Method:
     """A method of the protocol.
 
-    `direction` is client-to-server, server-to-client, both, input-request or none; `kind` request or
-    notification; `type` the message's declaration. `params` is None where the message has none.
+    `direction` is client-to-server, server-to-client, both, input-request or none; `kind` is
+    request or notification; `type` the message's declaration. `params` is None where the message has none.
     `result` is None for notifications. `capability` is the path of the capability that must have
     been offered (`tools.listChanged`), empty where none is needed; `side` is who offers it.
     """
@@ -257,7 +257,7 @@ class Schema:
         return "handshake" if any(m.name == "initialize" for m in self.methods) else "per-request"
 
     def open(self, type: Type) -> Type:
-        """`type` with references to aliases followed, and bounds set aside, until it is another."""
+        """`type` with references to aliases followed and bounds set aside."""
         while True:
             if isinstance(type, Bounded):
                 type = type.of

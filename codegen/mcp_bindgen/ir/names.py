@@ -10,11 +10,17 @@ __all__ = ["RESERVED_MEMBERS", "RESERVED_TYPES", "capitalized", "member_name", "
 
 _BUILTINS: Final = "bool dict float int list object str tuple len enumerate isinstance"
 _PYDANTIC: Final = (
-    "construct copy dict from_orm json mro parse_file parse_obj parse_raw register schema schema_json "
-    "update_forward_refs validate model_computed_fields model_config model_construct model_copy "
+    "construct copy dict from_orm json mro parse_file parse_obj parse_raw register schema "
+    "schema_json update_forward_refs validate model_computed_fields model_config model_construct model_copy "
     "model_dump model_dump_json model_extra model_fields model_fields_set model_json_schema "
     "model_parametrized_name model_post_init model_rebuild model_validate model_validate_json "
     "model_validate_strings"
+)
+_GENERATED: Final = (
+    "Any ClassVar Final Literal Mapping TypeAlias TypeVar TYPE_CHECKING UNSET EMPTY Unset "
+    "DecodeError EncodeError Maybe dataclass overload cast annotations BaseModel Model Field "
+    "ConfigDict Discriminator Struct Meta Open Record With decode encode from_wire to_wire "
+    "Method METHODS T Json At Empty Number Ordered"
 )
 
 RESERVED_MEMBERS: Final = frozenset(
@@ -22,16 +28,7 @@ RESERVED_MEMBERS: Final = frozenset(
 )
 """Python names that a member cannot have: they get a trailing underscore, in every flavour."""
 
-RESERVED_TYPES: Final = frozenset(
-    [
-        *keyword.kwlist,
-        *_BUILTINS.split(),
-        *"Any ClassVar Final Literal Mapping TypeAlias TypeVar TYPE_CHECKING".split(),
-        *"UNSET EMPTY Unset DecodeError EncodeError Maybe dataclass overload cast annotations".split(),
-        *"BaseModel Model Field ConfigDict Discriminator Tag Struct Meta Open Record".split(),
-        *"decode encode from_wire to_wire Method METHODS T".split(),
-    ]
-)
+RESERVED_TYPES: Final = frozenset([*keyword.kwlist, *_BUILTINS.split(), *_GENERATED.split()])
 """Names that generated modules use themselves: a declaration of that name gets an underscore."""
 
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -65,6 +62,6 @@ def type_name(declared: str) -> str | None:
 
 
 def capitalized(text: str) -> str:
-    """A part of a type's name: `inputSchema`, `_meta`, `text/plain` → `InputSchema`, `Meta`, `TextPlain`."""
+    """A part of a type's name: `inputSchema`, `_meta`, `a/b-c` → `InputSchema`, `Meta`, `BC`."""
     parts = [part for part in _NOT_WORD.split(text.rpartition("/")[2] or text) if part]
     return "".join(part[0].upper() + part[1:] for part in parts)

@@ -1,4 +1,4 @@
-"""`[[narrow]]` rows: where the protocol's pages say less than a declaration, and decoding needs it."""
+"""`[[narrow]]` rows: where the protocol's pages admit less than the declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Works types out: `extends`, `Omit` and its like, `&`, `typeof`, `keyof`, indexed access, generics.
+"""Works types out: `extends`, `Omit` and its like, `&`, `typeof`, `keyof`, `T[K]`, generics.
 
 A resolved type is a syntax type of fewer kinds: Keyword, Literal, Array, Tuple, Union, Inline, and
 Ref to a name that the file declares, which stays unopened. Members keep the place they were written
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
-from mcp_bindgen.limits import MAX_DEPTH, MAX_WEIGHT
+from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES, MAX_WEIGHT
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import Source, printable
 
@@ -249,20 +249,32 @@ class Resolver:
         return found
 
     def literals(self, type: syntax.Type, at: int) -> list[str]:
-        """The strings of a literal or of a union of literals."""
-        match type:
-            case syntax.Literal(value=str() as value):
-                return [value]
-            case syntax.Union():
-                return [text for arm in type.of for text in self.literals(arm, at)]
-            case syntax.Ref() if isinstance(
-                self.declared.get(type.name), syntax.Alias | syntax.Enum
-            ):
-                return self.literals(self.opened(type), at)
-            case _:
-                raise self.error(
-                    at, "keys that are not string literals", "List the keys in quotes."
-                )
+        """The strings of a literal or of a union of literals, each once."""
+        found: dict[str, None] = {}
+        opened: list[syntax.Ref] = []
+        queue = [type]
+        while queue:
+            arm = queue.pop(0)
+            match arm:
+                case syntax.Literal(value=str() as value):
+                    found[value] = None
+                case syntax.Union():
+                    queue[:0] = arm.of
+                case syntax.Ref() if isinstance(
+                    self.declared.get(arm.name), syntax.Alias | syntax.Enum
+                ):
+                    if len(opened) > MAX_INSTANCES:
+                        raise self.source.error(LimitExceeded, at, "keys without end", "List them.")
+                    if not any(same(arm, other) for other in opened):
+                        opened.append(arm)
+                        queue.insert(0, self.opened(arm))
+                case _:
+                    raise self.error(
+                        at, "keys that are not string literals", "List the keys in quotes."
+                    )
+        if not found:
+            raise self.error(at, "keys that are no strings", "List the keys in quotes.")
+        return list(found)
 
     # ---- shapes
 
@@ -281,7 +293,7 @@ class Resolver:
                 return type
 
     def shape(self, type: syntax.Type, at: int) -> syntax.Inline:
-        """The members and index signature that a resolved object type comes to, inherited ones too."""
+        """The members and index signature of a resolved object type, inherited ones too."""
         found = self.object_shape(type)
         if found is None:
             raise self.error(

@@ -39,12 +39,17 @@ def arms(schema: Schema, type: Type) -> tuple[Type, ...]:
 
 
 def _leaves(schema: Schema, type: Type) -> Iterator[Type]:
-    opened = schema.open(type) if isinstance(type, Ref) else type
-    if isinstance(opened, Uni):
-        for arm in opened.arms:
-            yield from _leaves(schema, arm)
-    else:
-        yield type
+    """As `arms`, in the schema's order; each named union is opened once."""
+    seen: set[str] = set()
+    queue = [type]
+    while queue:
+        arm = queue.pop(0)
+        opened = schema.open(arm) if isinstance(arm, Ref) else arm
+        if not isinstance(opened, Uni):
+            yield arm
+        elif not isinstance(arm, Ref) or arm.name not in seen:
+            seen.update([arm.name] if isinstance(arm, Ref) else [])
+            queue[:0] = opened.arms
 
 
 def _generality(schema: Schema, leaf: Type) -> tuple[int, ...]:
@@ -72,7 +77,7 @@ def kinds(schema: Schema, type: Type) -> frozenset[Kind]:
         case Arr() | Tup():
             return frozenset(("array",))
         case Uni():
-            return frozenset(k for arm in opened.arms for k in kinds(schema, arm))
+            return frozenset(k for arm in _leaves(schema, opened) for k in kinds(schema, arm))
         case _:
             return frozenset(("object",))
 
@@ -109,8 +114,8 @@ def disjoint(schema: Schema, a: Type, b: Type, _depth: int = 0) -> bool:
     if isinstance(x, Uni) or isinstance(y, Uni):
         return all(
             disjoint(schema, p, q, _depth)
-            for p in (x.arms if isinstance(x, Uni) else (x,))
-            for q in (y.arms if isinstance(y, Uni) else (y,))
+            for p in _leaves(schema, x)
+            for q in _leaves(schema, y)
         )
     if isinstance(x, Lit) and isinstance(y, Lit):
         return x != y
@@ -126,7 +131,7 @@ def disjoint(schema: Schema, a: Type, b: Type, _depth: int = 0) -> bool:
 
 
 def overlaps(schema: Schema) -> Iterator[tuple[str, str, str]]:
-    """Each pair of arms of a named union that one value can satisfy both of: union, first, second."""
+    """Each pair of arms of a named union that one value can satisfy: union, first, second."""
     for declaration in schema.declarations:
         if isinstance(declaration, Alias) and isinstance(schema.open(declaration.type), Uni):
             leaves = [leaf for leaf in arms(schema, declaration.type) if _struct(schema, leaf)]

@@ -50,7 +50,9 @@ def parse(comment: str) -> Doc:
     A tag starts a line outside ``` fences; `@deprecated` alone keeps the lines that follow it.
     """
     lines = _lines(comment)
-    description, tags, deprecated = lines, [], None
+    description = lines
+    tags: list[Tag] = []
+    deprecated: str | None = None
     fenced, current = False, ""
     for number, line in enumerate(lines):
         if line.lstrip().startswith("```"):

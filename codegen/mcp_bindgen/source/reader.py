@@ -7,6 +7,7 @@ taken exactly once; `Module.nodes` is their number, so that a test can count.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
@@ -14,7 +15,8 @@ from typing import Final, NamedTuple
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
-from mcp_bindgen.errors import SchemaError, SchemaSyntaxError, UnsupportedSyntax
+from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaSyntaxError, UnsupportedSyntax
+from mcp_bindgen.limits import MAX_DEPTH
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.docs import doc_before
 from mcp_bindgen.source.text import Source, printable
@@ -45,13 +47,24 @@ REFUSED: Final[dict[str, tuple[str, str]]] = {
     "nested_type_identifier": ("a qualified name", "Declare the type at the top level."),
     "template_literal_type": ("a template literal type", "List its strings, or write string."),
     "this_type": ("the type this", "Name the interface."),
-    "type_predicate": ("a type predicate", "A message has data only; leave functions out."),
     "variable_declaration": ("a variable", "Declare it with const."),
 }
 """Syntax that has no meaning as a message: its name in an error, and what to write instead."""
 
 _KEYWORDS: Final = frozenset(
-    "string number boolean null undefined unknown any object never void symbol".split()
+    [
+        "string",
+        "number",
+        "boolean",
+        "null",
+        "undefined",
+        "unknown",
+        "any",
+        "object",
+        "never",
+        "void",
+        "symbol",
+    ]
 )
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]*)\Z")
@@ -85,6 +98,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.taken = 0
+        self.depth = 0
         self.types: dict[str, Callable[[Node], syntax.Type]] = {
             "array_type": self.array,
             "generic_type": self.generic,
@@ -107,7 +121,18 @@ class _Reader:
     def take(self, node: Node) -> list[Node]:
         """Counts `node` as read; its named children, comments left out."""
         self.taken += 1
-        return [child for child in node.named_children if child.type != "comment"]
+        children = [child for child in node.named_children if child.type != "comment"]
+        for child in children:
+            if child.type == "html_comment":
+                raise self.refused(child)
+        return children
+
+    def parts(self, node: Node, count: int) -> list[Node]:
+        """As `take`, where the grammar has `count` children; refuses the first one too many."""
+        children = self.take(node)
+        if len(children) != count:
+            raise self.refused(children[count] if len(children) > count else node)
+        return children
 
     def text(self, node: Node) -> str:
         self.taken += 1
@@ -175,6 +200,10 @@ class _Reader:
                 return self.const(inner, head)
             case "enum_declaration":
                 return self.enum(inner, head)
+            case "expression_statement" if any(
+                child.type == "internal_module" for child in inner.named_children
+            ):
+                raise self.refused(inner.named_children[0])
             case _:
                 raise self.refused(inner)
 
@@ -183,7 +212,7 @@ class _Reader:
         name, *rest = self.take(node)
         params: tuple[syntax.TypeParam, ...] = ()
         extends: tuple[syntax.Type, ...] = ()
-        body: syntax.Inline | None = None
+        body = syntax.Inline((), (), node.start_byte)
         for child in rest:
             match child.type:
                 case "type_parameters":
@@ -194,7 +223,6 @@ class _Reader:
                     body = self.inline(child)
                 case _:
                     raise self.refused(child)
-        assert body is not None
         return syntax.Interface(self.text(name), params, extends, body.members, body.index, *head)
 
     # alias = "type" NAME [type_parameters] "=" type
@@ -223,14 +251,19 @@ class _Reader:
 
     # enum = ["const"] "enum" NAME "{" { NAME "=" STRING } "}"
     def enum(self, node: Node, head: _Head) -> syntax.Enum:
-        name, body = self.take(node)
+        name, body = self.parts(node, 2)
         members: list[tuple[str, str]] = []
         for entry in self.take(body):
             parts = self.take(entry) if entry.type == "enum_assignment" else []
             value = self.value(parts[1]) if len(parts) == 2 else None
             if not isinstance(value, str):
                 raise self.error(entry, "an enum member without a string", "Give it a string.")
-            members.append((self.property_name(parts[0])[0], value))
+            key = self.property_name(parts[0])[0]
+            if any(key == other for other, _ in members):
+                raise self.error(entry, "an enum member that stands twice", "Leave one out.")
+            members.append((key, value))
+        if not members:
+            raise self.error(node, "an enum without members", "Give it one, or leave it out.")
         return syntax.Enum(self.text(name), tuple(members), *head)
 
     # type_parameters = "<" NAME ["extends" type] ["=" type] {","} ">"
@@ -243,7 +276,7 @@ class _Reader:
         constraint: syntax.Type | None = None
         default: syntax.Type | None = None
         for child in rest:
-            (inner,) = self.take(child)
+            (inner,) = self.parts(child, 1)
             if child.type == "constraint":
                 constraint = self.type(inner)
             else:
@@ -298,6 +331,9 @@ class _Reader:
 
     # index = ["readonly"] "[" NAME ":" type "]" ":" type
     def index(self, node: Node) -> syntax.Index:
+        for child in node.named_children:
+            if child.type == "mapped_type_clause":
+                raise self.refused(child)
         self.only(node, "readonly", "[", "]", ":")
         readonly = any(child.type == "readonly" for child in node.children)
         parts = self.take(node)
@@ -315,7 +351,7 @@ class _Reader:
 
     # annotation = ":" type
     def annotation(self, node: Node) -> syntax.Type:
-        (inner,) = self.take(node)
+        (inner,) = self.parts(node, 1)
         return self.type(inner)
 
     # ---- types
@@ -324,7 +360,15 @@ class _Reader:
         reader = self.types.get(node.type)
         if reader is None:
             raise self.refused(node)
-        return reader(node)
+        if self.depth >= MAX_DEPTH:
+            raise self.error(
+                node, f"types nest deeper than {MAX_DEPTH}", "Name the inner types.", LimitExceeded
+            )
+        self.depth += 1
+        try:
+            return reader(node)
+        finally:
+            self.depth -= 1
 
     # keyword = "string" | "number" | …
     def keyword(self, node: Node) -> syntax.Type:
@@ -335,7 +379,7 @@ class _Reader:
 
     # literal = STRING | ["-"] NUMBER | "true" | "false" | "null" | "undefined"
     def literal_type(self, node: Node) -> syntax.Type:
-        (inner,) = self.take(node)
+        (inner,) = self.parts(node, 1)
         if inner.type in ("null", "undefined"):
             return syntax.Keyword(self.text(inner), node.start_byte)
         return syntax.Literal(self.value(inner), node.start_byte)
@@ -345,7 +389,7 @@ class _Reader:
 
     # generic = NAME "<" type {"," type} ">"
     def generic(self, node: Node) -> syntax.Type:
-        name, args = self.take(node)
+        name, args = self.parts(node, 2)
         if name.type != "type_identifier":
             raise self.refused(name)
         return syntax.Ref(
@@ -354,12 +398,12 @@ class _Reader:
 
     # array = type "[" "]"
     def array(self, node: Node) -> syntax.Type:
-        (of,) = self.take(node)
+        (of,) = self.parts(node, 1)
         return syntax.Array(self.type(of), False, node.start_byte)
 
     # readonly = "readonly" (array | tuple)
     def readonly(self, node: Node) -> syntax.Type:
-        (inner,) = self.take(node)
+        (inner,) = self.parts(node, 1)
         match self.type(inner):
             case syntax.Array(of, _, at):
                 return syntax.Array(of, True, at)
@@ -377,13 +421,13 @@ class _Reader:
     def element(self, node: Node) -> syntax.Element:
         match node.type:
             case "optional_type":
-                return syntax.Element(self.type(self.take(node)[0]), True, False)
+                return syntax.Element(self.type(self.parts(node, 1)[0]), True, False)
             case "rest_type":
-                return syntax.Element(self.type(self.take(node)[0]), False, True)
+                return syntax.Element(self.type(self.parts(node, 1)[0]), False, True)
             case "required_parameter" | "optional_parameter":
-                name, annotation = self.take(node)
+                name, annotation = self.parts(node, 2)
                 rest = name.type == "rest_pattern"
-                self.text(self.take(name)[0] if rest else name)
+                self.text(self.parts(name, 1)[0] if rest else name)
                 optional = node.type == "optional_parameter"
                 return syntax.Element(self.annotation(annotation), optional, rest)
             case _:
@@ -401,7 +445,8 @@ class _Reader:
 
     def flat(self, node: Node) -> list[syntax.Type]:
         """The operands of a chain of one operator, in source order, without recursion."""
-        kind, chain, last = node.type, [], node
+        kind, last = node.type, node
+        chain: list[Node] = []
         while last.type == kind:
             first, *rest = self.take(last)
             chain.extend(reversed(rest))
@@ -411,12 +456,12 @@ class _Reader:
 
     # parenthesized = "(" type ")"
     def parenthesized(self, node: Node) -> syntax.Type:
-        (inner,) = self.take(node)
+        (inner,) = self.parts(node, 1)
         return self.type(inner)
 
     # typeof = "typeof" NAME
     def type_of(self, node: Node) -> syntax.Type:
-        (inner,) = self.take(node)
+        (inner,) = self.parts(node, 1)
         if inner.type != "identifier":
             raise self.error(
                 node, "typeof of more than a constant", "Name one constant of the file."
@@ -425,12 +470,12 @@ class _Reader:
 
     # keyof = "keyof" type
     def key_of(self, node: Node) -> syntax.Type:
-        (inner,) = self.take(node)
+        (inner,) = self.parts(node, 1)
         return syntax.KeyOf(self.type(inner), node.start_byte)
 
     # indexed = type "[" type "]"
     def indexed(self, node: Node) -> syntax.Type:
-        owner, key = self.take(node)
+        owner, key = self.parts(node, 2)
         return syntax.Indexed(self.type(owner), self.type(key), node.start_byte)
 
     # ---- values
@@ -443,14 +488,16 @@ class _Reader:
             case "number":
                 return self.number(node, "")
             case "unary_expression" if node.children[0].type == "-":
-                (digits,) = self.take(node)
+                (digits,) = self.parts(node, 1)
+                if digits.type != "number":
+                    raise self.error(node, "a value that is no literal", "Write its value out.")
                 return self.number(digits, "-")
             case "true" | "false":
                 return self.text(node) == "true"
-            case "as_expression" if self.source.slice(node.start_byte, node.end_byte).endswith(
-                "const"
+            case "as_expression" if node.children[-1].type == "const" and (
+                node.children[0].type != "as_expression"
             ):
-                return self.value(self.take(node)[0])
+                return self.value(self.parts(node, 1)[0])
             case _:
                 raise self.error(
                     node, "a value that is no literal", "Write a string, number, true or false."
@@ -484,5 +531,8 @@ class _Reader:
     def escape(self, node: Node) -> str:
         body = self.text(node)[1:]
         if body[0] in "xu":
-            return chr(int(body[1:].strip("{}"), 16))
+            code = int(body[1:].strip("{}"), 16)
+            if code > sys.maxunicode:
+                raise self.error(node, "an escape beyond Unicode", "Write a character.")
+            return chr(code)
         return "" if body == "\n" else _ESCAPES.get(body, body)

@@ -87,19 +87,31 @@ def sentences(module: syntax.Module) -> dict[str, Sentence]:
 
 
 def rewrite(source: Source, module: syntax.Module, prose: Prose) -> str:
-    """The text of `module` without its comments, with a doc comment wherever we have one to write."""
-    cuts = [(start, end, "") for end, start in source.comments.items()]
+    """The text of `module` without its comments, with a doc comment wherever we have one."""
+    cuts = [(*_whole(source.data, start, end), "") for end, start in source.comments.items()]
     for path, node in documented(module):
         comment = _comment(source, node, prose(path))
         if comment:
             cuts.append((node.at, node.at, comment))
-    text, position = [], 0
+    text: list[str] = []
+    position = 0
     for start, end, new in sorted(cuts):
         text += [source.slice(position, start), new]
         position = end
     text.append(source.slice(position, len(source.data)))
     tidy = _BLANKS.sub("\n\n", _TRAILING.sub("", "".join(text)))
     return _OPENED.sub("{\n", tidy).strip("\n") + "\n"
+
+
+def _whole(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """A comment with the rest of its lines, where it has them to itself."""
+    line = data.rfind(b"\n", 0, start) + 1
+    if data[line:start].strip(b" \t"):
+        return start, end
+    after = end
+    while data[after : after + 1] in (b" ", b"\t"):
+        after += 1
+    return (line, after + 1) if data[after : after + 1] == b"\n" else (start, after)
 
 
 def _comment(source: Source, node: _Documented, sentence: Sentence) -> str:
@@ -110,13 +122,16 @@ def _comment(source: Source, node: _Documented, sentence: Sentence) -> str:
     ]
     line_start = source.data.rfind(b"\n", 0, node.at) + 1
     before = source.slice(line_start, node.at)
-    indent = before if before.isspace() else ""
+    own = not before.strip()
+    indent = before if own else before[: -len(before.lstrip())] + "  "
+    # After code on its line a comment would belong to that code.
+    start = "" if own else f"\n{indent}"
     lines = textwrap.wrap(sentence.prose, _WIDTH - len(indent)) + [
         line for tag in tags for line in textwrap.wrap(tag, _WIDTH - len(indent))
     ]
     if not lines:
         return ""
     if len(lines) == 1 and len(lines[0]) + len(indent) + 7 <= _WIDTH:
-        return f"/** {lines[0]} */\n{indent}"
+        return f"{start}/** {lines[0]} */\n{indent}"
     body = "".join(f"{indent} * {line}\n" for line in lines)
-    return f"/**\n{body}{indent} */\n{indent}"
+    return f"{start}/**\n{body}{indent} */\n{indent}"

@@ -30,14 +30,14 @@ _EXCERPT_WIDTH: Final = 96
 
 
 def printable(text: str) -> str:
-    """`text` with control characters written as escapes, so that a terminal is not steered by it."""
+    """`text` with control characters written as escapes: no terminal is steered by it."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Source:
     """One schema file as bytes: UTF-8 without BOM, lines ended by a line feed.
 
-    Raises SchemaSyntaxError for text that is not UTF-8, LimitExceeded for too much or too deep text.
+    Raises SchemaSyntaxError for text that is not UTF-8, LimitExceeded for too much or too deep.
     """
 
     def __init__(self, data: bytes, path: str) -> None:

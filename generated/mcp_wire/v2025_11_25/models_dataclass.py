@@ -552,7 +552,9 @@ class ClientCapabilitiesElicitation(Record):
     """Value of `ClientCapabilities.elicitation`."""
 
     form: dict[str, Any] | Unset = UNSET
+    """Declared if the client can show forms."""
     url: dict[str, Any] | Unset = UNSET
+    """Declared if the client can send its user to a web page."""
     extra_: Mapping[str, Any] = EMPTY
 
 

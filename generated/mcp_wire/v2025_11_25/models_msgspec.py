@@ -542,7 +542,9 @@ class ClientCapabilitiesElicitation(Model, frozen=True, kw_only=True):
     """Value of `ClientCapabilities.elicitation`."""
 
     form: dict[str, Any] | Unset = UNSET
+    """Declared if the client can show forms."""
     url: dict[str, Any] | Unset = UNSET
+    """Declared if the client can send its user to a web page."""
 
 
 class ClientCapabilitiesTasks(Model, frozen=True, kw_only=True):

@@ -547,7 +547,9 @@ class ClientCapabilitiesElicitation(Model):
     """Value of `ClientCapabilities.elicitation`."""
 
     form: Maybe[dict[str, Value]] = UNSET
+    """Declared if the client can show forms."""
     url: Maybe[dict[str, Value]] = UNSET
+    """Declared if the client can send its user to a web page."""
 
 
 class ClientCapabilitiesTasks(Model):

@@ -1811,6 +1811,7 @@ class ToolInputSchema(Record):
 
     # "$schema"
     schema_: str | Unset = UNSET
+    """URI of the JSON Schema dialect; absent means 2020-12."""
     type: ClassVar[Literal["object"]] = "object"
     extra_: Mapping[str, Any] = EMPTY
 
@@ -1820,6 +1821,7 @@ class ToolOutputSchema(Record):
 
     # "$schema"
     schema_: str | Unset = UNSET
+    """URI of the JSON Schema dialect; absent means 2020-12."""
     extra_: Mapping[str, Any] = EMPTY
 
 

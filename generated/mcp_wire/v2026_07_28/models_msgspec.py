@@ -1711,6 +1711,7 @@ class ToolInputSchema(Open):
 
     # "$schema"
     schema_: str | Unset = UNSET
+    """URI of the JSON Schema dialect; absent means 2020-12."""
     type: ClassVar[Literal["object"]] = "object"
     extra_: Mapping[str, Any] = EMPTY
 
@@ -1720,6 +1721,7 @@ class ToolOutputSchema(Open):
 
     # "$schema"
     schema_: str | Unset = UNSET
+    """URI of the JSON Schema dialect; absent means 2020-12."""
     extra_: Mapping[str, Any] = EMPTY
 
 

@@ -1943,6 +1943,7 @@ class ToolInputSchema(Model):
     schema_: Maybe[str] = Field(
         default=UNSET, validation_alias="$schema", serialization_alias="$schema"
     )
+    """URI of the JSON Schema dialect; absent means 2020-12."""
     type: Literal["object"] = Field(init=False)
 
 
@@ -1952,6 +1953,7 @@ class ToolOutputSchema(Model):
     schema_: Maybe[str] = Field(
         default=UNSET, validation_alias="$schema", serialization_alias="$schema"
     )
+    """URI of the JSON Schema dialect; absent means 2020-12."""
 
 
 class LoggingMessageNotificationParams(Model):
