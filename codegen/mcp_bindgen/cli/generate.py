@@ -1,0 +1,298 @@
+"""`mcp-bindgen generate`: schemas to the files of a bindings package, or what differs from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from mcp_bindgen import manifest, pins, places
+from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.show import near, progress
+from mcp_bindgen.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    from mcp_bindgen.emit.options import Options
+    from mcp_bindgen.ir.model import Schema
+
+__all__ = ["command"]
+
+_UNKNOWN: Final = ("keep", "drop", "reject")
+_LITERALS: Final = ("closed", "open")
+_FORMATS: Final = ("off", "black")
+
+
+@dataclass(frozen=True, slots=True)
+class _Choices:
+    """What was asked for. `models` None is every flavour."""
+
+    models: tuple[str, ...] | None
+    unknown: str
+    literals: str
+    format: str
+    templates: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Which schemas, by revision name, go where.
+
+    `only` are the revisions whose folders alone are written; None means the whole folder.
+    """
+
+    out: Path
+    found: Mapping[str, pins.Found]
+    only: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """`files` is how many there should be; None where nothing had to be made to know."""
+
+    changed: Sequence[str]
+    diffs: Sequence[str]
+    files: int
+
+
+@click.command("generate")
+@click.argument("revisions", nargs=-1, metavar="[REVISION]...")
+@click.option("--schema", metavar="FILE", help="A schema file that is no pinned revision.")
+@click.option("--revision", metavar="NAME", help="What to call the revision of --schema.")
+@click.option("--models", metavar="LIST", help="Flavours, by commas. Default: all.")
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="The output folder.")
+@click.option(
+    "--unknown", type=click.Choice(_UNKNOWN), default="keep", help="What becomes of them: members."
+)
+@click.option(
+    "--literals", type=click.Choice(_LITERALS), default="closed", help="Other strings, or none."
+)
+@click.option("--format", type=click.Choice(_FORMATS), default="off", help="A formatter's pass.")
+@click.option(
+    "--templates", metavar="DIR", type=click.Path(path_type=Path), help="Stands in for ours."
+)
+@click.option("--check", is_flag=True, help="Write nothing; show what differs, and exit 1 if any.")
+@click.option("--force", is_flag=True, help="Write into a folder that holds other files too.")
+@click.option("--report", type=click.Choice(("text", "json")), default="text", help="The result.")
+def command(
+    revisions: tuple[str, ...],
+    schema: str | None,
+    revision: str | None,
+    models: str | None,
+    out: Path | None,
+    unknown: str,
+    literals: str,
+    format: str,
+    templates: Path | None,
+    check: bool,
+    force: bool,
+    report: str,
+) -> int:
+    """Write the bindings of every revision, or of those named.
+
+    Where revisions are named, only their folders are written and compared.
+    """
+    choices = _Choices(_flavours(models), unknown, literals, format, _folder(templates))
+    target = _target(_out(out), _found(revisions, schema, revision))
+    outcome = _check(target, choices) if check else _write(target, choices, force)
+    click.echo(_report(report, target, outcome, check), nl=False)
+    return FINDINGS if outcome.diffs else OK
+
+
+# ---- what was asked for
+
+
+def _flavours(models: str | None) -> tuple[str, ...] | None:
+    if models is None:
+        return None
+    from mcp_bindgen.emit import FLAVOURS, Options
+
+    named = [name.strip() for name in models.split(",")]
+    unknown = [name for name in named if name not in FLAVOURS]
+    if unknown:
+        raise InputError(
+            f"no models are called {', '.join(map(repr, unknown))}",
+            remedy=f"Known: {', '.join(FLAVOURS)}.",
+        )
+    chosen = tuple(name for name in FLAVOURS if name in named)
+    return None if chosen == Options().models else chosen
+
+
+def _folder(templates: Path | None) -> Path | None:
+    if templates is not None and not templates.is_dir():
+        raise InputError(f"{templates}: is no folder", remedy="Give a folder of templates.")
+    return templates
+
+
+def _out(out: Path | None) -> Path:
+    if out is not None:
+        return out
+    schema = places.schema()
+    if schema.name != "schema":
+        raise InputError(
+            "an installed mcp-bindgen has no folder of its own to write to",
+            remedy="Say where: --out DIR.",
+        )
+    return schema.parent / "generated" / "mcp_wire"
+
+
+def _found(
+    revisions: tuple[str, ...], schema: str | None, name: str | None
+) -> dict[str, pins.Found]:
+    """The schemas that were named, by revision; empty for none."""
+    if (schema is None) != (name is None):
+        raise click.UsageError("--schema FILE and --revision NAME go together")
+    found = {revision: _pinned(revision) for revision in sorted(set(revisions))}
+    if schema is not None and name is not None:
+        if name in found:
+            raise click.UsageError(f"{name} is named twice")
+        found[pins.require_name(name)] = pins.find(schema)
+    return found
+
+
+def _pinned(revision: str) -> pins.Found:
+    pins.schema_path(revision)  # refuses an unknown one
+    return pins.find(revision)
+
+
+def _target(out: Path, named: Mapping[str, pins.Found]) -> _Target:
+    pinned = pins.revisions()
+    if not named:
+        return _Target(out, {revision: _pinned(revision) for revision in pinned}, None)
+    there = manifest.read(out)
+    have = set(there.revisions) if there else set[str]()
+    others = have - set(named)
+    if others and set(named) - have and others <= set(pinned):
+        both = {**named, **{revision: _pinned(revision) for revision in others}}
+        return _Target(out, dict(sorted(both.items())), None)
+    alone = there is None and not (out.is_dir() and any(out.iterdir()))
+    whole = alone or (there is not None and not others)
+    return _Target(out, named, None if whole else frozenset(named))
+
+
+# ---- the work
+
+
+def _inputs(target: _Target, choices: _Choices) -> str:
+    """The digest of all that the output depends on."""
+    return manifest.digest(_parts(target, choices))
+
+
+def _parts(target: _Target, choices: _Choices) -> Iterator[tuple[str, bytes]]:
+    yield from manifest.sources()
+    for revision, found in target.found.items():
+        yield f"schema {revision} {_shown(found)} {found.revision}", found.data
+    yield "decisions", pins.read_bytes(places.schema() / "decisions.toml")
+    folder = choices.templates or places.templates() / "bindings"
+    for path, data in manifest.texts(folder):
+        yield f"template {path}", data
+    models = "all" if choices.models is None else ",".join(choices.models)
+    options = (models, choices.unknown, choices.literals, choices.format)
+    yield "options", " ".join(options).encode()
+    if choices.format == "black":
+        from importlib.metadata import version
+
+        yield "black", version("black").encode()
+
+
+def _shown(found: pins.Found) -> str:
+    """What headers say of a file: no more of its path than that."""
+    ours = found.path == f"schema/{found.revision}/schema.ts"
+    return found.path if ours else Path(found.path).name
+
+
+def _options(choices: _Choices) -> Options:
+    from mcp_bindgen.emit import Options
+
+    models = Options().models if choices.models is None else choices.models
+    return Options(models, choices.unknown, choices.literals, choices.format, choices.templates)
+
+
+def _make(target: _Target, choices: _Choices) -> dict[str, str]:
+    """Every file, by path; the manifest too where the whole folder is written."""
+    from mcp_bindgen.emit import generate
+
+    with progress(len(target.found) + 1) as step:
+        schemas: list[Schema] = []
+        for revision, found in target.found.items():
+            step(f"reading {revision}")
+            schemas.append(pins.lower(found, revision))
+        step("writing")
+        files = generate(schemas, _options(choices))
+    if target.only is None:
+        made = manifest.made(list(target.found), _inputs(target, choices), files)
+        files[manifest.NAME] = made.text()
+    return files
+
+
+def _within(target: _Target) -> frozenset[str] | None:
+    """The folders that are written alone; two revisions of one name are refused."""
+    from mcp_bindgen.emit.generate import package
+
+    names = [package(revision) for revision in target.found]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise OutputError(
+            f"two revisions would be the package {', '.join(sorted(twice))}",
+            remedy="Call one of them otherwise (--revision).",
+        )
+    return None if target.only is None else frozenset(map(package, target.only))
+
+
+def _check(target: _Target, choices: _Choices) -> _Outcome:
+    from mcp_bindgen.emit import tree
+
+    within = _within(target)
+    files = _scoped(_make(target, choices), within)
+    return _Outcome((), tree.compare(target.out, files, within=within), len(files))
+
+
+def _scoped(files: Mapping[str, str], within: frozenset[str] | None) -> dict[str, str]:
+    return {
+        path: text
+        for path, text in files.items()
+        if within is None or path.partition("/")[0] in within
+    }
+
+
+def _write(target: _Target, choices: _Choices, force: bool) -> _Outcome:
+    there = manifest.read(target.out) if target.only is None else None
+    if there and _current(target, choices, there):
+        return _Outcome((), (), len(there.files) + 1)
+    from mcp_bindgen.emit import tree
+
+    within = _within(target)
+    files = _make(target, choices)
+    chosen = _scoped(files, within)
+    for path in set(files) - set(chosen):  # what all revisions share, where it is not there yet
+        if not (target.out / path).exists() and "/" not in path:
+            chosen[path] = files[path]
+    changed = tree.write(target.out, dict(sorted(chosen.items())), force=force, within=within)
+    return _Outcome(changed, (), len(chosen))
+
+
+def _current(target: _Target, choices: _Choices, there: manifest.Manifest) -> bool:
+    """Whether the folder holds what would be made."""
+    same = there.revisions == tuple(target.found) and there.inputs == _inputs(target, choices)
+    return same and manifest.fresh(target.out, there)
+
+
+# ---- the result
+
+
+def _report(kind: str, target: _Target, outcome: _Outcome, check: bool) -> str:
+    if kind == "json":
+        body = {
+            "out": near(target.out),
+            "revisions": list(target.found),
+            "files": outcome.files,
+            **({"drift": list(outcome.diffs)} if check else {"changed": list(outcome.changed)}),
+        }
+        return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+    if check:
+        return "".join(outcome.diffs)
+    count = len(outcome.changed)
+    return f"{near(target.out)}: {count or 'nothing'} changed, {outcome.files} files\n"

@@ -1,0 +1,240 @@
+"""`mcp-bindgen inspect`: what a schema declares, whole or by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from mcp_bindgen import pins
+from mcp_bindgen.cli import OK
+from mcp_bindgen.cli.show import code, columns, heading, safe
+from mcp_bindgen.errors import InputError
+
+if TYPE_CHECKING:
+    from mcp_bindgen.ir.model import Declaration, Method, Schema, Type
+
+__all__ = ["command"]
+
+_FORMATS: Final = ("text", "json", "facts", "json-schema")
+
+
+@click.command("inspect")
+@click.argument("schema", metavar="REVISION|FILE|DIR")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--format", type=click.Choice(_FORMATS), default="text", help="How it is said.")
+def command(schema: str, names: tuple[str, ...], format: str) -> int:
+    """Say what a schema declares; with names, what each is in TypeScript and in Python."""
+    found = pins.find(schema)
+    match format:
+        case "text":
+            click.echo("\n".join(_text(found, names)))
+        case "json":
+            click.echo(_plain(_named(_dump(found), names)))
+        case "facts":
+            click.echo(_plain(_named(_facts(found), names)))
+        case _:
+            click.echo(_plain(_json_schema(found, names)))
+    return OK
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+# ---- for machines
+
+
+def _dump(found: pins.Found) -> dict[str, Any]:
+    from mcp_bindgen.ir.dump import dump
+
+    return dump(pins.lower(found))
+
+
+def _facts(found: pins.Found) -> dict[str, Any]:
+    from mcp_bindgen.ir.facts import facts
+    from mcp_bindgen.ir.resolve import Resolver
+    from mcp_bindgen.source import Source, read
+
+    return facts(Resolver(Source(found.data, found.path), read(found.data, found.path)))
+
+
+def _json_schema(found: pins.Found, names: Sequence[str]) -> dict[str, Any]:
+    from mcp_bindgen.ir.json_schema import json_schema
+
+    schema = pins.lower(found)
+    document: dict[str, Any] = json_schema(schema)
+    if not names:
+        return document
+    table: dict[str, Any] = document["$defs"]
+    _require(names, list(table))
+    if len(names) == 1:
+        return {**document, "$ref": f"#/$defs/{names[0]}"}
+    return {**document, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
+
+
+def _named(body: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """`body` with the declarations and methods that `names` ask for; all of them for none."""
+    if not names:
+        return body
+    methods = [(m.get("name") or m["method"], m) for m in body["methods"]]
+    _require(names, [*(d["name"] for d in body["declarations"]), *(name for name, _ in methods)])
+    return {
+        **body,
+        "declarations": [d for d in body["declarations"] if d["name"] in names],
+        "methods": [m for name, m in methods if name in names or m["type"] in names],
+    }
+
+
+def _require(names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=3)
+            raise InputError(
+                f"the schema declares no {name!r}",
+                remedy=f"Close to it: {', '.join(near)}."
+                if near
+                else "Without a name, inspect lists what there is.",
+            )
+
+
+# ---- for people
+
+
+def _text(found: pins.Found, names: Sequence[str]) -> Iterator[str]:
+    schema = pins.lower(found)
+    if not names:
+        yield from _overview(schema)
+        return
+    declared = {d.name: d for d in schema.declarations}
+    methods = {m.name: m for m in schema.methods}
+    _require(names, [*declared, *methods])
+    for number, name in enumerate(names):
+        if number:
+            yield ""
+        if name in methods:
+            yield safe("  ".join(cell for cell in _method(methods[name]) if cell))
+            yield ""
+            name = methods[name].type
+        yield from _declaration(found, schema, declared[name])
+
+
+def _overview(schema: Schema) -> Iterator[str]:
+    yield from heading(f"{schema.revision}  {schema.path}")
+    yield f"structure {schema.digest}"
+    yield f"era {schema.era}"
+    yield ""
+    yield from heading(f"Declarations ({len(schema.declarations)})")
+    yield from columns((d.name, _kind(d)) for d in schema.declarations)
+    yield ""
+    yield from heading(f"Methods ({len(schema.methods)})")
+    yield from columns(_method(m) for m in schema.methods)
+    yield from _unions(schema)
+
+
+def _kind(declaration: Declaration) -> str:
+    from mcp_bindgen.ir.model import Const, Struct
+
+    flags = " (deprecated)" if declaration.deprecated is not None else ""
+    if isinstance(declaration, Const):
+        return f"const {json.dumps(declaration.value, ensure_ascii=False)}{flags}"
+    if isinstance(declaration, Struct):
+        required = sum(field.required for field in declaration.fields)
+        place = f", written at {declaration.place}" if declaration.place else ""
+        return f"struct, {len(declaration.fields)} members, {required} required{place}{flags}"
+    return f"alias {_type(declaration.type)}{flags}"
+
+
+def _method(method: Method) -> tuple[str, ...]:
+    """The cells of its row."""
+    params = "none" if method.params is None else _type(method.params)
+    optional = "?" if method.params_optional and method.params is not None else ""
+    result = "" if method.result is None else f"-> {_type(method.result)}"
+    needs = f"needs {method.capability}" if method.capability else ""
+    old = "deprecated" if method.deprecated is not None else ""
+    way = f"{method.kind}, {method.direction}"
+    return method.name, way, f"params{optional} {params}", result, f"{needs}  {old}".strip()
+
+
+def _unions(schema: Schema) -> Iterator[str]:
+    told = [line for d in schema.declarations for line in _union(schema, d)]
+    yield ""
+    count = sum(not line.startswith(" ") for line in told)
+    yield from heading(f"Unions ({count}), each arm tried in this order")
+    yield from (f"  {line}" for line in told)
+
+
+def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
+    """Nothing for what is no union."""
+    from mcp_bindgen.ir.model import Alias, Uni
+    from mcp_bindgen.ir.unions import arms, overlaps, tag
+
+    if isinstance(declaration, Alias) and isinstance(schema.open(declaration.type), Uni):
+        leaves = arms(schema, declaration.type)
+        by = tag(schema, leaves)
+        order = ", ".join(map(_type, leaves))
+        yield safe(f"{declaration.name}: {order}") + (f"  by {safe(by)}" if by else "")
+        both: dict[str, list[str]] = {}
+        for name, first, second in overlaps(schema):
+            if name == declaration.name:
+                both.setdefault(first, []).append(second)
+        yield from (f"  overlap: {first} with {', '.join(rest)}" for first, rest in both.items())
+
+
+def _type(type: Type) -> str:
+    """A type in one line, close to how TypeScript writes it."""
+    from mcp_bindgen.ir.model import Arr, Bounded, Lit, Map, Prim, Ref, Tup
+
+    match type:
+        case Prim() | Ref():
+            return type.name
+        case Lit():
+            return json.dumps(type.value, ensure_ascii=False)
+        case Arr():
+            return f"{_type(type.of)}[]"
+        case Map():
+            return f"{{ [key]: {_type(type.of)} }}"
+        case Tup():
+            places = [f"{_type(e.type)}{'?' if e.optional else ''}" for e in type.of]
+            rest = [f"...{_type(type.rest)}[]"] if type.rest else []
+            return f"[{', '.join([*places, *rest])}]"
+        case Bounded():
+            return _type(type.of)
+        case _:
+            return " | ".join(map(_type, type.arms))
+
+
+def _declaration(found: pins.Found, schema: Schema, declaration: Declaration) -> Iterator[str]:
+    from mcp_bindgen.emit import excerpt
+
+    name = declaration.name
+    yield safe(f"// {found.path}")
+    yield from code(_typescript(found, declaration), "typescript")
+    python = excerpt(schema, name).strip("\n")
+    if python:
+        yield ""
+        yield "# Python"
+        yield from code(python, "python")
+    yield ""
+    yield from _union(schema, declaration)
+    where = [revision for revision, names in _everywhere() if name in names]
+    yield f"in {', '.join(where) or 'no pinned revision'}"
+
+
+def _typescript(found: pins.Found, declaration: Declaration) -> str:
+    """What is written; of an anonymous shape, the declaration that it stands in."""
+    from mcp_bindgen.source import Source, read
+    from mcp_bindgen.source.excerpt import excerpt
+
+    module = read(found.data, found.path)
+    around = [d.name for d in module.declarations if d.at <= declaration.at]
+    return excerpt(Source(found.data, found.path), module, around[-1])
+
+
+def _everywhere() -> Iterator[tuple[str, frozenset[str]]]:
+    """Each pinned revision with the names that it has, anonymous shapes among them."""
+    for revision in pins.revisions():
+        yield revision, frozenset(d.name for d in pins.load(revision).declarations)

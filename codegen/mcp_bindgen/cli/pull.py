@@ -1,0 +1,78 @@
+"""`mcp-bindgen pull`: an official schema file into schema/, and whether its facts changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mcp_bindgen import pins, places
+from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.show import near, progress
+from mcp_bindgen.errors import InputError
+
+if TYPE_CHECKING:
+    from mcp_bindgen.pull import Pulled
+
+__all__ = ["command"]
+
+_SAID = {
+    "new": "is new",
+    "unchanged": "is unchanged",
+    "prose": "has the same facts; the official file changed in other ways",
+    "changed": "changed",
+}
+
+
+@click.command("pull")
+@click.argument("revision")
+@click.option(
+    "--from", "origin", default="", metavar="FILE|DIR|URL", help="Default: the public repository."
+)
+@click.option("--commit", default="", metavar="SHA", help="The commit that the file is of.")
+@click.option("--into", metavar="DIR", type=click.Path(path_type=Path), help="The schema folder.")
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="The result.")
+def command(revision: str, origin: str, commit: str, into: Path | None, format: str) -> int:
+    """Bring an official schema file into schema/.
+
+    Its declarations are kept, its prose is not. Exit 1 says that the pinned facts changed.
+    """
+    from mcp_bindgen import pull
+
+    pins.require_name(revision)
+    with progress(2) as step:
+        step("fetching")
+        data = pull.fetch(revision, origin, commit)
+        step("reading")
+        pulled = pull.pull(revision, data, _into(into), commit)
+    click.echo(_json(pulled) if format == "json" else _text(pulled, _into(into)))
+    return FINDINGS if pulled.status == "changed" else OK
+
+
+def _into(into: Path | None) -> Path:
+    folder = into or places.schema()
+    if into is None and folder.name != "schema":
+        raise InputError(
+            "an installed mcp-bindgen has no schema folder of its own to write to",
+            remedy="Say where: --into DIR.",
+        )
+    return folder
+
+
+def _json(pulled: Pulled) -> str:
+    return json.dumps(asdict(pulled), indent=2, ensure_ascii=False)
+
+
+def _text(pulled: Pulled, folder: Path) -> str:
+    lines = [
+        f"{pulled.revision} {_SAID[pulled.status]}",
+        *pulled.differs,
+        f"sha256    {pulled.pin.sha256}",
+        f"structure {pulled.pin.structure}",
+        f"commit    {pulled.pin.commit or 'unknown: say it with --commit'}",
+        *(f"wrote     {near(folder / path)}" for path in pulled.written),
+    ]
+    return "\n".join(lines)

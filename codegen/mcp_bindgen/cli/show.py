@@ -1,0 +1,82 @@
+"""How verbs show things: progress and colour on a terminal only, and nothing that steers one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import click
+
+__all__ = ["Step", "code", "columns", "heading", "near", "progress", "safe"]
+
+Step: TypeAlias = Callable[[str], None]
+"""Says what comes next."""
+
+_WIDEST: Final = 48
+
+
+@contextmanager
+def progress(total: int) -> Generator[Step, None, None]:
+    """A bar of `total` steps on stderr, gone when done; silent unless stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def step(what: str) -> None:
+            bar.update(task, description=what, advance=1, refresh=True)
+
+        yield step
+
+
+def near(path: Path) -> str:
+    """`path` as seen from the working folder, where it lies below it."""
+    absolute = Path(os.path.abspath(path))
+    here = Path.cwd()
+    return absolute.relative_to(here).as_posix() if absolute.is_relative_to(here) else str(path)
+
+
+def safe(line: str) -> str:
+    """`line` with control characters as escapes."""
+    from mcp_bindgen.source.text import printable
+
+    return printable(line)
+
+
+def heading(text: str) -> tuple[str, ...]:
+    return (click.style(safe(text), bold=True),)
+
+
+def columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Rows as indented lines, each column as wide as its widest text (up to a limit)."""
+    table = [[safe(cell) for cell in row] for row in rows]
+    if not table:
+        return
+    columns = range(len(table[0]) - 1)
+    widths = [min(_WIDEST, max(len(row[i]) for row in table)) for i in columns]
+    for row in table:
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        yield f"  {'  '.join([*padded, row[-1]])}".rstrip()
+
+
+def code(text: str, language: str) -> list[str]:
+    """The lines of a program; coloured on a terminal."""
+    lines = [safe(line) for line in text.split("\n")]
+    if not sys.stdout.isatty():
+        return lines
+    from rich.console import Console
+    from rich.syntax import Syntax
+
+    console = Console()
+    with console.capture() as captured:
+        console.print(Syntax("\n".join(lines), language, background_color="default"))
+    return captured.get().rstrip("\n").split("\n")

@@ -1,0 +1,202 @@
+"""schema/PINS.toml: which official file each revision's facts come from; and how a schema is found.
+
+Each revision has a table: `path` and `commit` in the protocol's repository, `git_blob`, `sha256`
+and `bytes` of the official file, `structure` the digest of its facts, which our file has too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_bindgen import places
+from mcp_bindgen.errors import InputError
+
+if TYPE_CHECKING:
+    from mcp_bindgen.ir.model import Schema
+
+__all__ = [
+    "Found",
+    "Pin",
+    "find",
+    "load",
+    "lower",
+    "official",
+    "parse",
+    "pins",
+    "read_bytes",
+    "render",
+    "require_name",
+    "resolve",
+    "revisions",
+    "schema_path",
+]
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+_HEAD: Final = (
+    "# Where each revision's declarations come from: the official file, "
+    "and the digest of its facts.\n"
+    "# Written by `mcp-bindgen pull`.\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """One table: `path` and `commit` name the official file, `structure` is the digest."""
+
+    path: str
+    commit: str
+    git_blob: str
+    sha256: str
+    bytes: int
+    structure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A schema file: its text, what errors and headers call it, and the revision that it is.
+
+    `revision` is empty for a file that is no pinned revision.
+    """
+
+    data: bytes
+    path: str
+    revision: str
+
+
+def require_name(revision: str) -> str:
+    """`revision`, if it can name a folder. Raises InputError."""
+    if not _NAME.match(revision):
+        raise InputError(
+            f"{revision!r} cannot name a revision",
+            remedy="Use letters, digits, `.`, `_` and `-`, as in 2025-11-25.",
+        )
+    return revision
+
+
+def official(data: bytes, *, path: str, commit: str, structure: str) -> Pin:
+    """The pin of an official file with the text `data`."""
+    return Pin(
+        path=path,
+        commit=commit,
+        git_blob=hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest(),
+        sha256=hashlib.sha256(data).hexdigest(),
+        bytes=len(data),
+        structure=structure,
+    )
+
+
+def parse(text: str, where: str) -> dict[str, Pin]:
+    """The tables of a PINS.toml, oldest revision first. Raises InputError for what is none."""
+    try:
+        tables: dict[str, dict[str, Any]] = tomllib.loads(text)
+        found = {require_name(revision): Pin(**table) for revision, table in tables.items()}
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: {error}", remedy="Mend the file, or pull again.") from None
+    return dict(sorted(found.items()))
+
+
+def render(pins: Mapping[str, Pin]) -> str:
+    """The text of a PINS.toml."""
+    tables = [
+        "\n".join([f'["{revision}"]', *(f"{k} = {json.dumps(v)}" for k, v in asdict(pin).items())])
+        for revision, pin in sorted(pins.items())
+    ]
+    return "\n\n".join([_HEAD.rstrip("\n"), *tables]) + "\n"
+
+
+def pins(folder: Path | None = None) -> dict[str, Pin]:
+    """The pins of a schema folder; of ours without one. None are there before the first pull."""
+    path = (folder or places.schema()) / "PINS.toml"
+    if folder is not None and not path.exists():
+        return {}
+    return parse(_decoded(read_bytes(path), "schema/PINS.toml"), "schema/PINS.toml")
+
+
+def revisions() -> list[str]:
+    """The pinned revisions, oldest first."""
+    return list(pins())
+
+
+def schema_path(revision: str) -> Path:
+    """Where our file of a pinned revision lies. Raises InputError for another revision."""
+    known = revisions()
+    if revision not in known:
+        raise InputError(
+            f"no revision is called {revision!r}",
+            remedy=f"Known revisions: {', '.join(known)}.",
+        )
+    return places.schema() / revision / "schema.ts"
+
+
+def find(text: str) -> Found:
+    """The schema that `REVISION`, `FILE` or `DIR` (its schema.ts) stands for.
+
+    A file is a pinned revision where it is our file of it, or has the text of the official one.
+    Raises InputError.
+    """
+    known = pins()
+    if text in known:
+        return Found(read_bytes(schema_path(text)), f"schema/{text}/schema.ts", text)
+    path = Path(text)
+    if not path.exists():
+        raise InputError(
+            f"{text!r} is neither a revision nor a file",
+            remedy=f"Known revisions: {', '.join(known)}.",
+        )
+    path = path / "schema.ts" if path.is_dir() else path
+    data = read_bytes(path)
+    for revision, pin in known.items():
+        ours = places.schema() / revision / "schema.ts"
+        if ours.exists() and path.samefile(ours):
+            return Found(data, f"schema/{revision}/schema.ts", revision)
+        if pin.sha256 == hashlib.sha256(data).hexdigest():
+            return Found(data, str(path), revision)
+    return Found(data, str(path), "")
+
+
+def lower(found: Found, name: str = "") -> Schema:
+    """The meaning of a found file, called `name`; decisions answer for a pinned revision only."""
+    from mcp_bindgen.ir import decisions
+    from mcp_bindgen.ir import lower as lowering
+
+    if found.revision and name in ("", found.revision):
+        rows = decisions.load(places.schema() / "decisions.toml")
+        rows = replace(rows, source="schema/decisions.toml")
+        return lowering.load(found.data, found.path, found.revision, rows)
+    return lowering.load(found.data, found.path, name or Path(found.path).stem)
+
+
+def load(revision: str) -> Schema:
+    """The meaning of a pinned revision. Raises InputError, SchemaError or DecisionError."""
+    data = read_bytes(schema_path(revision))
+    return lower(Found(data, f"schema/{revision}/schema.ts", revision))
+
+
+def resolve(text: str) -> Schema:
+    """The meaning of `REVISION`, `FILE` or `DIR`. Raises as `find` and `load` do."""
+    return lower(find(text))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file. Raises InputError if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror or error}",
+            remedy="Give a file that exists and that you may read.",
+        ) from None
+
+
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: is not UTF-8", remedy="Mend the file.") from None
