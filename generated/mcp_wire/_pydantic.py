@@ -164,11 +164,20 @@ def _is_model(T: object) -> bool:
     return isinstance(T, type) and issubclass(T, Model)
 
 
+_READ: Final[dict[object, Callable[..., Any]]] = {}
+
+
+def _reader(T: Any) -> Callable[..., Any]:
+    _READ[T] = validator(T).validate_json
+    return _READ[T]
+
+
 def read_text(T: Any, data: Any, explain: Callable[[Any, Json], object]) -> Any:
     """The value of type `T` in JSON text; `explain` reads what was refused, to say where."""
     try:
-        check_depth(data)
-        return validator(T).validate_json(data, by_alias=True, by_name=False)
+        if len(data) > 256:
+            check_depth(data)
+        return (_READ.get(T) or _reader(T))(data, by_alias=True, by_name=False)
     except ValidationError as error:
         raise _fault(error, T, parse(data), explain) from None
     except UnicodeError as error:
@@ -204,7 +213,11 @@ def write_text(value: object) -> bytes:
     serializer: SchemaSerializer = value.__pydantic_serializer__
     try:
         text = serializer.to_json(
-            value, by_alias=True, exclude_defaults=True, warnings=False
+            value,
+            by_alias=True,
+            exclude_defaults=True,
+            warnings=False,
+            serialize_as_any=True,
         )
     except (PydanticSerializationError, UnicodeError, ValueError):
         raise fault(write_object(value)) from None
@@ -218,7 +231,11 @@ def write_object(value: Any) -> Json:
     if isinstance(value, Model):
         serializer: SchemaSerializer = value.__pydantic_serializer__
         return serializer.to_python(
-            value, by_alias=True, exclude_defaults=True, warnings=False
+            value,
+            by_alias=True,
+            exclude_defaults=True,
+            warnings=False,
+            serialize_as_any=True,
         )
     if value.__class__ in (list, tuple):
         return [write_object(item) for item in value]

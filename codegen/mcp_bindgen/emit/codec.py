@@ -364,22 +364,35 @@ class Codec:
         return self.unknown == "keep" or struct.open
 
     def _struct(self, struct: Struct) -> Iterator[Line]:
+        """Required members first: an object that has no others is done with there."""
+        required = [f for f in struct.fields if f.required]
+        optional = [f for f in struct.fields if not f.required]
+        counts = self.keeps(struct) or self.unknown == "reject"
         yield from self._refuse("o.__class__ is not dict", _PLACE, "object", "o")
         if struct.fields:
             yield Line(0, "get = o.get")
-        required = sum(f.required for f in struct.fields)
-        counts = self.keeps(struct) or self.unknown == "reject"
-        if counts and len(struct.fields) > required:
-            yield Line(0, f"n = {required}")
-        for field in struct.fields:
+        for field in required:
+            yield from self._field(struct, field, counts)
+        if optional:
+            yield Line(0, f"if len(o) == {len(required)}:")
+            yield Line(1, "return ", self._made(struct, required))
+            if counts:
+                yield Line(0, f"n = {len(required)}")
+        for field in optional:
             yield from self._field(struct, field, counts)
         if counts:
-            yield from self._extras(
-                struct, str(required) if len(struct.fields) == required else "n"
-            )
-        values = [(f.name, _local(f)) for f in struct.fields if f.const is None]
+            yield from self._extras(struct, "n" if optional else str(len(required)))
         extra = [("extra_", "extra")] if self.keeps(struct) else []
-        yield Line(0, "return ", self.construct(struct, values + extra))
+        yield Line(0, "return ", self._made(struct, struct.fields, extra))
+
+    def _made(
+        self,
+        struct: Struct,
+        fields: Iterable[Field],
+        extra: Iterable[tuple[str, str]] = (),
+    ) -> Code:
+        values = [(f.name, _local(f)) for f in fields if f.const is None]
+        return self.construct(struct, [*values, *extra])
 
     def _field(self, struct: Struct, field: Field, counts: bool) -> Iterator[Line]:
         var, wire = _local(field), literal(field.wire)

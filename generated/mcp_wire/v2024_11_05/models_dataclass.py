@@ -1479,10 +1479,12 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return build(Request, {"method": method})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -1506,6 +1508,8 @@ def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(RequestParams, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1530,6 +1534,8 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(RequestParamsMeta, {})
     n = 0
     progress_token = get("progressToken", UNSET)
     if progress_token is not UNSET:
@@ -1560,10 +1566,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return build(Notification, {"method": method})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -1587,6 +1595,8 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(NotificationParams, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1612,6 +1622,8 @@ def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(Result, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1637,7 +1649,6 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
@@ -1645,6 +1656,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 3:
+        return build(JSONRPCRequest, {"id": id, "method": method})
+    n = 3
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -1670,12 +1684,14 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 2:
+        return build(JSONRPCNotification, {"method": method})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -1747,13 +1763,15 @@ def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(JSONRPCErrorError, {"code": code, "message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -1803,9 +1821,11 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     request_id = get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
+    if len(o) == 1:
+        return build(CancelledNotificationParams, {"request_id": request_id})
+    n = 1
     reason = get("reason", UNSET)
     if reason is not UNSET:
         if reason.__class__ is not str:
@@ -1893,7 +1913,6 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     protocol_version = get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
@@ -1901,6 +1920,16 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
     server_info = get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
+    if len(o) == 3:
+        return build(
+            InitializeResult,
+            {
+                "protocol_version": protocol_version,
+                "capabilities": capabilities,
+                "server_info": server_info,
+            },
+        )
+    n = 3
     instructions = get("instructions", UNSET)
     if instructions is not UNSET:
         if instructions.__class__ is not str:
@@ -1946,9 +1975,11 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/initialized":
         raise wrong((at, "method"), '"notifications/initialized"', get("method", UNSET))
+    if len(o) == 1:
+        return build(InitializedNotification, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -1972,6 +2003,8 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilities, {})
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -2017,6 +2050,8 @@ def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesRoots, {})
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2044,6 +2079,8 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilities, {})
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -2103,6 +2140,8 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesPrompts, {})
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2130,6 +2169,8 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesResources, {})
     n = 0
     subscribe = get("subscribe", UNSET)
     if subscribe is not UNSET:
@@ -2165,6 +2206,8 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesTools, {})
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2215,9 +2258,11 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "ping":
         raise wrong((at, "method"), '"ping"', get("method", UNSET))
+    if len(o) == 1:
+        return build(PingRequest, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -2265,12 +2310,17 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     progress_token = get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
     progress = get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
+    if len(o) == 2:
+        return build(
+            ProgressNotificationParams,
+            {"progress_token": progress_token, "progress": progress},
+        )
+    n = 2
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -2303,14 +2353,16 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    method = get("method", UNSET)
+    if method.__class__ is not str:
+        raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return build(PaginatedRequest, {"method": method})
     n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
         n += 1
-    method = get("method", UNSET)
-    if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PaginatedRequest_members)
@@ -2332,6 +2384,8 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(PaginatedRequestParams, {})
     n = 0
     cursor = get("cursor", UNSET)
     if cursor is not UNSET:
@@ -2357,6 +2411,8 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(PaginatedResult, {})
     n = 0
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
@@ -2391,9 +2447,11 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "resources/list":
         raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
+    if len(o) == 1:
+        return build(ListResourcesRequest, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -2417,9 +2475,11 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     resources = get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
+    if len(o) == 1:
+        return build(ListResourcesResult, {"resources": resources})
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -2459,9 +2519,11 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "resources/templates/list":
         raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
+    if len(o) == 1:
+        return build(ListResourceTemplatesRequest, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -2485,11 +2547,15 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     resource_templates = get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
+    if len(o) == 1:
+        return build(
+            ListResourceTemplatesResult, {"resource_templates": resource_templates}
+        )
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -2575,11 +2641,13 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     contents = get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
+    if len(o) == 1:
+        return build(ReadResourceResult, {"contents": contents})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -2627,13 +2695,15 @@ def _read_ResourceListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
             get("method", UNSET),
         )
+    if len(o) == 1:
+        return build(ResourceListChangedNotification, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -2795,13 +2865,15 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(Resource, {"uri": uri, "name": name})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -2857,6 +2929,8 @@ def _read_AnnotatedAnnotations(o: Json, at: At) -> AnnotatedAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(AnnotatedAnnotations, {})
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
@@ -2901,13 +2975,15 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri_template = get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(ResourceTemplate, {"uri_template": uri_template, "name": name})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -2955,10 +3031,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(ResourceContents, {"uri": uri})
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -2985,13 +3063,15 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return build(TextResourceContents, {"text": text, "uri": uri})
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -3019,13 +3099,15 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     blob = get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return build(BlobResourceContents, {"blob": blob, "uri": uri})
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -3053,9 +3135,11 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "prompts/list":
         raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
+    if len(o) == 1:
+        return build(ListPromptsRequest, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -3079,9 +3163,11 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     prompts = get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
+    if len(o) == 1:
+        return build(ListPromptsResult, {"prompts": prompts})
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -3140,10 +3226,12 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(GetPromptRequestParams, {"name": name})
+    n = 1
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         arguments = check_map(read_string, arguments, (at, "arguments"))
@@ -3169,14 +3257,16 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    messages = get("messages", UNSET)
+    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
+    if len(o) == 1:
+        return build(GetPromptResult, {"messages": messages})
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    messages = get("messages", UNSET)
-    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -3211,10 +3301,12 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(Prompt, {"name": name})
+    n = 1
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -3253,10 +3345,12 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(PromptArgument, {"name": name})
+    n = 1
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -3332,11 +3426,13 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "resource":
         raise wrong((at, "type"), '"resource"', get("type", UNSET))
     resource = get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
+    if len(o) == 2:
+        return build(EmbeddedResource, {"resource": resource})
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_AnnotatedAnnotations(annotations, (at, "annotations"))
@@ -3365,11 +3461,13 @@ def _read_PromptListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/prompts/list_changed":
         raise wrong(
             (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return build(PromptListChangedNotification, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -3393,9 +3491,11 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "tools/list":
         raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
+    if len(o) == 1:
+        return build(ListToolsRequest, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -3419,9 +3519,11 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     tools = get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
+    if len(o) == 1:
+        return build(ListToolsResult, {"tools": tools})
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -3456,9 +3558,11 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     content = get("content", UNSET)
     content = read_array(_read_PromptMessage_content, content, (at, "content"))
+    if len(o) == 1:
+        return build(CallToolResult, {"content": content})
+    n = 1
     is_error = get("isError", UNSET)
     if is_error is not UNSET:
         if is_error.__class__ is not bool:
@@ -3514,10 +3618,12 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(CallToolRequestParams, {"name": name})
+    n = 1
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         if arguments.__class__ is not dict:
@@ -3544,11 +3650,13 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/tools/list_changed":
         raise wrong(
             (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return build(ToolListChangedNotification, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -3572,17 +3680,19 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    input_schema = get("inputSchema", UNSET)
+    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
+    if len(o) == 2:
+        return build(Tool, {"name": name, "input_schema": input_schema})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    input_schema = get("inputSchema", UNSET)
-    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _Tool_members)
@@ -3610,9 +3720,11 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if len(o) == 1:
+        return build(ToolInputSchema, {})
+    n = 1
     properties = get("properties", UNSET)
     if properties is not UNSET:
         properties = check_objects(properties, (at, "properties"))
@@ -3728,7 +3840,6 @@ def _read_LoggingMessageNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     level = get("level", UNSET)
     if level not in (
         "debug",
@@ -3745,14 +3856,17 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
+    data = get("data", UNSET)
+    if data is UNSET:
+        raise wrong((at, "data"), "a value", data)
+    if len(o) == 2:
+        return build(LoggingMessageNotificationParams, {"level": level, "data": data})
+    n = 2
     logger = get("logger", UNSET)
     if logger is not UNSET:
         if logger.__class__ is not str:
             raise wrong((at, "logger"), "string", logger)
         n += 1
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _LoggingMessageNotificationParams_members)
@@ -3801,9 +3915,16 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     messages = get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
+    max_tokens = get("maxTokens", UNSET)
+    if not is_number(max_tokens):
+        raise wrong((at, "maxTokens"), "number", max_tokens)
+    if len(o) == 2:
+        return build(
+            CreateMessageRequestParams, {"messages": messages, "max_tokens": max_tokens}
+        )
+    n = 2
     model_preferences = get("modelPreferences", UNSET)
     if model_preferences is not UNSET:
         model_preferences = _read_ModelPreferences(
@@ -3829,9 +3950,6 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         if not is_number(temperature):
             raise wrong((at, "temperature"), "number", temperature)
         n += 1
-    max_tokens = get("maxTokens", UNSET)
-    if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
     stop_sequences = get("stopSequences", UNSET)
     if stop_sequences is not UNSET:
         stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
@@ -3886,10 +4004,19 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     model = get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
+    role = get("role", UNSET)
+    if role not in ("user", "assistant"):
+        raise wrong((at, "role"), '"user" | "assistant"', role)
+    content = get("content", UNSET)
+    content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 3:
+        return build(
+            CreateMessageResult, {"model": model, "role": role, "content": content}
+        )
+    n = 3
     stop_reason = get("stopReason", UNSET)
     if stop_reason is not UNSET:
         if stop_reason.__class__ is not str:
@@ -3904,11 +4031,6 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    role = get("role", UNSET)
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
-    content = _read_CreateMessageResult_content(content, (at, "content"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CreateMessageResult_members)
@@ -3974,6 +4096,8 @@ def _read_Annotated(o: Json, at: At) -> Annotated:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(Annotated, {})
     n = 0
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
@@ -3998,12 +4122,14 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "text":
         raise wrong((at, "type"), '"text"', get("type", UNSET))
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
+    if len(o) == 2:
+        return build(TextContent, {"text": text})
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_AnnotatedAnnotations(annotations, (at, "annotations"))
@@ -4029,7 +4155,6 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "image":
         raise wrong((at, "type"), '"image"', get("type", UNSET))
     data = get("data", UNSET)
@@ -4038,6 +4163,9 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return build(ImageContent, {"data": data, "mime_type": mime_type})
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_AnnotatedAnnotations(annotations, (at, "annotations"))
@@ -4069,6 +4197,8 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ModelPreferences, {})
     n = 0
     hints = get("hints", UNSET)
     if hints is not UNSET:
@@ -4139,6 +4269,8 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ModelHint, {})
     n = 0
     name = get("name", UNSET)
     if name is not UNSET:
@@ -4253,9 +4385,11 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     completion = get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
+    if len(o) == 1:
+        return build(CompleteResult, {"completion": completion})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -4282,9 +4416,11 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     values = get("values", UNSET)
     values = read_strings(values, (at, "values"))
+    if len(o) == 1:
+        return build(CompleteResultCompletion, {"values": values})
+    n = 1
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -4363,9 +4499,11 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "roots/list":
         raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
+    if len(o) == 1:
+        return build(ListRootsRequest, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -4389,9 +4527,11 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     roots = get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
+    if len(o) == 1:
+        return build(ListRootsResult, {"roots": roots})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -4416,10 +4556,12 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(Root, {"uri": uri})
+    n = 1
     name = get("name", UNSET)
     if name is not UNSET:
         if name.__class__ is not str:
@@ -4444,11 +4586,13 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/roots/list_changed":
         raise wrong(
             (at, "method"), '"notifications/roots/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return build(RootsListChangedNotification, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))

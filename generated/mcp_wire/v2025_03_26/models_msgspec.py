@@ -1513,10 +1513,12 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return Request(method=method)
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -1540,6 +1542,8 @@ def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return RequestParams()
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1564,6 +1568,8 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return RequestParamsMeta()
     n = 0
     progress_token = get("progressToken", UNSET)
     if progress_token is not UNSET:
@@ -1594,10 +1600,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return Notification(method=method)
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -1621,6 +1629,8 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return NotificationParams()
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1646,6 +1656,8 @@ def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return Result()
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1671,7 +1683,6 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
@@ -1679,6 +1690,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 3:
+        return JSONRPCRequest(id=id, method=method)
+    n = 3
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -1702,12 +1716,14 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 2:
+        return JSONRPCNotification(method=method)
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -1777,13 +1793,15 @@ def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return JSONRPCErrorError(code=code, message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -1830,9 +1848,11 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     request_id = get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
+    if len(o) == 1:
+        return CancelledNotificationParams(request_id=request_id)
+    n = 1
     reason = get("reason", UNSET)
     if reason is not UNSET:
         if reason.__class__ is not str:
@@ -1916,7 +1936,6 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     protocol_version = get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
@@ -1924,6 +1943,13 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
     server_info = get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
+    if len(o) == 3:
+        return InitializeResult(
+            protocol_version=protocol_version,
+            capabilities=capabilities,
+            server_info=server_info,
+        )
+    n = 3
     instructions = get("instructions", UNSET)
     if instructions is not UNSET:
         if instructions.__class__ is not str:
@@ -1966,9 +1992,11 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/initialized":
         raise wrong((at, "method"), '"notifications/initialized"', get("method", UNSET))
+    if len(o) == 1:
+        return InitializedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -1992,6 +2020,8 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ClientCapabilities()
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -2031,6 +2061,8 @@ def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ClientCapabilitiesRoots()
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2056,6 +2088,8 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilities()
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -2120,6 +2154,8 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesPrompts()
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2145,6 +2181,8 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesResources()
     n = 0
     subscribe = get("subscribe", UNSET)
     if subscribe is not UNSET:
@@ -2179,6 +2217,8 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesTools()
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2227,9 +2267,11 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "ping":
         raise wrong((at, "method"), '"ping"', get("method", UNSET))
+    if len(o) == 1:
+        return PingRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -2277,12 +2319,16 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     progress_token = get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
     progress = get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
+    if len(o) == 2:
+        return ProgressNotificationParams(
+            progress_token=progress_token, progress=progress
+        )
+    n = 2
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -2320,14 +2366,16 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    method = get("method", UNSET)
+    if method.__class__ is not str:
+        raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return PaginatedRequest(method=method)
     n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
         n += 1
-    method = get("method", UNSET)
-    if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PaginatedRequest_members)
@@ -2347,6 +2395,8 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return PaginatedRequestParams()
     n = 0
     cursor = get("cursor", UNSET)
     if cursor is not UNSET:
@@ -2372,6 +2422,8 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(PaginatedResult, {"wire_": o})
     n = 0
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
@@ -2407,9 +2459,11 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "resources/list":
         raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListResourcesRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -2433,9 +2487,11 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     resources = get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
+    if len(o) == 1:
+        return ListResourcesResult(resources=resources)
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -2469,9 +2525,11 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "resources/templates/list":
         raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListResourceTemplatesRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -2495,11 +2553,13 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     resource_templates = get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
+    if len(o) == 1:
+        return ListResourceTemplatesResult(resource_templates=resource_templates)
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -2582,11 +2642,13 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     contents = get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
+    if len(o) == 1:
+        return ReadResourceResult(contents=contents)
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -2632,13 +2694,15 @@ def _read_ResourceListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
             get("method", UNSET),
         )
+    if len(o) == 1:
+        return ResourceListChangedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -2800,13 +2864,15 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return Resource(uri=uri, name=name)
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -2859,13 +2925,15 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri_template = get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return ResourceTemplate(uri_template=uri_template, name=name)
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -2910,10 +2978,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return ResourceContents(uri=uri)
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -2938,13 +3008,15 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return TextResourceContents(text=text, uri=uri)
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -2969,13 +3041,15 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     blob = get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return BlobResourceContents(blob=blob, uri=uri)
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -3000,9 +3074,11 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "prompts/list":
         raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListPromptsRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -3026,9 +3102,11 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     prompts = get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
+    if len(o) == 1:
+        return ListPromptsResult(prompts=prompts)
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -3086,10 +3164,12 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return GetPromptRequestParams(name=name)
+    n = 1
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         arguments = check_map(read_string, arguments, (at, "arguments"))
@@ -3113,14 +3193,16 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    messages = get("messages", UNSET)
+    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
+    if len(o) == 1:
+        return GetPromptResult(messages=messages)
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    messages = get("messages", UNSET)
-    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -3149,10 +3231,12 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return Prompt(name=name)
+    n = 1
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -3183,10 +3267,12 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return PromptArgument(name=name)
+    n = 1
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -3260,11 +3346,13 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "resource":
         raise wrong((at, "type"), '"resource"', get("type", UNSET))
     resource = get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
+    if len(o) == 2:
+        return EmbeddedResource(resource=resource)
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -3290,11 +3378,13 @@ def _read_PromptListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/prompts/list_changed":
         raise wrong(
             (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return PromptListChangedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -3318,9 +3408,11 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "tools/list":
         raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListToolsRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -3344,9 +3436,11 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     tools = get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
+    if len(o) == 1:
+        return ListToolsResult(tools=tools)
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -3380,9 +3474,11 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     content = get("content", UNSET)
     content = read_array(_read_PromptMessage_content, content, (at, "content"))
+    if len(o) == 1:
+        return CallToolResult(content=content)
+    n = 1
     is_error = get("isError", UNSET)
     if is_error is not UNSET:
         if is_error.__class__ is not bool:
@@ -3435,10 +3531,12 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return CallToolRequestParams(name=name)
+    n = 1
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         if arguments.__class__ is not dict:
@@ -3463,11 +3561,13 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/tools/list_changed":
         raise wrong(
             (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return ToolListChangedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -3491,6 +3591,8 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ToolAnnotations()
     n = 0
     title = get("title", UNSET)
     if title is not UNSET:
@@ -3551,17 +3653,19 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    input_schema = get("inputSchema", UNSET)
+    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
+    if len(o) == 2:
+        return Tool(name=name, input_schema=input_schema)
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    input_schema = get("inputSchema", UNSET)
-    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
@@ -3593,9 +3697,11 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if len(o) == 1:
+        return ToolInputSchema()
+    n = 1
     properties = get("properties", UNSET)
     if properties is not UNSET:
         properties = check_objects(properties, (at, "properties"))
@@ -3708,7 +3814,6 @@ def _read_LoggingMessageNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     level = get("level", UNSET)
     if level not in (
         "debug",
@@ -3725,14 +3830,17 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
+    data = get("data", UNSET)
+    if data is UNSET:
+        raise wrong((at, "data"), "a value", data)
+    if len(o) == 2:
+        return LoggingMessageNotificationParams(level=level, data=data)
+    n = 2
     logger = get("logger", UNSET)
     if logger is not UNSET:
         if logger.__class__ is not str:
             raise wrong((at, "logger"), "string", logger)
         n += 1
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _LoggingMessageNotificationParams_members)
@@ -3780,9 +3888,14 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     messages = get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
+    max_tokens = get("maxTokens", UNSET)
+    if not is_number(max_tokens):
+        raise wrong((at, "maxTokens"), "number", max_tokens)
+    if len(o) == 2:
+        return CreateMessageRequestParams(messages=messages, max_tokens=max_tokens)
+    n = 2
     model_preferences = get("modelPreferences", UNSET)
     if model_preferences is not UNSET:
         model_preferences = _read_ModelPreferences(
@@ -3808,9 +3921,6 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         if not is_number(temperature):
             raise wrong((at, "temperature"), "number", temperature)
         n += 1
-    max_tokens = get("maxTokens", UNSET)
-    if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
     stop_sequences = get("stopSequences", UNSET)
     if stop_sequences is not UNSET:
         stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
@@ -3862,10 +3972,17 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     model = get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
+    role = get("role", UNSET)
+    if role not in ("user", "assistant"):
+        raise wrong((at, "role"), '"user" | "assistant"', role)
+    content = get("content", UNSET)
+    content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 3:
+        return CreateMessageResult(model=model, role=role, content=content)
+    n = 3
     stop_reason = get("stopReason", UNSET)
     if stop_reason is not UNSET:
         if stop_reason.__class__ is not str:
@@ -3880,11 +3997,6 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    role = get("role", UNSET)
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
-    content = _read_CreateMessageResult_content(content, (at, "content"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CreateMessageResult_members)
@@ -3949,6 +4061,8 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return Annotations()
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
@@ -3990,12 +4104,14 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "text":
         raise wrong((at, "type"), '"text"', get("type", UNSET))
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
+    if len(o) == 2:
+        return TextContent(text=text)
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -4019,7 +4135,6 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "image":
         raise wrong((at, "type"), '"image"', get("type", UNSET))
     data = get("data", UNSET)
@@ -4028,6 +4143,9 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return ImageContent(data=data, mime_type=mime_type)
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -4053,7 +4171,6 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "audio":
         raise wrong((at, "type"), '"audio"', get("type", UNSET))
     data = get("data", UNSET)
@@ -4062,6 +4179,9 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return AudioContent(data=data, mime_type=mime_type)
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -4087,6 +4207,8 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ModelPreferences()
     n = 0
     hints = get("hints", UNSET)
     if hints is not UNSET:
@@ -4154,6 +4276,8 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ModelHint()
     n = 0
     name = get("name", UNSET)
     if name is not UNSET:
@@ -4264,9 +4388,11 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     completion = get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
+    if len(o) == 1:
+        return CompleteResult(completion=completion)
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -4291,9 +4417,11 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     values = get("values", UNSET)
     values = read_strings(values, (at, "values"))
+    if len(o) == 1:
+        return CompleteResultCompletion(values=values)
+    n = 1
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -4371,9 +4499,11 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "roots/list":
         raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListRootsRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -4397,9 +4527,11 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     roots = get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
+    if len(o) == 1:
+        return ListRootsResult(roots=roots)
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -4424,10 +4556,12 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return Root(uri=uri)
+    n = 1
     name = get("name", UNSET)
     if name is not UNSET:
         if name.__class__ is not str:
@@ -4452,11 +4586,13 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/roots/list_changed":
         raise wrong(
             (at, "method"), '"notifications/roots/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return RootsListChangedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))

@@ -1785,10 +1785,12 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return Request(method=method)
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -1812,6 +1814,8 @@ def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return RequestParams()
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1836,6 +1840,8 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(RequestParamsMeta, {"wire_": o})
     n = 0
     progress_token = get("progressToken", UNSET)
     if progress_token is not UNSET:
@@ -1869,10 +1875,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return Notification(method=method)
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -1896,6 +1904,8 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return NotificationParams()
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1921,6 +1931,8 @@ def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return Result()
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -1946,7 +1958,6 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
@@ -1954,6 +1965,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 3:
+        return JSONRPCRequest(id=id, method=method)
+    n = 3
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -1977,12 +1991,14 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 2:
+        return JSONRPCNotification(method=method)
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -2052,13 +2068,15 @@ def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return JSONRPCErrorError(code=code, message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -2105,9 +2123,11 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     request_id = get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
+    if len(o) == 1:
+        return CancelledNotificationParams(request_id=request_id)
+    n = 1
     reason = get("reason", UNSET)
     if reason is not UNSET:
         if reason.__class__ is not str:
@@ -2191,7 +2211,6 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     protocol_version = get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
@@ -2199,6 +2218,13 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
     server_info = get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
+    if len(o) == 3:
+        return InitializeResult(
+            protocol_version=protocol_version,
+            capabilities=capabilities,
+            server_info=server_info,
+        )
+    n = 3
     instructions = get("instructions", UNSET)
     if instructions is not UNSET:
         if instructions.__class__ is not str:
@@ -2241,9 +2267,11 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/initialized":
         raise wrong((at, "method"), '"notifications/initialized"', get("method", UNSET))
+    if len(o) == 1:
+        return InitializedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -2267,6 +2295,8 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ClientCapabilities()
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -2317,6 +2347,8 @@ def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ClientCapabilitiesRoots()
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2342,6 +2374,8 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilities()
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -2406,6 +2440,8 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesPrompts()
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2431,6 +2467,8 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesResources()
     n = 0
     subscribe = get("subscribe", UNSET)
     if subscribe is not UNSET:
@@ -2465,6 +2503,8 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesTools()
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -2490,10 +2530,12 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return BaseMetadata(name=name)
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -2518,13 +2560,15 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     version = get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return Implementation(version=version, name=name)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -2549,9 +2593,11 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "ping":
         raise wrong((at, "method"), '"ping"', get("method", UNSET))
+    if len(o) == 1:
+        return PingRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -2599,12 +2645,16 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     progress_token = get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
     progress = get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
+    if len(o) == 2:
+        return ProgressNotificationParams(
+            progress_token=progress_token, progress=progress
+        )
+    n = 2
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -2642,14 +2692,16 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    method = get("method", UNSET)
+    if method.__class__ is not str:
+        raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return PaginatedRequest(method=method)
     n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
         n += 1
-    method = get("method", UNSET)
-    if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PaginatedRequest_members)
@@ -2669,6 +2721,8 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return PaginatedRequestParams()
     n = 0
     cursor = get("cursor", UNSET)
     if cursor is not UNSET:
@@ -2694,6 +2748,8 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(PaginatedResult, {"wire_": o})
     n = 0
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
@@ -2729,9 +2785,11 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "resources/list":
         raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListResourcesRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -2755,9 +2813,11 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     resources = get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
+    if len(o) == 1:
+        return ListResourcesResult(resources=resources)
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -2791,9 +2851,11 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "resources/templates/list":
         raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListResourceTemplatesRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -2817,11 +2879,13 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     resource_templates = get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
+    if len(o) == 1:
+        return ListResourceTemplatesResult(resource_templates=resource_templates)
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -2904,11 +2968,13 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     contents = get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
+    if len(o) == 1:
+        return ReadResourceResult(contents=contents)
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -2954,13 +3020,15 @@ def _read_ResourceListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
             get("method", UNSET),
         )
+    if len(o) == 1:
+        return ResourceListChangedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -3122,10 +3190,15 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return Resource(uri=uri, name=name)
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -3150,9 +3223,6 @@ def _read_Resource(o: Json, at: At) -> Resource:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -3197,10 +3267,15 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri_template = get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return ResourceTemplate(uri_template=uri_template, name=name)
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -3220,9 +3295,6 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -3264,10 +3336,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return ResourceContents(uri=uri)
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -3299,13 +3373,15 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return TextResourceContents(text=text, uri=uri)
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -3339,13 +3415,15 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     blob = get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return BlobResourceContents(blob=blob, uri=uri)
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -3379,9 +3457,11 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "prompts/list":
         raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListPromptsRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -3405,9 +3485,11 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     prompts = get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
+    if len(o) == 1:
+        return ListPromptsResult(prompts=prompts)
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -3465,10 +3547,12 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return GetPromptRequestParams(name=name)
+    n = 1
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         arguments = check_map(read_string, arguments, (at, "arguments"))
@@ -3492,14 +3576,16 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    messages = get("messages", UNSET)
+    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
+    if len(o) == 1:
+        return GetPromptResult(messages=messages)
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    messages = get("messages", UNSET)
-    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -3528,6 +3614,11 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return Prompt(name=name)
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
@@ -3543,9 +3634,6 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -3583,6 +3671,11 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return PromptArgument(name=name)
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
@@ -3594,9 +3687,6 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
         if required.__class__ is not bool:
             raise wrong((at, "required"), "boolean", required)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -3675,12 +3765,17 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', get("type", UNSET))
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 3:
+        return ResourceLink(uri=uri, name=name)
+    n = 3
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -3705,9 +3800,6 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -3752,11 +3844,13 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "resource":
         raise wrong((at, "type"), '"resource"', get("type", UNSET))
     resource = get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
+    if len(o) == 2:
+        return EmbeddedResource(resource=resource)
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -3791,11 +3885,13 @@ def _read_PromptListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/prompts/list_changed":
         raise wrong(
             (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return PromptListChangedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -3819,9 +3915,11 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "tools/list":
         raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListToolsRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_PaginatedRequestParams(params, (at, "params"))
@@ -3845,9 +3943,11 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     tools = get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
+    if len(o) == 1:
+        return ListToolsResult(tools=tools)
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -3881,9 +3981,11 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     content = get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
+    if len(o) == 1:
+        return CallToolResult(content=content)
+    n = 1
     structured_content = get("structuredContent", UNSET)
     if structured_content is not UNSET:
         if structured_content.__class__ is not dict:
@@ -3949,10 +4051,12 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return CallToolRequestParams(name=name)
+    n = 1
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         if arguments.__class__ is not dict:
@@ -3977,11 +4081,13 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/tools/list_changed":
         raise wrong(
             (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return ToolListChangedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -4005,6 +4111,8 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ToolAnnotations()
     n = 0
     title = get("title", UNSET)
     if title is not UNSET:
@@ -4065,14 +4173,19 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    input_schema = get("inputSchema", UNSET)
+    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return Tool(input_schema=input_schema, name=name)
     n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    input_schema = get("inputSchema", UNSET)
-    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     output_schema = get("outputSchema", UNSET)
     if output_schema is not UNSET:
         output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
@@ -4086,9 +4199,6 @@ def _read_Tool(o: Json, at: At) -> Tool:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -4130,9 +4240,11 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if len(o) == 1:
+        return ToolInputSchema()
+    n = 1
     properties = get("properties", UNSET)
     if properties is not UNSET:
         properties = check_objects(properties, (at, "properties"))
@@ -4162,9 +4274,11 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if len(o) == 1:
+        return ToolOutputSchema()
+    n = 1
     properties = get("properties", UNSET)
     if properties is not UNSET:
         properties = check_objects(properties, (at, "properties"))
@@ -4277,7 +4391,6 @@ def _read_LoggingMessageNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     level = get("level", UNSET)
     if level not in (
         "debug",
@@ -4294,14 +4407,17 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
+    data = get("data", UNSET)
+    if data is UNSET:
+        raise wrong((at, "data"), "a value", data)
+    if len(o) == 2:
+        return LoggingMessageNotificationParams(level=level, data=data)
+    n = 2
     logger = get("logger", UNSET)
     if logger is not UNSET:
         if logger.__class__ is not str:
             raise wrong((at, "logger"), "string", logger)
         n += 1
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _LoggingMessageNotificationParams_members)
@@ -4349,9 +4465,14 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     messages = get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
+    max_tokens = get("maxTokens", UNSET)
+    if not is_number(max_tokens):
+        raise wrong((at, "maxTokens"), "number", max_tokens)
+    if len(o) == 2:
+        return CreateMessageRequestParams(messages=messages, max_tokens=max_tokens)
+    n = 2
     model_preferences = get("modelPreferences", UNSET)
     if model_preferences is not UNSET:
         model_preferences = _read_ModelPreferences(
@@ -4377,9 +4498,6 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         if not is_number(temperature):
             raise wrong((at, "temperature"), "number", temperature)
         n += 1
-    max_tokens = get("maxTokens", UNSET)
-    if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
     stop_sequences = get("stopSequences", UNSET)
     if stop_sequences is not UNSET:
         stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
@@ -4431,10 +4549,17 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     model = get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
+    role = get("role", UNSET)
+    if role not in ("user", "assistant"):
+        raise wrong((at, "role"), '"user" | "assistant"', role)
+    content = get("content", UNSET)
+    content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 3:
+        return CreateMessageResult(model=model, role=role, content=content)
+    n = 3
     stop_reason = get("stopReason", UNSET)
     if stop_reason is not UNSET:
         if stop_reason.__class__ is not str:
@@ -4449,11 +4574,6 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    role = get("role", UNSET)
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
-    content = _read_CreateMessageResult_content(content, (at, "content"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CreateMessageResult_members)
@@ -4518,6 +4638,8 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return Annotations()
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
@@ -4568,12 +4690,14 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "text":
         raise wrong((at, "type"), '"text"', get("type", UNSET))
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
+    if len(o) == 2:
+        return TextContent(text=text)
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -4604,7 +4728,6 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "image":
         raise wrong((at, "type"), '"image"', get("type", UNSET))
     data = get("data", UNSET)
@@ -4613,6 +4736,9 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return ImageContent(data=data, mime_type=mime_type)
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -4645,7 +4771,6 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "audio":
         raise wrong((at, "type"), '"audio"', get("type", UNSET))
     data = get("data", UNSET)
@@ -4654,6 +4779,9 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return AudioContent(data=data, mime_type=mime_type)
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -4686,6 +4814,8 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ModelPreferences()
     n = 0
     hints = get("hints", UNSET)
     if hints is not UNSET:
@@ -4753,6 +4883,8 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ModelHint()
     n = 0
     name = get("name", UNSET)
     if name is not UNSET:
@@ -4802,11 +4934,13 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     ref = get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
     argument = get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
+    if len(o) == 2:
+        return CompleteRequestParams(ref=ref, argument=argument)
+    n = 2
     context = get("context", UNSET)
     if context is not UNSET:
         context = _read_CompleteRequestParamsContext(context, (at, "context"))
@@ -4872,6 +5006,8 @@ def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParams
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return CompleteRequestParamsContext()
     n = 0
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
@@ -4896,9 +5032,11 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     completion = get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
+    if len(o) == 1:
+        return CompleteResult(completion=completion)
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -4923,9 +5061,11 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     values = get("values", UNSET)
     values = read_strings(values, (at, "values"))
+    if len(o) == 1:
+        return CompleteResultCompletion(values=values)
+    n = 1
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -4981,12 +5121,14 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return PromptReference(name=name)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5011,9 +5153,11 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "roots/list":
         raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListRootsRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_RequestParams(params, (at, "params"))
@@ -5037,9 +5181,11 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     roots = get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
+    if len(o) == 1:
+        return ListRootsResult(roots=roots)
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -5064,10 +5210,12 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return Root(uri=uri)
+    n = 1
     name = get("name", UNSET)
     if name is not UNSET:
         if name.__class__ is not str:
@@ -5099,11 +5247,13 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "notifications/roots/list_changed":
         raise wrong(
             (at, "method"), '"notifications/roots/list_changed"', get("method", UNSET)
         )
+    if len(o) == 1:
+        return RootsListChangedNotification()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
@@ -5184,13 +5334,15 @@ def _read_ElicitRequestParamsRequestedSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
+    if len(o) == 2:
+        return ElicitRequestParamsRequestedSchema(properties=properties)
+    n = 2
     required = get("required", UNSET)
     if required is not UNSET:
         required = read_strings(required, (at, "required"))
@@ -5247,9 +5399,11 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    if len(o) == 1:
+        return StringSchema()
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5311,10 +5465,12 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     type = get("type", UNSET)
     if type not in ("number", "integer"):
         raise wrong((at, "type"), '"number" | "integer"', type)
+    if len(o) == 1:
+        return NumberSchema(type=type)
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5367,9 +5523,11 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "boolean":
         raise wrong((at, "type"), '"boolean"', get("type", UNSET))
+    if len(o) == 1:
+        return BooleanSchema()
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5410,9 +5568,13 @@ def _read_EnumSchema(o: Json, at: At) -> EnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    enum = get("enum", UNSET)
+    enum = read_strings(enum, (at, "enum"))
+    if len(o) == 2:
+        return EnumSchema(enum=enum)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5423,8 +5585,6 @@ def _read_EnumSchema(o: Json, at: At) -> EnumSchema:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    enum = get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
     enum_names = get("enumNames", UNSET)
     if enum_names is not UNSET:
         enum_names = read_strings(enum_names, (at, "enumNames"))
@@ -5458,10 +5618,12 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     action = get("action", UNSET)
     if action not in ("accept", "decline", "cancel"):
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
+    if len(o) == 1:
+        return ElicitResult(action=action)
+    n = 1
     content = get("content", UNSET)
     if content is not UNSET:
         content = check_map(_read_ElicitResult_content_value, content, (at, "content"))

@@ -2929,6 +2929,8 @@ def _read_TaskAugmentedRequestParams(o: Json, at: At) -> TaskAugmentedRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(TaskAugmentedRequestParams, {})
     n = 0
     task = get("task", UNSET)
     if task is not UNSET:
@@ -2961,6 +2963,8 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(RequestParamsMeta, {})
     n = 0
     progress_token = get("progressToken", UNSET)
     if progress_token is not UNSET:
@@ -2991,6 +2995,8 @@ def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(RequestParams, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -3015,10 +3021,12 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return build(Request, {"method": method})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3043,6 +3051,8 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(NotificationParams, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -3068,10 +3078,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return build(Notification, {"method": method})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3096,6 +3108,8 @@ def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(Result, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -3121,13 +3135,15 @@ def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(Error, {"code": code, "message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3152,7 +3168,6 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
@@ -3160,6 +3175,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 3:
+        return build(JSONRPCRequest, {"id": id, "method": method})
+    n = 3
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3186,12 +3204,14 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 2:
+        return build(JSONRPCNotification, {"method": method})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3241,15 +3261,17 @@ def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    error = get("error", UNSET)
+    error = _read_Error(error, (at, "error"))
+    if len(o) == 2:
+        return build(JSONRPCErrorResponse, {"error": error})
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
         n += 1
-    error = get("error", UNSET)
-    error = _read_Error(error, (at, "error"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _JSONRPCErrorResponse_members)
@@ -3269,11 +3291,13 @@ def _read_URLElicitationRequiredError(o: Json, at: At) -> URLElicitationRequired
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     error = get("error", UNSET)
     error = _read_URLElicitationRequiredErrorError(error, (at, "error"))
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(URLElicitationRequiredError, {"error": error})
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
@@ -3368,6 +3392,8 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(CancelledNotificationParams, {})
     n = 0
     request_id = get("requestId", UNSET)
     if request_id is not UNSET:
@@ -3436,7 +3462,6 @@ def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     protocol_version = get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
@@ -3444,6 +3469,16 @@ def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
     client_info = get("clientInfo", UNSET)
     client_info = _read_Implementation(client_info, (at, "clientInfo"))
+    if len(o) == 3:
+        return build(
+            InitializeRequestParams,
+            {
+                "protocol_version": protocol_version,
+                "capabilities": capabilities,
+                "client_info": client_info,
+            },
+        )
+    n = 3
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_RequestParamsMeta(meta, (at, "_meta"))
@@ -3510,7 +3545,6 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     protocol_version = get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
@@ -3518,6 +3552,16 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
     server_info = get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
+    if len(o) == 3:
+        return build(
+            InitializeResult,
+            {
+                "protocol_version": protocol_version,
+                "capabilities": capabilities,
+                "server_info": server_info,
+            },
+        )
+    n = 3
     instructions = get("instructions", UNSET)
     if instructions is not UNSET:
         if instructions.__class__ is not str:
@@ -3563,15 +3607,17 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/initialized":
         raise wrong((at, "method"), '"notifications/initialized"', get("method", UNSET))
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(InitializedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _InitializedNotification_members)
@@ -3591,6 +3637,8 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilities, {})
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -3651,6 +3699,8 @@ def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesRoots, {})
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -3678,6 +3728,8 @@ def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampl
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesSampling, {})
     n = 0
     context = get("context", UNSET)
     if context is not UNSET:
@@ -3715,6 +3767,8 @@ def _read_ClientCapabilitiesElicitation(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesElicitation, {})
     n = 0
     form = get("form", UNSET)
     if form is not UNSET:
@@ -3749,6 +3803,8 @@ def _read_ClientCapabilitiesTasks(o: Json, at: At) -> ClientCapabilitiesTasks:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesTasks, {})
     n = 0
     list_ = get("list", UNSET)
     if list_ is not UNSET:
@@ -3792,6 +3848,8 @@ def _read_ClientCapabilitiesTasksRequests(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesTasksRequests, {})
     n = 0
     sampling = get("sampling", UNSET)
     if sampling is not UNSET:
@@ -3833,6 +3891,8 @@ def _read_ClientCapabilitiesTasksRequestsSampling(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesTasksRequestsSampling, {})
     n = 0
     create_message = get("createMessage", UNSET)
     if create_message is not UNSET:
@@ -3865,6 +3925,8 @@ def _read_ClientCapabilitiesTasksRequestsElicitation(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesTasksRequestsElicitation, {})
     n = 0
     create = get("create", UNSET)
     if create is not UNSET:
@@ -3894,6 +3956,8 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilities, {})
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -3968,6 +4032,8 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesPrompts, {})
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -3995,6 +4061,8 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesResources, {})
     n = 0
     subscribe = get("subscribe", UNSET)
     if subscribe is not UNSET:
@@ -4030,6 +4098,8 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesTools, {})
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -4057,6 +4127,8 @@ def _read_ServerCapabilitiesTasks(o: Json, at: At) -> ServerCapabilitiesTasks:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesTasks, {})
     n = 0
     list_ = get("list", UNSET)
     if list_ is not UNSET:
@@ -4100,6 +4172,8 @@ def _read_ServerCapabilitiesTasksRequests(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesTasksRequests, {})
     n = 0
     tools = get("tools", UNSET)
     if tools is not UNSET:
@@ -4126,6 +4200,8 @@ def _read_ServerCapabilitiesTasksRequestsTools(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesTasksRequestsTools, {})
     n = 0
     call = get("call", UNSET)
     if call is not UNSET:
@@ -4153,10 +4229,12 @@ def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     src = get("src", UNSET)
     if src.__class__ is not str:
         raise wrong((at, "src"), "string", src)
+    if len(o) == 1:
+        return build(Icon, {"src": src})
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -4203,6 +4281,8 @@ def _read_Icons(o: Json, at: At) -> Icons:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(Icons, {})
     n = 0
     icons = get("icons", UNSET)
     if icons is not UNSET:
@@ -4227,10 +4307,12 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(BaseMetadata, {"name": name})
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -4255,10 +4337,15 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     version = get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(Implementation, {"version": version, "name": name})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -4269,9 +4356,6 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
         if website_url.__class__ is not str:
             raise wrong((at, "websiteUrl"), "string", website_url)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -4317,17 +4401,19 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("method") != "ping":
         raise wrong((at, "method"), '"ping"', get("method", UNSET))
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
+    if len(o) == 3:
+        return build(PingRequest, {"id": id})
+    n = 3
+    params = get("params", UNSET)
+    if params is not UNSET:
+        params = _read_RequestParams(params, (at, "params"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PingRequest_members)
@@ -4347,12 +4433,17 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     progress_token = get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
     progress = get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
+    if len(o) == 2:
+        return build(
+            ProgressNotificationParams,
+            {"progress_token": progress_token, "progress": progress},
+        )
+    n = 2
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -4428,6 +4519,8 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(PaginatedRequestParams, {})
     n = 0
     cursor = get("cursor", UNSET)
     if cursor is not UNSET:
@@ -4461,11 +4554,6 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
@@ -4473,6 +4561,13 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 3:
+        return build(PaginatedRequest, {"id": id, "method": method})
+    n = 3
+    params = get("params", UNSET)
+    if params is not UNSET:
+        params = _read_PaginatedRequestParams(params, (at, "params"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PaginatedRequest_members)
@@ -4495,6 +4590,8 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(PaginatedResult, {})
     n = 0
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
@@ -4529,17 +4626,19 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("method") != "resources/list":
         raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
+    if len(o) == 3:
+        return build(ListResourcesRequest, {"id": id})
+    n = 3
+    params = get("params", UNSET)
+    if params is not UNSET:
+        params = _read_PaginatedRequestParams(params, (at, "params"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListResourcesRequest_members)
@@ -4559,9 +4658,11 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     resources = get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
+    if len(o) == 1:
+        return build(ListResourcesResult, {"resources": resources})
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -4601,17 +4702,19 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("method") != "resources/templates/list":
         raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
+    if len(o) == 3:
+        return build(ListResourceTemplatesRequest, {"id": id})
+    n = 3
+    params = get("params", UNSET)
+    if params is not UNSET:
+        params = _read_PaginatedRequestParams(params, (at, "params"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListResourceTemplatesRequest_members)
@@ -4633,11 +4736,15 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     resource_templates = get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
+    if len(o) == 1:
+        return build(
+            ListResourceTemplatesResult, {"resource_templates": resource_templates}
+        )
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -4679,10 +4786,12 @@ def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(ResourceRequestParams, {"uri": uri})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_RequestParamsMeta(meta, (at, "_meta"))
@@ -4706,10 +4815,12 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(ReadResourceRequestParams, {"uri": uri})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_RequestParamsMeta(meta, (at, "_meta"))
@@ -4763,11 +4874,13 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     contents = get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
+    if len(o) == 1:
+        return build(ReadResourceResult, {"contents": contents})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -4815,19 +4928,21 @@ def _read_ResourceListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
             get("method", UNSET),
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(ResourceListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ResourceListChangedNotification_members)
@@ -4847,10 +4962,12 @@ def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(SubscribeRequestParams, {"uri": uri})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_RequestParamsMeta(meta, (at, "_meta"))
@@ -4904,10 +5021,12 @@ def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(UnsubscribeRequestParams, {"uri": uri})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_RequestParamsMeta(meta, (at, "_meta"))
@@ -4963,10 +5082,12 @@ def _read_ResourceUpdatedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(ResourceUpdatedNotificationParams, {"uri": uri})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -5024,10 +5145,15 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(Resource, {"uri": uri, "name": name})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -5052,9 +5178,6 @@ def _read_Resource(o: Json, at: At) -> Resource:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5109,10 +5232,15 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri_template = get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(ResourceTemplate, {"uri_template": uri_template, "name": name})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -5132,9 +5260,6 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5186,10 +5311,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(ResourceContents, {"uri": uri})
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -5224,13 +5351,15 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return build(TextResourceContents, {"text": text, "uri": uri})
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -5271,13 +5400,15 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     blob = get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return build(BlobResourceContents, {"blob": blob, "uri": uri})
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -5318,17 +5449,19 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("method") != "prompts/list":
         raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
+    if len(o) == 3:
+        return build(ListPromptsRequest, {"id": id})
+    n = 3
+    params = get("params", UNSET)
+    if params is not UNSET:
+        params = _read_PaginatedRequestParams(params, (at, "params"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListPromptsRequest_members)
@@ -5348,9 +5481,11 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     prompts = get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
+    if len(o) == 1:
+        return build(ListPromptsResult, {"prompts": prompts})
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -5385,10 +5520,12 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(GetPromptRequestParams, {"name": name})
+    n = 1
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         arguments = check_map(read_string, arguments, (at, "arguments"))
@@ -5451,14 +5588,16 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    messages = get("messages", UNSET)
+    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
+    if len(o) == 1:
+        return build(GetPromptResult, {"messages": messages})
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    messages = get("messages", UNSET)
-    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -5493,6 +5632,11 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(Prompt, {"name": name})
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
@@ -5508,9 +5652,6 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5558,6 +5699,11 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(PromptArgument, {"name": name})
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
@@ -5569,9 +5715,6 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
         if required.__class__ is not bool:
             raise wrong((at, "required"), "boolean", required)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5657,12 +5800,17 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', get("type", UNSET))
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 3:
+        return build(ResourceLink, {"uri": uri, "name": name})
+    n = 3
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -5687,9 +5835,6 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5744,11 +5889,13 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "resource":
         raise wrong((at, "type"), '"resource"', get("type", UNSET))
     resource = get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
+    if len(o) == 2:
+        return build(EmbeddedResource, {"resource": resource})
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -5789,17 +5936,19 @@ def _read_PromptListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/prompts/list_changed":
         raise wrong(
             (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(PromptListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PromptListChangedNotification_members)
@@ -5819,17 +5968,19 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("method") != "tools/list":
         raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
+    if len(o) == 3:
+        return build(ListToolsRequest, {"id": id})
+    n = 3
+    params = get("params", UNSET)
+    if params is not UNSET:
+        params = _read_PaginatedRequestParams(params, (at, "params"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListToolsRequest_members)
@@ -5849,9 +6000,11 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     tools = get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
+    if len(o) == 1:
+        return build(ListToolsResult, {"tools": tools})
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -5886,9 +6039,11 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     content = get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
+    if len(o) == 1:
+        return build(CallToolResult, {"content": content})
+    n = 1
     structured_content = get("structuredContent", UNSET)
     if structured_content is not UNSET:
         if structured_content.__class__ is not dict:
@@ -5936,10 +6091,12 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(CallToolRequestParams, {"name": name})
+    n = 1
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         if arguments.__class__ is not dict:
@@ -6015,17 +6172,19 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/tools/list_changed":
         raise wrong(
             (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(ToolListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ToolListChangedNotification_members)
@@ -6045,6 +6204,8 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ToolAnnotations, {})
     n = 0
     title = get("title", UNSET)
     if title is not UNSET:
@@ -6108,6 +6269,8 @@ def _read_ToolExecution(o: Json, at: At) -> ToolExecution:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ToolExecution, {})
     n = 0
     task_support = get("taskSupport", UNSET)
     if task_support is not UNSET:
@@ -6137,14 +6300,19 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    input_schema = get("inputSchema", UNSET)
+    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(Tool, {"input_schema": input_schema, "name": name})
     n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    input_schema = get("inputSchema", UNSET)
-    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     execution = get("execution", UNSET)
     if execution is not UNSET:
         execution = _read_ToolExecution(execution, (at, "execution"))
@@ -6162,9 +6330,6 @@ def _read_Tool(o: Json, at: At) -> Tool:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -6219,14 +6384,16 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if get("type") != "object":
+        raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if len(o) == 1:
+        return build(ToolInputSchema, {})
     n = 1
     schema_ = get("$schema", UNSET)
     if schema_ is not UNSET:
         if schema_.__class__ is not str:
             raise wrong((at, "$schema"), "string", schema_)
         n += 1
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     if properties is not UNSET:
         properties = check_objects(properties, (at, "properties"))
@@ -6266,14 +6433,16 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if get("type") != "object":
+        raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if len(o) == 1:
+        return build(ToolOutputSchema, {})
     n = 1
     schema_ = get("$schema", UNSET)
     if schema_ is not UNSET:
         if schema_.__class__ is not str:
             raise wrong((at, "$schema"), "string", schema_)
         n += 1
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     if properties is not UNSET:
         properties = check_objects(properties, (at, "properties"))
@@ -6313,6 +6482,8 @@ def _read_TaskMetadata(o: Json, at: At) -> TaskMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(TaskMetadata, {})
     n = 0
     ttl = get("ttl", UNSET)
     if ttl is not UNSET:
@@ -6358,7 +6529,6 @@ def _read_Task(o: Json, at: At) -> Task:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 5
     task_id = get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
@@ -6369,11 +6539,6 @@ def _read_Task(o: Json, at: At) -> Task:
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
             status,
         )
-    status_message = get("statusMessage", UNSET)
-    if status_message is not UNSET:
-        if status_message.__class__ is not str:
-            raise wrong((at, "statusMessage"), "string", status_message)
-        n += 1
     created_at = get("createdAt", UNSET)
     if created_at.__class__ is not str:
         raise wrong((at, "createdAt"), "string", created_at)
@@ -6382,6 +6547,23 @@ def _read_Task(o: Json, at: At) -> Task:
         raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
     ttl = get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
+    if len(o) == 5:
+        return build(
+            Task,
+            {
+                "task_id": task_id,
+                "status": status,
+                "created_at": created_at,
+                "last_updated_at": last_updated_at,
+                "ttl": ttl,
+            },
+        )
+    n = 5
+    status_message = get("statusMessage", UNSET)
+    if status_message is not UNSET:
+        if status_message.__class__ is not str:
+            raise wrong((at, "statusMessage"), "string", status_message)
+        n += 1
     poll_interval = get("pollInterval", UNSET)
     if poll_interval is not UNSET:
         if not is_number(poll_interval):
@@ -6432,9 +6614,11 @@ def _read_CreateTaskResult(o: Json, at: At) -> CreateTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     task = get("task", UNSET)
     task = _read_Task(task, (at, "task"))
+    if len(o) == 1:
+        return build(CreateTaskResult, {"task": task})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -6509,12 +6693,6 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 5
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
     task_id = get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
@@ -6525,11 +6703,6 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
             status,
         )
-    status_message = get("statusMessage", UNSET)
-    if status_message is not UNSET:
-        if status_message.__class__ is not str:
-            raise wrong((at, "statusMessage"), "string", status_message)
-        n += 1
     created_at = get("createdAt", UNSET)
     if created_at.__class__ is not str:
         raise wrong((at, "createdAt"), "string", created_at)
@@ -6538,6 +6711,28 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
         raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
     ttl = get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
+    if len(o) == 5:
+        return build(
+            GetTaskResult,
+            {
+                "task_id": task_id,
+                "status": status,
+                "created_at": created_at,
+                "last_updated_at": last_updated_at,
+                "ttl": ttl,
+            },
+        )
+    n = 5
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        if meta.__class__ is not dict:
+            raise wrong((at, "_meta"), "object", meta)
+        n += 1
+    status_message = get("statusMessage", UNSET)
+    if status_message is not UNSET:
+        if status_message.__class__ is not str:
+            raise wrong((at, "statusMessage"), "string", status_message)
+        n += 1
     poll_interval = get("pollInterval", UNSET)
     if poll_interval is not UNSET:
         if not is_number(poll_interval):
@@ -6635,6 +6830,8 @@ def _read_GetTaskPayloadResult(o: Json, at: At) -> GetTaskPayloadResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(GetTaskPayloadResult, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -6710,12 +6907,6 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 5
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
     task_id = get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
@@ -6726,11 +6917,6 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
             status,
         )
-    status_message = get("statusMessage", UNSET)
-    if status_message is not UNSET:
-        if status_message.__class__ is not str:
-            raise wrong((at, "statusMessage"), "string", status_message)
-        n += 1
     created_at = get("createdAt", UNSET)
     if created_at.__class__ is not str:
         raise wrong((at, "createdAt"), "string", created_at)
@@ -6739,6 +6925,28 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
         raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
     ttl = get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
+    if len(o) == 5:
+        return build(
+            CancelTaskResult,
+            {
+                "task_id": task_id,
+                "status": status,
+                "created_at": created_at,
+                "last_updated_at": last_updated_at,
+                "ttl": ttl,
+            },
+        )
+    n = 5
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        if meta.__class__ is not dict:
+            raise wrong((at, "_meta"), "object", meta)
+        n += 1
+    status_message = get("statusMessage", UNSET)
+    if status_message is not UNSET:
+        if status_message.__class__ is not str:
+            raise wrong((at, "statusMessage"), "string", status_message)
+        n += 1
     poll_interval = get("pollInterval", UNSET)
     if poll_interval is not UNSET:
         if not is_number(poll_interval):
@@ -6786,17 +6994,19 @@ def _read_ListTasksRequest(o: Json, at: At) -> ListTasksRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("method") != "tasks/list":
         raise wrong((at, "method"), '"tasks/list"', get("method", UNSET))
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
+    if len(o) == 3:
+        return build(ListTasksRequest, {"id": id})
+    n = 3
+    params = get("params", UNSET)
+    if params is not UNSET:
+        params = _read_PaginatedRequestParams(params, (at, "params"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListTasksRequest_members)
@@ -6816,9 +7026,11 @@ def _read_ListTasksResult(o: Json, at: At) -> ListTasksResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     tasks = get("tasks", UNSET)
     tasks = read_array(_read_Task, tasks, (at, "tasks"))
+    if len(o) == 1:
+        return build(ListTasksResult, {"tasks": tasks})
+    n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
         if next_cursor.__class__ is not str:
@@ -6853,12 +7065,6 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 5
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
     task_id = get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
@@ -6869,11 +7075,6 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
             status,
         )
-    status_message = get("statusMessage", UNSET)
-    if status_message is not UNSET:
-        if status_message.__class__ is not str:
-            raise wrong((at, "statusMessage"), "string", status_message)
-        n += 1
     created_at = get("createdAt", UNSET)
     if created_at.__class__ is not str:
         raise wrong((at, "createdAt"), "string", created_at)
@@ -6882,6 +7083,28 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
         raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
     ttl = get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
+    if len(o) == 5:
+        return build(
+            TaskStatusNotificationParams,
+            {
+                "task_id": task_id,
+                "status": status,
+                "created_at": created_at,
+                "last_updated_at": last_updated_at,
+                "ttl": ttl,
+            },
+        )
+    n = 5
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        if meta.__class__ is not dict:
+            raise wrong((at, "_meta"), "object", meta)
+        n += 1
+    status_message = get("statusMessage", UNSET)
+    if status_message is not UNSET:
+        if status_message.__class__ is not str:
+            raise wrong((at, "statusMessage"), "string", status_message)
+        n += 1
     poll_interval = get("pollInterval", UNSET)
     if poll_interval is not UNSET:
         if not is_number(poll_interval):
@@ -6958,7 +7181,6 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     level = get("level", UNSET)
     if level not in (
         "debug",
@@ -6975,6 +7197,9 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
+    if len(o) == 1:
+        return build(SetLevelRequestParams, {"level": level})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_RequestParamsMeta(meta, (at, "_meta"))
@@ -7030,7 +7255,6 @@ def _read_LoggingMessageNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     level = get("level", UNSET)
     if level not in (
         "debug",
@@ -7047,14 +7271,17 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
+    data = get("data", UNSET)
+    if data is UNSET:
+        raise wrong((at, "data"), "a value", data)
+    if len(o) == 2:
+        return build(LoggingMessageNotificationParams, {"level": level, "data": data})
+    n = 2
     logger = get("logger", UNSET)
     if logger is not UNSET:
         if logger.__class__ is not str:
             raise wrong((at, "logger"), "string", logger)
         n += 1
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7113,9 +7340,16 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     messages = get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
+    max_tokens = get("maxTokens", UNSET)
+    if not is_number(max_tokens):
+        raise wrong((at, "maxTokens"), "number", max_tokens)
+    if len(o) == 2:
+        return build(
+            CreateMessageRequestParams, {"messages": messages, "max_tokens": max_tokens}
+        )
+    n = 2
     model_preferences = get("modelPreferences", UNSET)
     if model_preferences is not UNSET:
         model_preferences = _read_ModelPreferences(
@@ -7141,9 +7375,6 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         if not is_number(temperature):
             raise wrong((at, "temperature"), "number", temperature)
         n += 1
-    max_tokens = get("maxTokens", UNSET)
-    if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
     stop_sequences = get("stopSequences", UNSET)
     if stop_sequences is not UNSET:
         stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
@@ -7226,6 +7457,8 @@ def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ToolChoice, {})
     n = 0
     mode = get("mode", UNSET)
     if mode is not UNSET:
@@ -7281,10 +7514,19 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     model = get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
+    role = get("role", UNSET)
+    if role not in ("user", "assistant"):
+        raise wrong((at, "role"), '"user" | "assistant"', role)
+    content = get("content", UNSET)
+    content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 3:
+        return build(
+            CreateMessageResult, {"model": model, "role": role, "content": content}
+        )
+    n = 3
     stop_reason = get("stopReason", UNSET)
     if stop_reason is not UNSET:
         if stop_reason.__class__ is not str:
@@ -7299,11 +7541,6 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    role = get("role", UNSET)
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
-    content = _read_CreateMessageResult_content(content, (at, "content"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CreateMessageResult_members)
@@ -7393,12 +7630,14 @@ def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     role = get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
     content = get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 2:
+        return build(SamplingMessage, {"role": role, "content": content})
+    n = 2
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7426,6 +7665,8 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(Annotations, {})
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
@@ -7482,12 +7723,14 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "text":
         raise wrong((at, "type"), '"text"', get("type", UNSET))
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
+    if len(o) == 2:
+        return build(TextContent, {"text": text})
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7521,7 +7764,6 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "image":
         raise wrong((at, "type"), '"image"', get("type", UNSET))
     data = get("data", UNSET)
@@ -7530,6 +7772,9 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return build(ImageContent, {"data": data, "mime_type": mime_type})
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7569,7 +7814,6 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "audio":
         raise wrong((at, "type"), '"audio"', get("type", UNSET))
     data = get("data", UNSET)
@@ -7578,6 +7822,9 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return build(AudioContent, {"data": data, "mime_type": mime_type})
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7617,7 +7864,6 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     if get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', get("type", UNSET))
     id = get("id", UNSET)
@@ -7629,6 +7875,9 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     input = get("input", UNSET)
     if input.__class__ is not dict:
         raise wrong((at, "input"), "object", input)
+    if len(o) == 4:
+        return build(ToolUseContent, {"id": id, "name": name, "input": input})
+    n = 4
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7656,7 +7905,6 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', get("type", UNSET))
     tool_use_id = get("toolUseId", UNSET)
@@ -7664,6 +7912,11 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
         raise wrong((at, "toolUseId"), "string", tool_use_id)
     content = get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
+    if len(o) == 3:
+        return build(
+            ToolResultContent, {"tool_use_id": tool_use_id, "content": content}
+        )
+    n = 3
     structured_content = get("structuredContent", UNSET)
     if structured_content is not UNSET:
         if structured_content.__class__ is not dict:
@@ -7716,6 +7969,8 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ModelPreferences, {})
     n = 0
     hints = get("hints", UNSET)
     if hints is not UNSET:
@@ -7786,6 +8041,8 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ModelHint, {})
     n = 0
     name = get("name", UNSET)
     if name is not UNSET:
@@ -7811,11 +8068,13 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     ref = get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
     argument = get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
+    if len(o) == 2:
+        return build(CompleteRequestParams, {"ref": ref, "argument": argument})
+    n = 2
     context = get("context", UNSET)
     if context is not UNSET:
         context = _read_CompleteRequestParamsContext(context, (at, "context"))
@@ -7896,6 +8155,8 @@ def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParams
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(CompleteRequestParamsContext, {})
     n = 0
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
@@ -7952,9 +8213,11 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     completion = get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
+    if len(o) == 1:
+        return build(CompleteResult, {"completion": completion})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7981,9 +8244,11 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     values = get("values", UNSET)
     values = read_strings(values, (at, "values"))
+    if len(o) == 1:
+        return build(CompleteResultCompletion, {"values": values})
+    n = 1
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -8040,12 +8305,14 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(PromptReference, {"name": name})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8070,17 +8337,19 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("method") != "roots/list":
         raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
+    if len(o) == 3:
+        return build(ListRootsRequest, {"id": id})
+    n = 3
+    params = get("params", UNSET)
+    if params is not UNSET:
+        params = _read_RequestParams(params, (at, "params"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListRootsRequest_members)
@@ -8100,9 +8369,11 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     roots = get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
+    if len(o) == 1:
+        return build(ListRootsResult, {"roots": roots})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -8127,10 +8398,12 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(Root, {"uri": uri})
+    n = 1
     name = get("name", UNSET)
     if name is not UNSET:
         if name.__class__ is not str:
@@ -8162,17 +8435,19 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/roots/list_changed":
         raise wrong(
             (at, "method"), '"notifications/roots/list_changed"', get("method", UNSET)
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(RootsListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _RootsListChangedNotification_members)
@@ -8192,12 +8467,6 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode != "form":
-            raise wrong((at, "mode"), '"form"', mode)
-        n += 1
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
@@ -8205,6 +8474,17 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
     )
+    if len(o) == 2:
+        return build(
+            ElicitRequestFormParams,
+            {"message": message, "requested_schema": requested_schema},
+        )
+    n = 2
+    mode = get("mode", UNSET)
+    if mode is not UNSET:
+        if mode != "form":
+            raise wrong((at, "mode"), '"form"', mode)
+        n += 1
     task = get("task", UNSET)
     if task is not UNSET:
         task = _read_TaskMetadata(task, (at, "task"))
@@ -8253,18 +8533,20 @@ def _read_ElicitRequestFormParamsRequestedSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
+    if len(o) == 2:
+        return build(ElicitRequestFormParamsRequestedSchema, {"properties": properties})
+    n = 2
+    schema_ = get("$schema", UNSET)
+    if schema_ is not UNSET:
+        if schema_.__class__ is not str:
+            raise wrong((at, "$schema"), "string", schema_)
+        n += 1
     required = get("required", UNSET)
     if required is not UNSET:
         required = read_strings(required, (at, "required"))
@@ -8357,7 +8639,6 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     if get("mode") != "url":
         raise wrong((at, "mode"), '"url"', get("mode", UNSET))
     message = get("message", UNSET)
@@ -8369,6 +8650,12 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
     url = get("url", UNSET)
     if url.__class__ is not str:
         raise wrong((at, "url"), "string", url)
+    if len(o) == 4:
+        return build(
+            ElicitRequestURLParams,
+            {"message": message, "elicitation_id": elicitation_id, "url": url},
+        )
+    n = 4
     task = get("task", UNSET)
     if task is not UNSET:
         task = _read_TaskMetadata(task, (at, "task"))
@@ -8467,9 +8754,11 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    if len(o) == 1:
+        return build(StringSchema, {})
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8542,10 +8831,12 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     type = get("type", UNSET)
     if type not in ("number", "integer"):
         raise wrong((at, "type"), '"number" | "integer"', type)
+    if len(o) == 1:
+        return build(NumberSchema, {"type": type})
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8609,9 +8900,11 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "boolean":
         raise wrong((at, "type"), '"boolean"', get("type", UNSET))
+    if len(o) == 1:
+        return build(BooleanSchema, {})
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8660,9 +8953,13 @@ def _read_UntitledSingleSelectEnumSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    enum = get("enum", UNSET)
+    enum = read_strings(enum, (at, "enum"))
+    if len(o) == 2:
+        return build(UntitledSingleSelectEnumSchema, {"enum": enum})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8673,8 +8970,6 @@ def _read_UntitledSingleSelectEnumSchema(
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    enum = get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
     default = get("default", UNSET)
     if default is not UNSET:
         if default.__class__ is not str:
@@ -8712,9 +9007,15 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    one_of = get("oneOf", UNSET)
+    one_of = read_array(
+        _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
+    )
+    if len(o) == 2:
+        return build(TitledSingleSelectEnumSchema, {"one_of": one_of})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8725,10 +9026,6 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    one_of = get("oneOf", UNSET)
-    one_of = read_array(
-        _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
-    )
     default = get("default", UNSET)
     if default is not UNSET:
         if default.__class__ is not str:
@@ -8801,9 +9098,13 @@ def _read_UntitledMultiSelectEnumSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "array":
         raise wrong((at, "type"), '"array"', get("type", UNSET))
+    items = get("items", UNSET)
+    items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
+    if len(o) == 2:
+        return build(UntitledMultiSelectEnumSchema, {"items": items})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8824,8 +9125,6 @@ def _read_UntitledMultiSelectEnumSchema(
         if not is_number(max_items):
             raise wrong((at, "maxItems"), "number", max_items)
         n += 1
-    items = get("items", UNSET)
-    items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
     default = get("default", UNSET)
     if default is not UNSET:
         default = read_strings(default, (at, "default"))
@@ -8896,9 +9195,13 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "array":
         raise wrong((at, "type"), '"array"', get("type", UNSET))
+    items = get("items", UNSET)
+    items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
+    if len(o) == 2:
+        return build(TitledMultiSelectEnumSchema, {"items": items})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8919,8 +9222,6 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
         if not is_number(max_items):
             raise wrong((at, "maxItems"), "number", max_items)
         n += 1
-    items = get("items", UNSET)
-    items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
     default = get("default", UNSET)
     if default is not UNSET:
         default = read_strings(default, (at, "default"))
@@ -9023,9 +9324,13 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    enum = get("enum", UNSET)
+    enum = read_strings(enum, (at, "enum"))
+    if len(o) == 2:
+        return build(LegacyTitledEnumSchema, {"enum": enum})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -9036,8 +9341,6 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    enum = get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
     enum_names = get("enumNames", UNSET)
     if enum_names is not UNSET:
         enum_names = read_strings(enum_names, (at, "enumNames"))
@@ -9082,10 +9385,12 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     action = get("action", UNSET)
     if action not in ("accept", "decline", "cancel"):
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
+    if len(o) == 1:
+        return build(ElicitResult, {"action": action})
+    n = 1
     content = get("content", UNSET)
     if content is not UNSET:
         content = check_map(_read_ElicitResult_content_value, content, (at, "content"))

@@ -3042,26 +3042,34 @@ def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
-    progress_token = get("progressToken", UNSET)
-    if progress_token is not UNSET:
-        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-        n += 1
     protocol_version = get("io.modelcontextprotocol/protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong(
             (at, "io.modelcontextprotocol/protocolVersion"), "string", protocol_version
         )
+    client_capabilities = get("io.modelcontextprotocol/clientCapabilities", UNSET)
+    client_capabilities = _read_ClientCapabilities(
+        client_capabilities, (at, "io.modelcontextprotocol/clientCapabilities")
+    )
+    if len(o) == 2:
+        return build(
+            RequestMetaObject,
+            {
+                "protocol_version": protocol_version,
+                "client_capabilities": client_capabilities,
+            },
+        )
+    n = 2
+    progress_token = get("progressToken", UNSET)
+    if progress_token is not UNSET:
+        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
+        n += 1
     client_info = get("io.modelcontextprotocol/clientInfo", UNSET)
     if client_info is not UNSET:
         client_info = _read_Implementation(
             client_info, (at, "io.modelcontextprotocol/clientInfo")
         )
         n += 1
-    client_capabilities = get("io.modelcontextprotocol/clientCapabilities", UNSET)
-    client_capabilities = _read_ClientCapabilities(
-        client_capabilities, (at, "io.modelcontextprotocol/clientCapabilities")
-    )
     log_level = get("io.modelcontextprotocol/logLevel", UNSET)
     if log_level is not UNSET:
         if log_level not in (
@@ -3124,6 +3132,8 @@ def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(NotificationMetaObject, {})
     n = 0
     subscription_id = get("io.modelcontextprotocol/subscriptionId", UNSET)
     if subscription_id is not UNSET:
@@ -3152,6 +3162,8 @@ def _read_ResultMetaObject(o: Json, at: At) -> ResultMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ResultMetaObject, {})
     n = 0
     server_info = get("io.modelcontextprotocol/serverInfo", UNSET)
     if server_info is not UNSET:
@@ -3197,10 +3209,12 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return build(Request, {"method": method})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3225,6 +3239,8 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(NotificationParams, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -3249,10 +3265,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return build(Notification, {"method": method})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3277,16 +3295,18 @@ def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 1:
+        return build(Result, {"result_type": result_type})
+    n = 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _Result_members)
@@ -3306,13 +3326,15 @@ def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(Error, {"code": code, "message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3337,7 +3359,6 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
@@ -3345,6 +3366,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 3:
+        return build(JSONRPCRequest, {"id": id, "method": method})
+    n = 3
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3371,12 +3395,14 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 2:
+        return build(JSONRPCNotification, {"method": method})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3426,15 +3452,17 @@ def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    error = get("error", UNSET)
+    error = _read_Error(error, (at, "error"))
+    if len(o) == 2:
+        return build(JSONRPCErrorResponse, {"error": error})
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
         n += 1
-    error = get("error", UNSET)
-    error = _read_Error(error, (at, "error"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _JSONRPCErrorResponse_members)
@@ -3454,13 +3482,15 @@ def _read_ParseError(o: Json, at: At) -> ParseError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32700:
         raise wrong((at, "code"), "-32700", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(ParseError, {"message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3483,13 +3513,15 @@ def _read_InvalidRequestError(o: Json, at: At) -> InvalidRequestError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32600:
         raise wrong((at, "code"), "-32600", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(InvalidRequestError, {"message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3514,13 +3546,15 @@ def _read_MethodNotFoundError(o: Json, at: At) -> MethodNotFoundError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32601:
         raise wrong((at, "code"), "-32601", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(MethodNotFoundError, {"message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3545,13 +3579,15 @@ def _read_InvalidParamsError(o: Json, at: At) -> InvalidParamsError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32602:
         raise wrong((at, "code"), "-32602", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(InvalidParamsError, {"message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3576,13 +3612,15 @@ def _read_InternalError(o: Json, at: At) -> InternalError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32603:
         raise wrong((at, "code"), "-32603", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(InternalError, {"message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3605,11 +3643,13 @@ def _read_HeaderMismatchError(o: Json, at: At) -> HeaderMismatchError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     error = get("error", UNSET)
     error = _read_HeaderMismatchErrorError(error, (at, "error"))
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(HeaderMismatchError, {"error": error})
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
@@ -3633,13 +3673,15 @@ def _read_HeaderMismatchErrorError(o: Json, at: At) -> HeaderMismatchErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32020:
         raise wrong((at, "code"), "-32020", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return build(HeaderMismatchErrorError, {"message": message})
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3666,11 +3708,13 @@ def _read_UnsupportedProtocolVersionError(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     error = get("error", UNSET)
     error = _read_UnsupportedProtocolVersionErrorError(error, (at, "error"))
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(UnsupportedProtocolVersionError, {"error": error})
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
@@ -3766,11 +3810,13 @@ def _read_MissingRequiredClientCapabilityError(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     error = get("error", UNSET)
     error = _read_MissingRequiredClientCapabilityErrorError(error, (at, "error"))
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(MissingRequiredClientCapabilityError, {"error": error})
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
@@ -3868,6 +3914,10 @@ def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if get("resultType") != "input_required":
+        raise wrong((at, "resultType"), '"input_required"', get("resultType", UNSET))
+    if len(o) == 1:
+        return build(InputRequiredResult, {})
     n = 1
     input_requests = get("inputRequests", UNSET)
     if input_requests is not UNSET:
@@ -3884,8 +3934,6 @@ def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
     if meta is not UNSET:
         meta = _read_ResultMetaObject(meta, (at, "_meta"))
         n += 1
-    if get("resultType") != "input_required":
-        raise wrong((at, "resultType"), '"input_required"', get("resultType", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _InputRequiredResult_members)
@@ -3935,6 +3983,10 @@ def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 1:
+        return build(InputResponseRequestParams, {"meta": meta})
     n = 1
     input_responses = get("inputResponses", UNSET)
     if input_responses is not UNSET:
@@ -3947,8 +3999,6 @@ def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestPar
         if request_state.__class__ is not str:
             raise wrong((at, "requestState"), "string", request_state)
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _InputResponseRequestParams_members)
@@ -4002,9 +4052,11 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     request_id = get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
+    if len(o) == 1:
+        return build(CancelledNotificationParams, {"request_id": request_id})
+    n = 1
     reason = get("reason", UNSET)
     if reason is not UNSET:
         if reason.__class__ is not str:
@@ -4095,16 +4147,10 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 5
     supported_versions = get("supportedVersions", UNSET)
     supported_versions = read_strings(supported_versions, (at, "supportedVersions"))
     capabilities = get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
-    instructions = get("instructions", UNSET)
-    if instructions is not UNSET:
-        if instructions.__class__ is not str:
-            raise wrong((at, "instructions"), "string", instructions)
-        n += 1
     ttl_ms = get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
@@ -4113,15 +4159,32 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 5:
+        return build(
+            DiscoverResult,
+            {
+                "supported_versions": supported_versions,
+                "capabilities": capabilities,
+                "ttl_ms": ttl_ms,
+                "cache_scope": cache_scope,
+                "result_type": result_type,
+            },
+        )
+    n = 5
+    instructions = get("instructions", UNSET)
+    if instructions is not UNSET:
+        if instructions.__class__ is not str:
+            raise wrong((at, "instructions"), "string", instructions)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _DiscoverResult_members)
@@ -4184,6 +4247,8 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilities, {})
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -4264,6 +4329,8 @@ def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampl
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesSampling, {})
     n = 0
     context = get("context", UNSET)
     if context is not UNSET:
@@ -4299,6 +4366,8 @@ def _read_ClientCapabilitiesElicitation(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ClientCapabilitiesElicitation, {})
     n = 0
     form = get("form", UNSET)
     if form is not UNSET:
@@ -4331,6 +4400,8 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilities, {})
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -4403,6 +4474,8 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesPrompts, {})
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -4430,6 +4503,8 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesResources, {})
     n = 0
     subscribe = get("subscribe", UNSET)
     if subscribe is not UNSET:
@@ -4465,6 +4540,8 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ServerCapabilitiesTools, {})
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -4492,10 +4569,12 @@ def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     src = get("src", UNSET)
     if src.__class__ is not str:
         raise wrong((at, "src"), "string", src)
+    if len(o) == 1:
+        return build(Icon, {"src": src})
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -4542,6 +4621,8 @@ def _read_Icons(o: Json, at: At) -> Icons:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(Icons, {})
     n = 0
     icons = get("icons", UNSET)
     if icons is not UNSET:
@@ -4566,10 +4647,12 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(BaseMetadata, {"name": name})
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -4594,10 +4677,15 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     version = get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(Implementation, {"version": version, "name": name})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -4608,9 +4696,6 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
         if website_url.__class__ is not str:
             raise wrong((at, "websiteUrl"), "string", website_url)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -4656,12 +4741,17 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     progress_token = get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
     progress = get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
+    if len(o) == 2:
+        return build(
+            ProgressNotificationParams,
+            {"progress_token": progress_token, "progress": progress},
+        )
+    n = 2
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -4736,14 +4826,16 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 1:
+        return build(PaginatedRequestParams, {"meta": meta})
     n = 1
     cursor = get("cursor", UNSET)
     if cursor is not UNSET:
         if cursor.__class__ is not str:
             raise wrong((at, "cursor"), "string", cursor)
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PaginatedRequestParams_members)
@@ -4799,6 +4891,13 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    result_type = get("resultType", UNSET)
+    if result_type.__class__ is not str:
+        raise wrong(
+            (at, "resultType"), '"complete" | "input_required" | string', result_type
+        )
+    if len(o) == 1:
+        return build(PaginatedResult, {"result_type": result_type})
     n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
@@ -4809,11 +4908,6 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if meta is not UNSET:
         meta = _read_ResultMetaObject(meta, (at, "_meta"))
         n += 1
-    result_type = get("resultType", UNSET)
-    if result_type.__class__ is not str:
-        raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
-        )
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PaginatedResult_members)
@@ -4843,7 +4937,6 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     ttl_ms = get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
@@ -4852,15 +4945,21 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 3:
+        return build(
+            CacheableResult,
+            {"ttl_ms": ttl_ms, "cache_scope": cache_scope, "result_type": result_type},
+        )
+    n = 3
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CacheableResult_members)
@@ -4923,18 +5022,8 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     resources = get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
@@ -4948,6 +5037,26 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+    if len(o) == 4:
+        return build(
+            ListResourcesResult,
+            {
+                "resources": resources,
+                "result_type": result_type,
+                "ttl_ms": ttl_ms,
+                "cache_scope": cache_scope,
+            },
+        )
+    n = 4
+    next_cursor = get("nextCursor", UNSET)
+    if next_cursor is not UNSET:
+        if next_cursor.__class__ is not str:
+            raise wrong((at, "nextCursor"), "string", next_cursor)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListResourcesResult_members)
@@ -5046,20 +5155,10 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     resource_templates = get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
@@ -5073,6 +5172,26 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+    if len(o) == 4:
+        return build(
+            ListResourceTemplatesResult,
+            {
+                "resource_templates": resource_templates,
+                "result_type": result_type,
+                "ttl_ms": ttl_ms,
+                "cache_scope": cache_scope,
+            },
+        )
+    n = 4
+    next_cursor = get("nextCursor", UNSET)
+    if next_cursor is not UNSET:
+        if next_cursor.__class__ is not str:
+            raise wrong((at, "nextCursor"), "string", next_cursor)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListResourceTemplatesResult_members)
@@ -5166,12 +5285,14 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
     meta = get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 2:
+        return build(ReadResourceRequestParams, {"uri": uri, "meta": meta})
+    n = 2
     input_responses = get("inputResponses", UNSET)
     if input_responses is not UNSET:
         input_responses = read_map(
@@ -5243,7 +5364,6 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     contents = get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
@@ -5256,15 +5376,26 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 4:
+        return build(
+            ReadResourceResult,
+            {
+                "contents": contents,
+                "ttl_ms": ttl_ms,
+                "cache_scope": cache_scope,
+                "result_type": result_type,
+            },
+        )
+    n = 4
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ReadResourceResult_members)
@@ -5364,19 +5495,21 @@ def _read_ResourceListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
             get("method", UNSET),
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(ResourceListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ResourceListChangedNotification_members)
@@ -5396,6 +5529,8 @@ def _read_SubscriptionFilter(o: Json, at: At) -> SubscriptionFilter:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(SubscriptionFilter, {})
     n = 0
     tools_list_changed = get("toolsListChanged", UNSET)
     if tools_list_changed is not UNSET:
@@ -5517,11 +5652,15 @@ def _read_SubscriptionsListenResultMetaObject(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     subscription_id = get("io.modelcontextprotocol/subscriptionId", UNSET)
     subscription_id = _read_ProgressToken(
         subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
     )
+    if len(o) == 1:
+        return build(
+            SubscriptionsListenResultMetaObject, {"subscription_id": subscription_id}
+        )
+    n = 1
     server_info = get("io.modelcontextprotocol/serverInfo", UNSET)
     if server_info is not UNSET:
         server_info = _read_Implementation(
@@ -5621,9 +5760,14 @@ def _read_SubscriptionsAcknowledgedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     notifications = get("notifications", UNSET)
     notifications = _read_SubscriptionFilter(notifications, (at, "notifications"))
+    if len(o) == 1:
+        return build(
+            SubscriptionsAcknowledgedNotificationParams,
+            {"notifications": notifications},
+        )
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_NotificationMetaObject(meta, (at, "_meta"))
@@ -5691,10 +5835,12 @@ def _read_ResourceUpdatedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(ResourceUpdatedNotificationParams, {"uri": uri})
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_NotificationMetaObject(meta, (at, "_meta"))
@@ -5751,10 +5897,15 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(Resource, {"uri": uri, "name": name})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -5779,9 +5930,6 @@ def _read_Resource(o: Json, at: At) -> Resource:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5836,10 +5984,15 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri_template = get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(ResourceTemplate, {"uri_template": uri_template, "name": name})
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -5859,9 +6012,6 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5913,10 +6063,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(ResourceContents, {"uri": uri})
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -5951,13 +6103,15 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return build(TextResourceContents, {"text": text, "uri": uri})
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -5998,13 +6152,15 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     blob = get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return build(BlobResourceContents, {"blob": blob, "uri": uri})
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -6075,18 +6231,8 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     prompts = get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
@@ -6100,6 +6246,26 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+    if len(o) == 4:
+        return build(
+            ListPromptsResult,
+            {
+                "prompts": prompts,
+                "result_type": result_type,
+                "ttl_ms": ttl_ms,
+                "cache_scope": cache_scope,
+            },
+        )
+    n = 4
+    next_cursor = get("nextCursor", UNSET)
+    if next_cursor is not UNSET:
+        if next_cursor.__class__ is not str:
+            raise wrong((at, "nextCursor"), "string", next_cursor)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListPromptsResult_members)
@@ -6166,10 +6332,14 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 2:
+        return build(GetPromptRequestParams, {"name": name, "meta": meta})
+    n = 2
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         arguments = check_map(read_string, arguments, (at, "arguments"))
@@ -6185,8 +6355,6 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
         if request_state.__class__ is not str:
             raise wrong((at, "requestState"), "string", request_state)
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _GetPromptRequestParams_members)
@@ -6250,23 +6418,27 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    messages = get("messages", UNSET)
+    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
+    result_type = get("resultType", UNSET)
+    if result_type.__class__ is not str:
+        raise wrong(
+            (at, "resultType"), '"complete" | "input_required" | string', result_type
+        )
+    if len(o) == 2:
+        return build(
+            GetPromptResult, {"messages": messages, "result_type": result_type}
+        )
     n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    messages = get("messages", UNSET)
-    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_ResultMetaObject(meta, (at, "_meta"))
         n += 1
-    result_type = get("resultType", UNSET)
-    if result_type.__class__ is not str:
-        raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
-        )
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _GetPromptResult_members)
@@ -6342,6 +6514,11 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(Prompt, {"name": name})
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
@@ -6357,9 +6534,6 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -6407,6 +6581,11 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return build(PromptArgument, {"name": name})
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
@@ -6418,9 +6597,6 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
         if required.__class__ is not bool:
             raise wrong((at, "required"), "boolean", required)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -6506,12 +6682,17 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', get("type", UNSET))
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 3:
+        return build(ResourceLink, {"uri": uri, "name": name})
+    n = 3
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -6536,9 +6717,6 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -6593,11 +6771,13 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "resource":
         raise wrong((at, "type"), '"resource"', get("type", UNSET))
     resource = get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
+    if len(o) == 2:
+        return build(EmbeddedResource, {"resource": resource})
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -6638,17 +6818,19 @@ def _read_PromptListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/prompts/list_changed":
         raise wrong(
             (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(PromptListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PromptListChangedNotification_members)
@@ -6698,18 +6880,8 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     tools = get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
@@ -6723,6 +6895,26 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+    if len(o) == 4:
+        return build(
+            ListToolsResult,
+            {
+                "tools": tools,
+                "result_type": result_type,
+                "ttl_ms": ttl_ms,
+                "cache_scope": cache_scope,
+            },
+        )
+    n = 4
+    next_cursor = get("nextCursor", UNSET)
+    if next_cursor is not UNSET:
+        if next_cursor.__class__ is not str:
+            raise wrong((at, "nextCursor"), "string", next_cursor)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListToolsResult_members)
@@ -6783,9 +6975,16 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     content = get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
+    result_type = get("resultType", UNSET)
+    if result_type.__class__ is not str:
+        raise wrong(
+            (at, "resultType"), '"complete" | "input_required" | string', result_type
+        )
+    if len(o) == 2:
+        return build(CallToolResult, {"content": content, "result_type": result_type})
+    n = 2
     structured_content = get("structuredContent", UNSET)
     if structured_content is not UNSET:
         n += 1
@@ -6798,11 +6997,6 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if meta is not UNSET:
         meta = _read_ResultMetaObject(meta, (at, "_meta"))
         n += 1
-    result_type = get("resultType", UNSET)
-    if result_type.__class__ is not str:
-        raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
-        )
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CallToolResult_members)
@@ -6878,10 +7072,14 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 2:
+        return build(CallToolRequestParams, {"name": name, "meta": meta})
+    n = 2
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         if arguments.__class__ is not dict:
@@ -6898,8 +7096,6 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
         if request_state.__class__ is not str:
             raise wrong((at, "requestState"), "string", request_state)
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CallToolRequestParams_members)
@@ -6963,17 +7159,19 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/tools/list_changed":
         raise wrong(
             (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(ToolListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ToolListChangedNotification_members)
@@ -6993,6 +7191,8 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ToolAnnotations, {})
     n = 0
     title = get("title", UNSET)
     if title is not UNSET:
@@ -7056,14 +7256,19 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    input_schema = get("inputSchema", UNSET)
+    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(Tool, {"input_schema": input_schema, "name": name})
     n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    input_schema = get("inputSchema", UNSET)
-    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     output_schema = get("outputSchema", UNSET)
     if output_schema is not UNSET:
         output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
@@ -7077,9 +7282,6 @@ def _read_Tool(o: Json, at: At) -> Tool:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -7131,14 +7333,16 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if get("type") != "object":
+        raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if len(o) == 1:
+        return build(ToolInputSchema, {})
     n = 1
     schema_ = get("$schema", UNSET)
     if schema_ is not UNSET:
         if schema_.__class__ is not str:
             raise wrong((at, "$schema"), "string", schema_)
         n += 1
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ToolInputSchema_members)
@@ -7158,6 +7362,8 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ToolOutputSchema, {})
     n = 0
     schema_ = get("$schema", UNSET)
     if schema_ is not UNSET:
@@ -7185,7 +7391,6 @@ def _read_LoggingMessageNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     level = get("level", UNSET)
     if level not in (
         "debug",
@@ -7202,14 +7407,17 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
+    data = get("data", UNSET)
+    if data is UNSET:
+        raise wrong((at, "data"), "a value", data)
+    if len(o) == 2:
+        return build(LoggingMessageNotificationParams, {"level": level, "data": data})
+    n = 2
     logger = get("logger", UNSET)
     if logger is not UNSET:
         if logger.__class__ is not str:
             raise wrong((at, "logger"), "string", logger)
         n += 1
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_NotificationMetaObject(meta, (at, "_meta"))
@@ -7267,9 +7475,16 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     messages = get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
+    max_tokens = get("maxTokens", UNSET)
+    if not is_number(max_tokens):
+        raise wrong((at, "maxTokens"), "number", max_tokens)
+    if len(o) == 2:
+        return build(
+            CreateMessageRequestParams, {"messages": messages, "max_tokens": max_tokens}
+        )
+    n = 2
     model_preferences = get("modelPreferences", UNSET)
     if model_preferences is not UNSET:
         model_preferences = _read_ModelPreferences(
@@ -7295,9 +7510,6 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         if not is_number(temperature):
             raise wrong((at, "temperature"), "number", temperature)
         n += 1
-    max_tokens = get("maxTokens", UNSET)
-    if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
     stop_sequences = get("stopSequences", UNSET)
     if stop_sequences is not UNSET:
         stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
@@ -7365,6 +7577,8 @@ def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ToolChoice, {})
     n = 0
     mode = get("mode", UNSET)
     if mode is not UNSET:
@@ -7414,10 +7628,19 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     model = get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
+    role = get("role", UNSET)
+    if role not in ("user", "assistant"):
+        raise wrong((at, "role"), '"user" | "assistant"', role)
+    content = get("content", UNSET)
+    content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 3:
+        return build(
+            CreateMessageResult, {"model": model, "role": role, "content": content}
+        )
+    n = 3
     stop_reason = get("stopReason", UNSET)
     if stop_reason is not UNSET:
         if stop_reason.__class__ is not str:
@@ -7427,11 +7650,6 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
                 stop_reason,
             )
         n += 1
-    role = get("role", UNSET)
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
-    content = _read_CreateMessageResult_content(content, (at, "content"))
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7526,12 +7744,14 @@ def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     role = get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
     content = get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 2:
+        return build(SamplingMessage, {"role": role, "content": content})
+    n = 2
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7559,6 +7779,8 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(Annotations, {})
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
@@ -7615,12 +7837,14 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "text":
         raise wrong((at, "type"), '"text"', get("type", UNSET))
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
+    if len(o) == 2:
+        return build(TextContent, {"text": text})
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7654,7 +7878,6 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "image":
         raise wrong((at, "type"), '"image"', get("type", UNSET))
     data = get("data", UNSET)
@@ -7663,6 +7886,9 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return build(ImageContent, {"data": data, "mime_type": mime_type})
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7702,7 +7928,6 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "audio":
         raise wrong((at, "type"), '"audio"', get("type", UNSET))
     data = get("data", UNSET)
@@ -7711,6 +7936,9 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return build(AudioContent, {"data": data, "mime_type": mime_type})
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7750,7 +7978,6 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     if get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', get("type", UNSET))
     id = get("id", UNSET)
@@ -7762,6 +7989,9 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     input = get("input", UNSET)
     if input.__class__ is not dict:
         raise wrong((at, "input"), "object", input)
+    if len(o) == 4:
+        return build(ToolUseContent, {"id": id, "name": name, "input": input})
+    n = 4
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7789,7 +8019,6 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', get("type", UNSET))
     tool_use_id = get("toolUseId", UNSET)
@@ -7797,6 +8026,11 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
         raise wrong((at, "toolUseId"), "string", tool_use_id)
     content = get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
+    if len(o) == 3:
+        return build(
+            ToolResultContent, {"tool_use_id": tool_use_id, "content": content}
+        )
+    n = 3
     structured_content = get("structuredContent", UNSET)
     if structured_content is not UNSET:
         n += 1
@@ -7847,6 +8081,8 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ModelPreferences, {})
     n = 0
     hints = get("hints", UNSET)
     if hints is not UNSET:
@@ -7917,6 +8153,8 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ModelHint, {})
     n = 0
     name = get("name", UNSET)
     if name is not UNSET:
@@ -7942,17 +8180,21 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     ref = get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
     argument = get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 3:
+        return build(
+            CompleteRequestParams, {"ref": ref, "argument": argument, "meta": meta}
+        )
+    n = 3
     context = get("context", UNSET)
     if context is not UNSET:
         context = _read_CompleteRequestParamsContext(context, (at, "context"))
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CompleteRequestParams_members)
@@ -8024,6 +8266,8 @@ def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParams
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(CompleteRequestParamsContext, {})
     n = 0
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
@@ -8080,18 +8324,22 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     completion = get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 2:
+        return build(
+            CompleteResult, {"completion": completion, "result_type": result_type}
+        )
+    n = 2
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CompleteResult_members)
@@ -8122,11 +8370,13 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     values = get("values", UNSET)
     values = read_strings(values, (at, "values"))
     if len(values) > 100:
         raise wrong((at, "values"), "at most 100 items", values)
+    if len(o) == 1:
+        return build(CompleteResultCompletion, {"values": values})
+    n = 1
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -8206,12 +8456,14 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return build(PromptReference, {"name": name})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8236,9 +8488,11 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "roots/list":
         raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
+    if len(o) == 1:
+        return build(ListRootsRequest, {})
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_ListRootsRequestParams(params, (at, "params"))
@@ -8262,6 +8516,8 @@ def _read_ListRootsRequestParams(o: Json, at: At) -> ListRootsRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ListRootsRequestParams, {})
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -8306,10 +8562,12 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return build(Root, {"uri": uri})
+    n = 1
     name = get("name", UNSET)
     if name is not UNSET:
         if name.__class__ is not str:
@@ -8341,12 +8599,6 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode != "form":
-            raise wrong((at, "mode"), '"form"', mode)
-        n += 1
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
@@ -8354,6 +8606,17 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
     )
+    if len(o) == 2:
+        return build(
+            ElicitRequestFormParams,
+            {"message": message, "requested_schema": requested_schema},
+        )
+    n = 2
+    mode = get("mode", UNSET)
+    if mode is not UNSET:
+        if mode != "form":
+            raise wrong((at, "mode"), '"form"', mode)
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ElicitRequestFormParams_members)
@@ -8388,18 +8651,20 @@ def _read_ElicitRequestFormParamsRequestedSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
+    if len(o) == 2:
+        return build(ElicitRequestFormParamsRequestedSchema, {"properties": properties})
+    n = 2
+    schema_ = get("$schema", UNSET)
+    if schema_ is not UNSET:
+        if schema_.__class__ is not str:
+            raise wrong((at, "$schema"), "string", schema_)
+        n += 1
     required = get("required", UNSET)
     if required is not UNSET:
         required = read_strings(required, (at, "required"))
@@ -8559,9 +8824,11 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    if len(o) == 1:
+        return build(StringSchema, {})
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8634,10 +8901,12 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     type = get("type", UNSET)
     if type not in ("number", "integer"):
         raise wrong((at, "type"), '"number" | "integer"', type)
+    if len(o) == 1:
+        return build(NumberSchema, {"type": type})
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8701,9 +8970,11 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "boolean":
         raise wrong((at, "type"), '"boolean"', get("type", UNSET))
+    if len(o) == 1:
+        return build(BooleanSchema, {})
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8752,9 +9023,13 @@ def _read_UntitledSingleSelectEnumSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    enum = get("enum", UNSET)
+    enum = read_strings(enum, (at, "enum"))
+    if len(o) == 2:
+        return build(UntitledSingleSelectEnumSchema, {"enum": enum})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8765,8 +9040,6 @@ def _read_UntitledSingleSelectEnumSchema(
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    enum = get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
     default = get("default", UNSET)
     if default is not UNSET:
         if default.__class__ is not str:
@@ -8804,9 +9077,15 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    one_of = get("oneOf", UNSET)
+    one_of = read_array(
+        _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
+    )
+    if len(o) == 2:
+        return build(TitledSingleSelectEnumSchema, {"one_of": one_of})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8817,10 +9096,6 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    one_of = get("oneOf", UNSET)
-    one_of = read_array(
-        _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
-    )
     default = get("default", UNSET)
     if default is not UNSET:
         if default.__class__ is not str:
@@ -8893,9 +9168,13 @@ def _read_UntitledMultiSelectEnumSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "array":
         raise wrong((at, "type"), '"array"', get("type", UNSET))
+    items = get("items", UNSET)
+    items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
+    if len(o) == 2:
+        return build(UntitledMultiSelectEnumSchema, {"items": items})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8916,8 +9195,6 @@ def _read_UntitledMultiSelectEnumSchema(
         if not is_number(max_items):
             raise wrong((at, "maxItems"), "number", max_items)
         n += 1
-    items = get("items", UNSET)
-    items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
     default = get("default", UNSET)
     if default is not UNSET:
         default = read_strings(default, (at, "default"))
@@ -8988,9 +9265,13 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "array":
         raise wrong((at, "type"), '"array"', get("type", UNSET))
+    items = get("items", UNSET)
+    items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
+    if len(o) == 2:
+        return build(TitledMultiSelectEnumSchema, {"items": items})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -9011,8 +9292,6 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
         if not is_number(max_items):
             raise wrong((at, "maxItems"), "number", max_items)
         n += 1
-    items = get("items", UNSET)
-    items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
     default = get("default", UNSET)
     if default is not UNSET:
         default = read_strings(default, (at, "default"))
@@ -9115,9 +9394,13 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    enum = get("enum", UNSET)
+    enum = read_strings(enum, (at, "enum"))
+    if len(o) == 2:
+        return build(LegacyTitledEnumSchema, {"enum": enum})
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -9128,8 +9411,6 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    enum = get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
     enum_names = get("enumNames", UNSET)
     if enum_names is not UNSET:
         enum_names = read_strings(enum_names, (at, "enumNames"))
@@ -9174,10 +9455,12 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     action = get("action", UNSET)
     if action not in ("accept", "decline", "cancel"):
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
+    if len(o) == 1:
+        return build(ElicitResult, {"action": action})
+    n = 1
     content = get("content", UNSET)
     if content is not UNSET:
         content = check_map(_read_ElicitResult_content_value, content, (at, "content"))

@@ -2925,26 +2925,34 @@ def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
-    progress_token = get("progressToken", UNSET)
-    if progress_token is not UNSET:
-        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-        n += 1
     protocol_version = get("io.modelcontextprotocol/protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong(
             (at, "io.modelcontextprotocol/protocolVersion"), "string", protocol_version
         )
+    client_capabilities = get("io.modelcontextprotocol/clientCapabilities", UNSET)
+    client_capabilities = _read_ClientCapabilities(
+        client_capabilities, (at, "io.modelcontextprotocol/clientCapabilities")
+    )
+    if len(o) == 2:
+        return build(
+            RequestMetaObject,
+            {
+                "protocol_version": protocol_version,
+                "client_capabilities": client_capabilities,
+            },
+        )
+    n = 2
+    progress_token = get("progressToken", UNSET)
+    if progress_token is not UNSET:
+        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
+        n += 1
     client_info = get("io.modelcontextprotocol/clientInfo", UNSET)
     if client_info is not UNSET:
         client_info = _read_Implementation(
             client_info, (at, "io.modelcontextprotocol/clientInfo")
         )
         n += 1
-    client_capabilities = get("io.modelcontextprotocol/clientCapabilities", UNSET)
-    client_capabilities = _read_ClientCapabilities(
-        client_capabilities, (at, "io.modelcontextprotocol/clientCapabilities")
-    )
     log_level = get("io.modelcontextprotocol/logLevel", UNSET)
     if log_level is not UNSET:
         if log_level not in (
@@ -3007,6 +3015,8 @@ def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(NotificationMetaObject, {"wire_": o})
     n = 0
     subscription_id = get("io.modelcontextprotocol/subscriptionId", UNSET)
     if subscription_id is not UNSET:
@@ -3036,6 +3046,8 @@ def _read_ResultMetaObject(o: Json, at: At) -> ResultMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ResultMetaObject, {})
     n = 0
     server_info = get("io.modelcontextprotocol/serverInfo", UNSET)
     if server_info is not UNSET:
@@ -3081,10 +3093,12 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return Request(method=method)
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3109,6 +3123,8 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return NotificationParams()
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -3133,10 +3149,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 1:
+        return Notification(method=method)
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3161,16 +3179,18 @@ def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 1:
+        return build(Result, {"result_type": result_type})
+    n = 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _Result_members)
@@ -3190,13 +3210,15 @@ def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return Error(code=code, message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3219,7 +3241,6 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     id = get("id", UNSET)
@@ -3227,6 +3248,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 3:
+        return JSONRPCRequest(id=id, method=method)
+    n = 3
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3251,12 +3275,14 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     method = get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
+    if len(o) == 2:
+        return JSONRPCNotification(method=method)
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         if params.__class__ is not dict:
@@ -3304,15 +3330,17 @@ def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    error = get("error", UNSET)
+    error = _read_Error(error, (at, "error"))
+    if len(o) == 2:
+        return JSONRPCErrorResponse(error=error)
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
         n += 1
-    error = get("error", UNSET)
-    error = _read_Error(error, (at, "error"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _JSONRPCErrorResponse_members)
@@ -3332,13 +3360,15 @@ def _read_ParseError(o: Json, at: At) -> ParseError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32700:
         raise wrong((at, "code"), "-32700", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return ParseError(message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3361,13 +3391,15 @@ def _read_InvalidRequestError(o: Json, at: At) -> InvalidRequestError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32600:
         raise wrong((at, "code"), "-32600", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return InvalidRequestError(message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3390,13 +3422,15 @@ def _read_MethodNotFoundError(o: Json, at: At) -> MethodNotFoundError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32601:
         raise wrong((at, "code"), "-32601", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return MethodNotFoundError(message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3419,13 +3453,15 @@ def _read_InvalidParamsError(o: Json, at: At) -> InvalidParamsError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32602:
         raise wrong((at, "code"), "-32602", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return InvalidParamsError(message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3448,13 +3484,15 @@ def _read_InternalError(o: Json, at: At) -> InternalError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32603:
         raise wrong((at, "code"), "-32603", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return InternalError(message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3477,11 +3515,13 @@ def _read_HeaderMismatchError(o: Json, at: At) -> HeaderMismatchError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     error = get("error", UNSET)
     error = _read_HeaderMismatchErrorError(error, (at, "error"))
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return HeaderMismatchError(error=error)
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
@@ -3505,13 +3545,15 @@ def _read_HeaderMismatchErrorError(o: Json, at: At) -> HeaderMismatchErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     code = get("code", UNSET)
     if not is_number(code) or code != -32020:
         raise wrong((at, "code"), "-32020", code)
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
+    if len(o) == 2:
+        return HeaderMismatchErrorError(message=message)
+    n = 2
     data = get("data", UNSET)
     if data is not UNSET:
         n += 1
@@ -3536,11 +3578,13 @@ def _read_UnsupportedProtocolVersionError(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     error = get("error", UNSET)
     error = _read_UnsupportedProtocolVersionErrorError(error, (at, "error"))
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return UnsupportedProtocolVersionError(error=error)
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
@@ -3632,11 +3676,13 @@ def _read_MissingRequiredClientCapabilityError(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     error = get("error", UNSET)
     error = _read_MissingRequiredClientCapabilityErrorError(error, (at, "error"))
     if get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return MissingRequiredClientCapabilityError(error=error)
+    n = 2
     id = get("id", UNSET)
     if id is not UNSET:
         id = _read_ProgressToken(id, (at, "id"))
@@ -3729,6 +3775,10 @@ def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if get("resultType") != "input_required":
+        raise wrong((at, "resultType"), '"input_required"', get("resultType", UNSET))
+    if len(o) == 1:
+        return InputRequiredResult()
     n = 1
     input_requests = get("inputRequests", UNSET)
     if input_requests is not UNSET:
@@ -3745,8 +3795,6 @@ def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
     if meta is not UNSET:
         meta = _read_ResultMetaObject(meta, (at, "_meta"))
         n += 1
-    if get("resultType") != "input_required":
-        raise wrong((at, "resultType"), '"input_required"', get("resultType", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _InputRequiredResult_members)
@@ -3793,6 +3841,10 @@ def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 1:
+        return InputResponseRequestParams(meta=meta)
     n = 1
     input_responses = get("inputResponses", UNSET)
     if input_responses is not UNSET:
@@ -3805,8 +3857,6 @@ def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestPar
         if request_state.__class__ is not str:
             raise wrong((at, "requestState"), "string", request_state)
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _InputResponseRequestParams_members)
@@ -3857,9 +3907,11 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     request_id = get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
+    if len(o) == 1:
+        return CancelledNotificationParams(request_id=request_id)
+    n = 1
     reason = get("reason", UNSET)
     if reason is not UNSET:
         if reason.__class__ is not str:
@@ -3949,16 +4001,10 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 5
     supported_versions = get("supportedVersions", UNSET)
     supported_versions = read_strings(supported_versions, (at, "supportedVersions"))
     capabilities = get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
-    instructions = get("instructions", UNSET)
-    if instructions is not UNSET:
-        if instructions.__class__ is not str:
-            raise wrong((at, "instructions"), "string", instructions)
-        n += 1
     ttl_ms = get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
@@ -3967,15 +4013,29 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 5:
+        return DiscoverResult(
+            supported_versions=supported_versions,
+            capabilities=capabilities,
+            ttl_ms=ttl_ms,
+            cache_scope=cache_scope,
+            result_type=result_type,
+        )
+    n = 5
+    instructions = get("instructions", UNSET)
+    if instructions is not UNSET:
+        if instructions.__class__ is not str:
+            raise wrong((at, "instructions"), "string", instructions)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _DiscoverResult_members)
@@ -4035,6 +4095,8 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ClientCapabilities()
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -4112,6 +4174,8 @@ def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampl
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ClientCapabilitiesSampling()
     n = 0
     context = get("context", UNSET)
     if context is not UNSET:
@@ -4144,6 +4208,8 @@ def _read_ClientCapabilitiesElicitation(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ClientCapabilitiesElicitation()
     n = 0
     form = get("form", UNSET)
     if form is not UNSET:
@@ -4174,6 +4240,8 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilities()
     n = 0
     experimental = get("experimental", UNSET)
     if experimental is not UNSET:
@@ -4243,6 +4311,8 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesPrompts()
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -4268,6 +4338,8 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesResources()
     n = 0
     subscribe = get("subscribe", UNSET)
     if subscribe is not UNSET:
@@ -4302,6 +4374,8 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ServerCapabilitiesTools()
     n = 0
     list_changed = get("listChanged", UNSET)
     if list_changed is not UNSET:
@@ -4327,10 +4401,12 @@ def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     src = get("src", UNSET)
     if src.__class__ is not str:
         raise wrong((at, "src"), "string", src)
+    if len(o) == 1:
+        return Icon(src=src)
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -4368,6 +4444,8 @@ def _read_Icons(o: Json, at: At) -> Icons:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return Icons()
     n = 0
     icons = get("icons", UNSET)
     if icons is not UNSET:
@@ -4392,10 +4470,12 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return BaseMetadata(name=name)
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -4420,10 +4500,15 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     version = get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return Implementation(version=version, name=name)
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -4434,9 +4519,6 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
         if website_url.__class__ is not str:
             raise wrong((at, "websiteUrl"), "string", website_url)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -4479,12 +4561,16 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     progress_token = get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
     progress = get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
+    if len(o) == 2:
+        return ProgressNotificationParams(
+            progress_token=progress_token, progress=progress
+        )
+    n = 2
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -4556,14 +4642,16 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 1:
+        return PaginatedRequestParams(meta=meta)
     n = 1
     cursor = get("cursor", UNSET)
     if cursor is not UNSET:
         if cursor.__class__ is not str:
             raise wrong((at, "cursor"), "string", cursor)
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PaginatedRequestParams_members)
@@ -4614,6 +4702,13 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    result_type = get("resultType", UNSET)
+    if result_type.__class__ is not str:
+        raise wrong(
+            (at, "resultType"), '"complete" | "input_required" | string', result_type
+        )
+    if len(o) == 1:
+        return build(PaginatedResult, {"result_type": result_type})
     n = 1
     next_cursor = get("nextCursor", UNSET)
     if next_cursor is not UNSET:
@@ -4624,11 +4719,6 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if meta is not UNSET:
         meta = _read_ResultMetaObject(meta, (at, "_meta"))
         n += 1
-    result_type = get("resultType", UNSET)
-    if result_type.__class__ is not str:
-        raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
-        )
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PaginatedResult_members)
@@ -4658,7 +4748,6 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     ttl_ms = get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
@@ -4667,15 +4756,21 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 3:
+        return build(
+            CacheableResult,
+            {"ttl_ms": ttl_ms, "cache_scope": cache_scope, "result_type": result_type},
+        )
+    n = 3
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CacheableResult_members)
@@ -4738,18 +4833,8 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     resources = get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
@@ -4763,6 +4848,23 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+    if len(o) == 4:
+        return ListResourcesResult(
+            resources=resources,
+            result_type=result_type,
+            ttl_ms=ttl_ms,
+            cache_scope=cache_scope,
+        )
+    n = 4
+    next_cursor = get("nextCursor", UNSET)
+    if next_cursor is not UNSET:
+        if next_cursor.__class__ is not str:
+            raise wrong((at, "nextCursor"), "string", next_cursor)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListResourcesResult_members)
@@ -4856,20 +4958,10 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     resource_templates = get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
@@ -4883,6 +4975,23 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+    if len(o) == 4:
+        return ListResourceTemplatesResult(
+            resource_templates=resource_templates,
+            result_type=result_type,
+            ttl_ms=ttl_ms,
+            cache_scope=cache_scope,
+        )
+    n = 4
+    next_cursor = get("nextCursor", UNSET)
+    if next_cursor is not UNSET:
+        if next_cursor.__class__ is not str:
+            raise wrong((at, "nextCursor"), "string", next_cursor)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListResourceTemplatesResult_members)
@@ -4970,12 +5079,14 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
     meta = get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 2:
+        return ReadResourceRequestParams(uri=uri, meta=meta)
+    n = 2
     input_responses = get("inputResponses", UNSET)
     if input_responses is not UNSET:
         input_responses = read_map(
@@ -5044,7 +5155,6 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     contents = get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
@@ -5057,15 +5167,23 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 4:
+        return ReadResourceResult(
+            contents=contents,
+            ttl_ms=ttl_ms,
+            cache_scope=cache_scope,
+            result_type=result_type,
+        )
+    n = 4
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ReadResourceResult_members)
@@ -5160,19 +5278,21 @@ def _read_ResourceListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
             get("method", UNSET),
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(ResourceListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ResourceListChangedNotification_members)
@@ -5192,6 +5312,8 @@ def _read_SubscriptionFilter(o: Json, at: At) -> SubscriptionFilter:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return SubscriptionFilter()
     n = 0
     tools_list_changed = get("toolsListChanged", UNSET)
     if tools_list_changed is not UNSET:
@@ -5309,11 +5431,15 @@ def _read_SubscriptionsListenResultMetaObject(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     subscription_id = get("io.modelcontextprotocol/subscriptionId", UNSET)
     subscription_id = _read_ProgressToken(
         subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
     )
+    if len(o) == 1:
+        return build(
+            SubscriptionsListenResultMetaObject, {"subscription_id": subscription_id}
+        )
+    n = 1
     server_info = get("io.modelcontextprotocol/serverInfo", UNSET)
     if server_info is not UNSET:
         server_info = _read_Implementation(
@@ -5408,9 +5534,11 @@ def _read_SubscriptionsAcknowledgedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     notifications = get("notifications", UNSET)
     notifications = _read_SubscriptionFilter(notifications, (at, "notifications"))
+    if len(o) == 1:
+        return SubscriptionsAcknowledgedNotificationParams(notifications=notifications)
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_NotificationMetaObject(meta, (at, "_meta"))
@@ -5477,10 +5605,12 @@ def _read_ResourceUpdatedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return ResourceUpdatedNotificationParams(uri=uri)
+    n = 1
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_NotificationMetaObject(meta, (at, "_meta"))
@@ -5535,10 +5665,15 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return Resource(uri=uri, name=name)
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -5563,9 +5698,6 @@ def _read_Resource(o: Json, at: At) -> Resource:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5617,10 +5749,15 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     uri_template = get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return ResourceTemplate(uri_template=uri_template, name=name)
+    n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -5640,9 +5777,6 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -5691,10 +5825,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return ResourceContents(uri=uri)
+    n = 1
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -5726,13 +5862,15 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return TextResourceContents(text=text, uri=uri)
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -5766,13 +5904,15 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     blob = get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 2:
+        return BlobResourceContents(blob=blob, uri=uri)
+    n = 2
     mime_type = get("mimeType", UNSET)
     if mime_type is not UNSET:
         if mime_type.__class__ is not str:
@@ -5836,18 +5976,8 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     prompts = get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
@@ -5861,6 +5991,23 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+    if len(o) == 4:
+        return ListPromptsResult(
+            prompts=prompts,
+            result_type=result_type,
+            ttl_ms=ttl_ms,
+            cache_scope=cache_scope,
+        )
+    n = 4
+    next_cursor = get("nextCursor", UNSET)
+    if next_cursor is not UNSET:
+        if next_cursor.__class__ is not str:
+            raise wrong((at, "nextCursor"), "string", next_cursor)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListPromptsResult_members)
@@ -5922,10 +6069,14 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 2:
+        return GetPromptRequestParams(name=name, meta=meta)
+    n = 2
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         arguments = check_map(read_string, arguments, (at, "arguments"))
@@ -5941,8 +6092,6 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
         if request_state.__class__ is not str:
             raise wrong((at, "requestState"), "string", request_state)
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _GetPromptRequestParams_members)
@@ -6003,23 +6152,25 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    messages = get("messages", UNSET)
+    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
+    result_type = get("resultType", UNSET)
+    if result_type.__class__ is not str:
+        raise wrong(
+            (at, "resultType"), '"complete" | "input_required" | string', result_type
+        )
+    if len(o) == 2:
+        return GetPromptResult(messages=messages, result_type=result_type)
     n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    messages = get("messages", UNSET)
-    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_ResultMetaObject(meta, (at, "_meta"))
         n += 1
-    result_type = get("resultType", UNSET)
-    if result_type.__class__ is not str:
-        raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
-        )
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _GetPromptResult_members)
@@ -6092,6 +6243,11 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return Prompt(name=name)
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
@@ -6107,9 +6263,6 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -6154,6 +6307,11 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 1:
+        return PromptArgument(name=name)
     n = 1
     description = get("description", UNSET)
     if description is not UNSET:
@@ -6165,9 +6323,6 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
         if required.__class__ is not bool:
             raise wrong((at, "required"), "boolean", required)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -6246,12 +6401,17 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', get("type", UNSET))
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 3:
+        return ResourceLink(uri=uri, name=name)
+    n = 3
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
@@ -6276,9 +6436,6 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -6330,11 +6487,13 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "resource":
         raise wrong((at, "type"), '"resource"', get("type", UNSET))
     resource = get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
+    if len(o) == 2:
+        return EmbeddedResource(resource=resource)
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -6369,17 +6528,19 @@ def _read_PromptListChangedNotification(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/prompts/list_changed":
         raise wrong(
             (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(PromptListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _PromptListChangedNotification_members)
@@ -6429,18 +6590,8 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     tools = get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
@@ -6454,6 +6605,20 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     cache_scope = get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+    if len(o) == 4:
+        return ListToolsResult(
+            tools=tools, result_type=result_type, ttl_ms=ttl_ms, cache_scope=cache_scope
+        )
+    n = 4
+    next_cursor = get("nextCursor", UNSET)
+    if next_cursor is not UNSET:
+        if next_cursor.__class__ is not str:
+            raise wrong((at, "nextCursor"), "string", next_cursor)
+        n += 1
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ListToolsResult_members)
@@ -6511,9 +6676,16 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     content = get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
+    result_type = get("resultType", UNSET)
+    if result_type.__class__ is not str:
+        raise wrong(
+            (at, "resultType"), '"complete" | "input_required" | string', result_type
+        )
+    if len(o) == 2:
+        return CallToolResult(content=content, result_type=result_type)
+    n = 2
     structured_content = get("structuredContent", UNSET)
     if structured_content is not UNSET:
         n += 1
@@ -6526,11 +6698,6 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if meta is not UNSET:
         meta = _read_ResultMetaObject(meta, (at, "_meta"))
         n += 1
-    result_type = get("resultType", UNSET)
-    if result_type.__class__ is not str:
-        raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
-        )
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CallToolResult_members)
@@ -6603,10 +6770,14 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 2:
+        return CallToolRequestParams(name=name, meta=meta)
+    n = 2
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
         if arguments.__class__ is not dict:
@@ -6623,8 +6794,6 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
         if request_state.__class__ is not str:
             raise wrong((at, "requestState"), "string", request_state)
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CallToolRequestParams_members)
@@ -6685,17 +6854,19 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("method") != "notifications/tools/list_changed":
         raise wrong(
             (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
         )
+    if get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
+    if len(o) == 2:
+        return build(ToolListChangedNotification, {})
+    n = 2
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_NotificationParams(params, (at, "params"))
         n += 1
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ToolListChangedNotification_members)
@@ -6715,6 +6886,8 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ToolAnnotations()
     n = 0
     title = get("title", UNSET)
     if title is not UNSET:
@@ -6775,14 +6948,19 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    input_schema = get("inputSchema", UNSET)
+    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
+    name = get("name", UNSET)
+    if name.__class__ is not str:
+        raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return Tool(input_schema=input_schema, name=name)
     n = 2
     description = get("description", UNSET)
     if description is not UNSET:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    input_schema = get("inputSchema", UNSET)
-    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     output_schema = get("outputSchema", UNSET)
     if output_schema is not UNSET:
         output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
@@ -6796,9 +6974,6 @@ def _read_Tool(o: Json, at: At) -> Tool:
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
         n += 1
-    name = get("name", UNSET)
-    if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -6847,14 +7022,16 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if get("type") != "object":
+        raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if len(o) == 1:
+        return build(ToolInputSchema, {"wire_": o})
     n = 1
     schema_ = get("$schema", UNSET)
     if schema_ is not UNSET:
         if schema_.__class__ is not str:
             raise wrong((at, "$schema"), "string", schema_)
         n += 1
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ToolInputSchema_members)
@@ -6874,6 +7051,8 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return build(ToolOutputSchema, {"wire_": o})
     n = 0
     schema_ = get("$schema", UNSET)
     if schema_ is not UNSET:
@@ -6901,7 +7080,6 @@ def _read_LoggingMessageNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     level = get("level", UNSET)
     if level not in (
         "debug",
@@ -6918,14 +7096,17 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
+    data = get("data", UNSET)
+    if data is UNSET:
+        raise wrong((at, "data"), "a value", data)
+    if len(o) == 2:
+        return LoggingMessageNotificationParams(level=level, data=data)
+    n = 2
     logger = get("logger", UNSET)
     if logger is not UNSET:
         if logger.__class__ is not str:
             raise wrong((at, "logger"), "string", logger)
         n += 1
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         meta = _read_NotificationMetaObject(meta, (at, "_meta"))
@@ -6982,9 +7163,14 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     messages = get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
+    max_tokens = get("maxTokens", UNSET)
+    if not is_number(max_tokens):
+        raise wrong((at, "maxTokens"), "number", max_tokens)
+    if len(o) == 2:
+        return CreateMessageRequestParams(messages=messages, max_tokens=max_tokens)
+    n = 2
     model_preferences = get("modelPreferences", UNSET)
     if model_preferences is not UNSET:
         model_preferences = _read_ModelPreferences(
@@ -7010,9 +7196,6 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         if not is_number(temperature):
             raise wrong((at, "temperature"), "number", temperature)
         n += 1
-    max_tokens = get("maxTokens", UNSET)
-    if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
     stop_sequences = get("stopSequences", UNSET)
     if stop_sequences is not UNSET:
         stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
@@ -7077,6 +7260,8 @@ def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ToolChoice()
     n = 0
     mode = get("mode", UNSET)
     if mode is not UNSET:
@@ -7126,10 +7311,17 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     model = get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
+    role = get("role", UNSET)
+    if role not in ("user", "assistant"):
+        raise wrong((at, "role"), '"user" | "assistant"', role)
+    content = get("content", UNSET)
+    content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 3:
+        return CreateMessageResult(model=model, role=role, content=content)
+    n = 3
     stop_reason = get("stopReason", UNSET)
     if stop_reason is not UNSET:
         if stop_reason.__class__ is not str:
@@ -7139,11 +7331,6 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
                 stop_reason,
             )
         n += 1
-    role = get("role", UNSET)
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
-    content = _read_CreateMessageResult_content(content, (at, "content"))
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7235,12 +7422,14 @@ def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     role = get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
     content = get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
+    if len(o) == 2:
+        return SamplingMessage(role=role, content=content)
+    n = 2
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7265,6 +7454,8 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return Annotations()
     n = 0
     audience = get("audience", UNSET)
     if audience is not UNSET:
@@ -7315,12 +7506,14 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "text":
         raise wrong((at, "type"), '"text"', get("type", UNSET))
     text = get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
+    if len(o) == 2:
+        return TextContent(text=text)
+    n = 2
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7351,7 +7544,6 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "image":
         raise wrong((at, "type"), '"image"', get("type", UNSET))
     data = get("data", UNSET)
@@ -7360,6 +7552,9 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return ImageContent(data=data, mime_type=mime_type)
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7392,7 +7587,6 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "audio":
         raise wrong((at, "type"), '"audio"', get("type", UNSET))
     data = get("data", UNSET)
@@ -7401,6 +7595,9 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     mime_type = get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
+    if len(o) == 3:
+        return AudioContent(data=data, mime_type=mime_type)
+    n = 3
     annotations = get("annotations", UNSET)
     if annotations is not UNSET:
         annotations = _read_Annotations(annotations, (at, "annotations"))
@@ -7433,7 +7630,6 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 4
     if get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', get("type", UNSET))
     id = get("id", UNSET)
@@ -7445,6 +7641,9 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     input = get("input", UNSET)
     if input.__class__ is not dict:
         raise wrong((at, "input"), "object", input)
+    if len(o) == 4:
+        return ToolUseContent(id=id, name=name, input=input)
+    n = 4
     meta = get("_meta", UNSET)
     if meta is not UNSET:
         if meta.__class__ is not dict:
@@ -7469,7 +7668,6 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     if get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', get("type", UNSET))
     tool_use_id = get("toolUseId", UNSET)
@@ -7477,6 +7675,9 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
         raise wrong((at, "toolUseId"), "string", tool_use_id)
     content = get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
+    if len(o) == 3:
+        return ToolResultContent(tool_use_id=tool_use_id, content=content)
+    n = 3
     structured_content = get("structuredContent", UNSET)
     if structured_content is not UNSET:
         n += 1
@@ -7524,6 +7725,8 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ModelPreferences()
     n = 0
     hints = get("hints", UNSET)
     if hints is not UNSET:
@@ -7591,6 +7794,8 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ModelHint()
     n = 0
     name = get("name", UNSET)
     if name is not UNSET:
@@ -7616,17 +7821,19 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 3
     ref = get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
     argument = get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
+    meta = get("_meta", UNSET)
+    meta = _read_RequestMetaObject(meta, (at, "_meta"))
+    if len(o) == 3:
+        return CompleteRequestParams(ref=ref, argument=argument, meta=meta)
+    n = 3
     context = get("context", UNSET)
     if context is not UNSET:
         context = _read_CompleteRequestParamsContext(context, (at, "context"))
         n += 1
-    meta = get("_meta", UNSET)
-    meta = _read_RequestMetaObject(meta, (at, "_meta"))
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CompleteRequestParams_members)
@@ -7689,6 +7896,8 @@ def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParams
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return CompleteRequestParamsContext()
     n = 0
     arguments = get("arguments", UNSET)
     if arguments is not UNSET:
@@ -7743,18 +7952,20 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     completion = get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
     result_type = get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
+    if len(o) == 2:
+        return CompleteResult(completion=completion, result_type=result_type)
+    n = 2
+    meta = get("_meta", UNSET)
+    if meta is not UNSET:
+        meta = _read_ResultMetaObject(meta, (at, "_meta"))
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _CompleteResult_members)
@@ -7779,11 +7990,13 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     values = get("values", UNSET)
     values = read_strings(values, (at, "values"))
     if len(values) > 100:
         raise wrong((at, "values"), "at most 100 items", values)
+    if len(o) == 1:
+        return CompleteResultCompletion(values=values)
+    n = 1
     total = get("total", UNSET)
     if total is not UNSET:
         if not is_number(total):
@@ -7862,12 +8075,14 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
     name = get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
+    if len(o) == 2:
+        return PromptReference(name=name)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -7892,9 +8107,11 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("method") != "roots/list":
         raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
+    if len(o) == 1:
+        return ListRootsRequest()
+    n = 1
     params = get("params", UNSET)
     if params is not UNSET:
         params = _read_ListRootsRequestParams(params, (at, "params"))
@@ -7918,6 +8135,8 @@ def _read_ListRootsRequestParams(o: Json, at: At) -> ListRootsRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
+    if len(o) == 0:
+        return ListRootsRequestParams()
     n = 0
     meta = get("_meta", UNSET)
     if meta is not UNSET:
@@ -7962,10 +8181,12 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     uri = get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
+    if len(o) == 1:
+        return Root(uri=uri)
+    n = 1
     name = get("name", UNSET)
     if name is not UNSET:
         if name.__class__ is not str:
@@ -7997,12 +8218,6 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode != "form":
-            raise wrong((at, "mode"), '"form"', mode)
-        n += 1
     message = get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
@@ -8010,6 +8225,16 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
     )
+    if len(o) == 2:
+        return ElicitRequestFormParams(
+            message=message, requested_schema=requested_schema
+        )
+    n = 2
+    mode = get("mode", UNSET)
+    if mode is not UNSET:
+        if mode != "form":
+            raise wrong((at, "mode"), '"form"', mode)
+        n += 1
     extra: Mapping[str, Json] = EMPTY
     if len(o) != n:
         extra = extras(o, _ElicitRequestFormParams_members)
@@ -8038,18 +8263,20 @@ def _read_ElicitRequestFormParamsRequestedSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
     properties = get("properties", UNSET)
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
+    if len(o) == 2:
+        return ElicitRequestFormParamsRequestedSchema(properties=properties)
+    n = 2
+    schema_ = get("$schema", UNSET)
+    if schema_ is not UNSET:
+        if schema_.__class__ is not str:
+            raise wrong((at, "$schema"), "string", schema_)
+        n += 1
     required = get("required", UNSET)
     if required is not UNSET:
         required = read_strings(required, (at, "required"))
@@ -8201,9 +8428,11 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    if len(o) == 1:
+        return StringSchema()
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8273,10 +8502,12 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     type = get("type", UNSET)
     if type not in ("number", "integer"):
         raise wrong((at, "type"), '"number" | "integer"', type)
+    if len(o) == 1:
+        return NumberSchema(type=type)
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8337,9 +8568,11 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     if get("type") != "boolean":
         raise wrong((at, "type"), '"boolean"', get("type", UNSET))
+    if len(o) == 1:
+        return BooleanSchema()
+    n = 1
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8382,9 +8615,13 @@ def _read_UntitledSingleSelectEnumSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    enum = get("enum", UNSET)
+    enum = read_strings(enum, (at, "enum"))
+    if len(o) == 2:
+        return UntitledSingleSelectEnumSchema(enum=enum)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8395,8 +8632,6 @@ def _read_UntitledSingleSelectEnumSchema(
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    enum = get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
     default = get("default", UNSET)
     if default is not UNSET:
         if default.__class__ is not str:
@@ -8427,9 +8662,15 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    one_of = get("oneOf", UNSET)
+    one_of = read_array(
+        _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
+    )
+    if len(o) == 2:
+        return TitledSingleSelectEnumSchema(one_of=one_of)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8440,10 +8681,6 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    one_of = get("oneOf", UNSET)
-    one_of = read_array(
-        _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
-    )
     default = get("default", UNSET)
     if default is not UNSET:
         if default.__class__ is not str:
@@ -8510,9 +8747,13 @@ def _read_UntitledMultiSelectEnumSchema(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "array":
         raise wrong((at, "type"), '"array"', get("type", UNSET))
+    items = get("items", UNSET)
+    items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
+    if len(o) == 2:
+        return UntitledMultiSelectEnumSchema(items=items)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8533,8 +8774,6 @@ def _read_UntitledMultiSelectEnumSchema(
         if not is_number(max_items):
             raise wrong((at, "maxItems"), "number", max_items)
         n += 1
-    items = get("items", UNSET)
-    items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
     default = get("default", UNSET)
     if default is not UNSET:
         default = read_strings(default, (at, "default"))
@@ -8602,9 +8841,13 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "array":
         raise wrong((at, "type"), '"array"', get("type", UNSET))
+    items = get("items", UNSET)
+    items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
+    if len(o) == 2:
+        return TitledMultiSelectEnumSchema(items=items)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8625,8 +8868,6 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
         if not is_number(max_items):
             raise wrong((at, "maxItems"), "number", max_items)
         n += 1
-    items = get("items", UNSET)
-    items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
     default = get("default", UNSET)
     if default is not UNSET:
         default = read_strings(default, (at, "default"))
@@ -8725,9 +8966,13 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 2
     if get("type") != "string":
         raise wrong((at, "type"), '"string"', get("type", UNSET))
+    enum = get("enum", UNSET)
+    enum = read_strings(enum, (at, "enum"))
+    if len(o) == 2:
+        return LegacyTitledEnumSchema(enum=enum)
+    n = 2
     title = get("title", UNSET)
     if title is not UNSET:
         if title.__class__ is not str:
@@ -8738,8 +8983,6 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
         if description.__class__ is not str:
             raise wrong((at, "description"), "string", description)
         n += 1
-    enum = get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
     enum_names = get("enumNames", UNSET)
     if enum_names is not UNSET:
         enum_names = read_strings(enum_names, (at, "enumNames"))
@@ -8781,10 +9024,12 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     get = o.get
-    n = 1
     action = get("action", UNSET)
     if action not in ("accept", "decline", "cancel"):
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
+    if len(o) == 1:
+        return ElicitResult(action=action)
+    n = 1
     content = get("content", UNSET)
     if content is not UNSET:
         content = check_map(_read_ElicitResult_content_value, content, (at, "content"))
