@@ -15,7 +15,7 @@ from mcp_bindgen.emit.choices import literals_chosen
 from mcp_bindgen.emit.dataclass import dataclass_view
 from mcp_bindgen.emit.layout import literal
 from mcp_bindgen.emit.msgspec import msgspec_view
-from mcp_bindgen.emit.options import Options
+from mcp_bindgen.emit.options import FLAVOURS, Options
 from mcp_bindgen.emit.pydantic import pydantic_view
 from mcp_bindgen.errors import OutputError, TemplateError
 from mcp_bindgen.ir.model import Schema
@@ -60,6 +60,12 @@ def generate(schemas: Sequence[Schema], options: Options) -> dict[str, str]:
     return dict(sorted(files.items()))
 
 
+def _written(flavours: tuple[str, ...]) -> list[str]:
+    """The flavours whose models are written: pydantic's faults are told by the dataclasses."""
+    needed = {*flavours, "dataclass"} if "pydantic" in flavours else {*flavours}
+    return [flavour for flavour in FLAVOURS if flavour in needed]
+
+
 def _package_view(schemas: Sequence[Schema]) -> Mapping[str, Any]:
     names = [schema.revision for schema in schemas]
     rows = [f"        {literal(name)}: {literal(package(name))}," for name in names]
@@ -74,12 +80,14 @@ def _revision(
     yield f"{folder}/__init__.py", _render(engine, "revision.py.jinja", schema, title)
     yield f"{folder}/methods.py", _render(engine, "methods.py.jinja", schema, methods_view(schema))
     named = literals_chosen(answered(schema), options)
-    for flavour in options.models:
+    for flavour in _written(options.models):
         models = _MODELS[flavour](named, options)
         yield (
             f"{folder}/models_{flavour}.py",
             _render(engine, f"models_{flavour}.py.jinja", schema, models),
         )
+        if flavour not in options.models:
+            continue
         calls = calls_view(named, flavour)
         yield f"{folder}/calls_{flavour}.py", _render(engine, "calls.py.jinja", schema, calls)
 

@@ -96,8 +96,8 @@ def load(path: Path) -> Decisions:
         raise DecisionError(f"{path}: {error}", remedy="Mend the file.") from None
     rows: dict[_Key, Row] = {}
     for kind, found in data.items():
-        entries = cast("list[Any]", found) if isinstance(found, list) else None
-        if kind not in KINDS or entries is None:
+        entries: Any = found
+        if kind not in KINDS or not isinstance(found, list):
             raise DecisionError(
                 f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(KINDS)}."
             )

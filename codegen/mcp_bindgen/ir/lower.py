@@ -310,11 +310,11 @@ class _Lowering:
         return unique[0] if len(unique) == 1 else Uni(unique)
 
     def apart(self, arm: syntax.Type, inlines: list[syntax.Inline]) -> str:
-        """What tells one anonymous arm from the others: a constant, or a member it alone has."""
+        """What tells one anonymous arm from the others: a text, or a member it alone has."""
         assert isinstance(arm, syntax.Inline)
         for member in arm.members:
-            if isinstance(member.type, syntax.Literal):
-                return str(member.type.value)
+            if isinstance(member.type, syntax.Literal) and isinstance(member.type.value, str):
+                return member.type.value
         others = {m.name for other in inlines if other is not arm for m in other.members}
         own = next((m.name for m in arm.members if m.name not in others), None)
         if own is None:

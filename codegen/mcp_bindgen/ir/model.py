@@ -212,9 +212,9 @@ class Method:
     """A method of the protocol.
 
     `direction` is client-to-server, server-to-client, both, input-request or none; `kind` is
-    request or notification; `type` the message's declaration. `params` is None where the message has none.
-    `result` is None for notifications. `capability` is the path of the capability that must have
-    been offered (`tools.listChanged`), empty where none is needed; `side` is who offers it.
+    request or notification; `type` the message's declaration. `params` is None where it has
+    none. `result` is None for notifications. `capability` is the path of the capability that
+    must have been offered (`tools.listChanged`), empty where none is needed.
     """
 
     name: str

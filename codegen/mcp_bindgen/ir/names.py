@@ -11,8 +11,9 @@ __all__ = ["RESERVED_MEMBERS", "RESERVED_TYPES", "capitalized", "member_name", "
 _BUILTINS: Final = "bool dict float int list object str tuple len enumerate isinstance"
 _PYDANTIC: Final = (
     "construct copy dict from_orm json mro parse_file parse_obj parse_raw register schema "
-    "schema_json update_forward_refs validate model_computed_fields model_config model_construct model_copy "
-    "model_dump model_dump_json model_extra model_fields model_fields_set model_json_schema "
+    "schema_json update_forward_refs validate model_computed_fields model_config model_construct "
+    "model_copy model_dump model_dump_json model_extra model_fields model_fields_set "
+    "model_json_schema "
     "model_parametrized_name model_post_init model_rebuild model_validate model_validate_json "
     "model_validate_strings"
 )

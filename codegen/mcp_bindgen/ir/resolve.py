@@ -178,7 +178,7 @@ class Resolver:
         index = tuple(self._index(i, env) for i in type.index)
         if len(index) > 1:
             raise self.error(type.index[1].at, "a second index signature", "Leave one out.")
-        return self._weighed(syntax.Inline(members, index, type.at))
+        return self.weighed(syntax.Inline(members, index, type.at))
 
     def _index(self, index: syntax.Index, env: Env) -> syntax.Index:
         key = self.resolve(index.key, env)
@@ -188,7 +188,7 @@ class Resolver:
             )
         return replace(index, key=key, type=self.resolve(index.type, env))
 
-    def _weighed(self, shape: syntax.Inline) -> syntax.Inline:
+    def weighed(self, shape: syntax.Inline) -> syntax.Inline:
         """`shape`, unless it comes to more than MAX_WEIGHT nodes."""
         types = [m.type for m in shape.members] + [i.type for i in shape.index]
         weight = 1 + sum(self._weight(t) for t in types)
@@ -357,7 +357,7 @@ class Resolver:
                         f"the bases of `{declaration.name}` disagree about `{member.name}`",
                         "Declare that member in the interface itself.",
                     )
-        return self._weighed(syntax.Inline(tuple(members.values()), index, declaration.at))
+        return self.weighed(syntax.Inline(tuple(members.values()), index, declaration.at))
 
     def env_of(self, declaration: syntax.Declaration, ref: syntax.Ref) -> Env:
         """What the type parameters of a declaration stand for in `ref`."""
@@ -405,7 +405,7 @@ class Resolver:
                 met = self._meet(mine.type, member.type, at)
                 member = replace(member, type=met, optional=mine.optional and member.optional)
             members[member.name] = member
-        return self._weighed(syntax.Inline(tuple(members.values()), a.index or b.index, at))
+        return self.weighed(syntax.Inline(tuple(members.values()), a.index or b.index, at))
 
 
 def _is(type: syntax.Type, *names: str) -> bool:
@@ -446,7 +446,7 @@ def _keeping(
     def apply(self: Resolver, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
         shape, keys = self.shape(args[0], type.at), self.literals(args[1], type.at)
         members = tuple(m for m in shape.members if choose(m.name, keys))
-        return replace(shape, members=members, at=type.at)
+        return self.weighed(replace(shape, members=members, at=type.at))
 
     return apply
 
@@ -464,7 +464,7 @@ def _flagging(
             )
             for m in shape.members
         )
-        return replace(shape, members=members, at=type.at)
+        return self.weighed(replace(shape, members=members, at=type.at))
 
     return apply
 

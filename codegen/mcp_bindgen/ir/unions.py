@@ -113,9 +113,7 @@ def disjoint(schema: Schema, a: Type, b: Type, _depth: int = 0) -> bool:
     x, y = schema.open(a), schema.open(b)
     if isinstance(x, Uni) or isinstance(y, Uni):
         return all(
-            disjoint(schema, p, q, _depth)
-            for p in _leaves(schema, x)
-            for q in _leaves(schema, y)
+            disjoint(schema, p, q, _depth) for p in _leaves(schema, x) for q in _leaves(schema, y)
         )
     if isinstance(x, Lit) and isinstance(y, Lit):
         return x != y

@@ -1,0 +1,169 @@
+"""What a schema's types accept, by walking the IR: the judge that knows no generated model.
+
+A struct takes a JSON object with every required member; declared members have their types, and
+members that are not listed are admitted, of the index signature's type where there is one. A
+constant is a member like others, with one value. A union takes what any arm takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from mcp_bindgen.ir.model import (
+    JSON_PRIMS,
+    Alias,
+    Arr,
+    Bounded,
+    Limits,
+    Lit,
+    Map,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
+
+__all__ = ["Fault", "Path", "accepts", "fault"]
+
+Path: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Where a value is refused first, and what was expected there."""
+
+    path: Path
+    expected: str
+
+    def __str__(self) -> str:
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return f"${''.join(steps)}: expected {self.expected}"
+
+
+def accepts(schema: Schema, type: Type, value: Any) -> bool:
+    """Whether `value`, parsed JSON, is of `type`."""
+    return fault(schema, type, value) is None
+
+
+def fault(schema: Schema, type: Type, value: Any) -> Fault | None:
+    """The first fault of `value`, parsed JSON, as `type`; None if it has none."""
+    return next(_faults(schema, type, value, ()), None)
+
+
+def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Fault]:
+    match type:
+        case Prim():
+            if not (type.name in JSON_PRIMS or _KINDS[type.name](value)):
+                yield Fault(path, type.name)
+        case Lit():
+            if not _equal(type.value, value):
+                yield Fault(path, _written(type.value))
+        case Ref():
+            found = schema.types[type.name]
+            inner = _struct if isinstance(found, Struct) else _alias
+            yield from inner(schema, found, value, path)
+        case Arr():
+            yield from _array(schema, Tup((), type.of), value, path)
+        case Tup():
+            yield from _array(schema, type, value, path)
+        case Map():
+            yield from _map(schema, type.of, value, path)
+        case Uni():
+            yield from _union(schema, type, value, path)
+        case Bounded():
+            yield from _faults(schema, type.of, value, path)
+            yield from (Fault(path, told) for told in _out_of(type.limits, value))
+
+
+def _alias(schema: Schema, found: Any, value: Any, path: Path) -> Iterator[Fault]:
+    assert isinstance(found, Alias)
+    return _faults(schema, found.type, value, path)
+
+
+def _struct(schema: Schema, found: Any, value: Any, path: Path) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        yield Fault(path, f"an object ({found.name})")
+        return
+    for field in found.fields:
+        if field.wire in value:
+            yield from _faults(schema, field.type, value[field.wire], (*path, field.wire))
+        elif field.required:
+            yield Fault((*path, field.wire), "a required member")
+    if found.index is not None:
+        listed = {field.wire for field in found.fields}
+        rest = {key: item for key, item in value.items() if key not in listed}
+        yield from _map(schema, found.index, rest, path)
+
+
+def _array(schema: Schema, type: Tup, value: Any, path: Path) -> Iterator[Fault]:
+    if not isinstance(value, list):
+        yield Fault(path, "an array")
+        return
+    least = sum(not place.optional for place in type.of)
+    if len(value) < least or (type.rest is None and len(value) > len(type.of)):
+        yield Fault(path, f"an array of {least} to {len(type.of)} items")
+    for number, item in enumerate(value):
+        of = type.of[number].type if number < len(type.of) else type.rest
+        if of is not None:
+            yield from _faults(schema, of, item, (*path, number))
+
+
+def _map(schema: Schema, of: Type, value: Any, path: Path) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        yield Fault(path, "an object")
+        return
+    for key, item in value.items():
+        yield from _faults(schema, of, item, (*path, key))
+
+
+def _union(schema: Schema, type: Uni, value: Any, path: Path) -> Iterator[Fault]:
+    """The fault of the arm that came furthest, if one did; else that no arm takes the value."""
+    found = [fault_ for arm in type.arms if (fault_ := next(_faults(schema, arm, value, path), None))]
+    if len(found) == len(type.arms):
+        deepest = max((f for f in found), key=lambda f: len(f.path), default=Fault(path, "nothing"))
+        rivals = [f for f in found if len(f.path) == len(deepest.path)]
+        yield deepest if len(rivals) == 1 else Fault(path, f"one of {len(found)} alternatives")
+
+
+_KINDS: Final[dict[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "object": lambda value: isinstance(value, dict),
+}
+
+
+def _equal(literal: Any, value: Any) -> bool:
+    same_kind = isinstance(literal, bool) == isinstance(value, bool)
+    return bool(same_kind and literal == value)
+
+
+def _written(literal: Any) -> str:
+    return str(literal).lower() if isinstance(literal, bool) else repr(literal).replace("'", '"')
+
+
+def _out_of(limits: Limits, value: Any) -> Iterator[str]:
+    """What a value of a bounded type lacks: each bound looks at values of its kind only."""
+    if _KINDS["number"](value):
+        checks = (
+            (limits.minimum, lambda bound: value >= bound, "at least"),
+            (limits.maximum, lambda bound: value <= bound, "at most"),
+            (limits.exclusive_minimum, lambda bound: value > bound, "more than"),
+            (limits.exclusive_maximum, lambda bound: value < bound, "less than"),
+        )
+        yield from (f"{word} {b}" for b, holds, word in checks if b is not None and not holds(b))
+        if limits.integer and value != value // 1:
+            yield "an integer"
+    elif isinstance(value, str | list):
+        name = ("length", "items")[isinstance(value, list)]
+        least, most = getattr(limits, f"min_{name}"), getattr(limits, f"max_{name}")
+        if least is not None and len(value) < least:
+            yield f"{name} of at least {least}"
+        if most is not None and len(value) > most:
+            yield f"{name} of at most {most}"

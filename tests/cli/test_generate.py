@@ -1,0 +1,284 @@
+"""`mcp-bindgen generate`: its exit codes, its refusals, and that equal input gives equal bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_bindgen import places
+from tests.cli.command import checkout, invoke, run
+
+MODELS: Final = ("--models", "dataclass")
+REVISION: Final = "2024-11-05"
+FOLDER: Final = "v2024_11_05"
+
+
+def tree(out: Path) -> dict[str, bytes]:
+    files = (path for path in sorted(out.rglob("*")) if path.is_file())
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One revision, generated once; tests damage copies."""
+    out = tmp_path_factory.mktemp("made") / "out"
+    assert invoke("generate", REVISION, *MODELS, "--out", out).exit_code == 0
+    return out
+
+
+@pytest.fixture
+def out(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def check(out: Path, *more: str) -> tuple[int, str]:
+    result = invoke("generate", REVISION, *MODELS, "--out", out, "--check", *more)
+    return result.exit_code, result.stdout
+
+
+# ---- done, clean, findings
+
+
+def test_written_is_clean(out: Path) -> None:
+    assert check(out) == (0, "")
+    assert {"MANIFEST.json", "_wire.py", "py.typed"} <= set(tree(out))
+
+
+def test_nothing_is_written_twice(out: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+    result = invoke("generate", REVISION, *MODELS, "--out", out, "--report", "json")
+    assert json.loads(result.stdout)["changed"] == []
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
+
+
+def byte_changed(out: Path) -> str:
+    path = out / FOLDER / "models_dataclass.py"
+    data = path.read_bytes()
+    path.write_bytes(data[:900] + bytes([data[900] ^ 1]) + data[901:])
+    return f"{FOLDER}/models_dataclass.py"
+
+
+def file_missing(out: Path) -> str:
+    (out / FOLDER / "models_dataclass.py").unlink()
+    return f"{FOLDER}/models_dataclass.py"
+
+
+def one_too_many(out: Path) -> str:
+    shutil.copy(out / FOLDER / "models_dataclass.py", out / FOLDER / "models_older.py")
+    return f"{FOLDER}/models_older.py"
+
+
+def tail_added(out: Path) -> str:
+    with (out / "_wire.py").open("a") as file:
+        file.write("x = 1\n")
+    return "_wire.py"
+
+
+def manifest_changed(out: Path) -> str:
+    path = out / "MANIFEST.json"
+    path.write_text(path.read_text().replace('"inputs": "', '"inputs": "0'))
+    return "MANIFEST.json"
+
+
+DAMAGES: Final = [byte_changed, file_missing, one_too_many, tail_added, manifest_changed]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_found_and_mended(out: Path, made: Path, damage: object) -> None:
+    assert callable(damage)
+    path = damage(out)
+    code, diff = check(out)
+    assert code == 1
+    assert {f"--- {path}", f"+++ {path}"} & set(diff.splitlines())
+    body = json.loads(check(out, "--report", "json")[1])
+    assert len(body["drift"]) == 1
+    assert invoke("generate", REVISION, *MODELS, "--out", out).exit_code == 0
+    assert tree(out) == tree(made)
+
+
+def test_check_writes_nothing(tmp_path: Path) -> None:
+    assert check(tmp_path / "none")[0] == 1
+    assert not (tmp_path / "none").exists()
+
+
+def test_another_revision_joins_and_keeps_the_first(out: Path) -> None:
+    before = tree(out)
+    assert invoke("generate", "2025-03-26", *MODELS, "--out", out).exit_code == 0
+    after = tree(out)
+    assert all(after[path] == before[path] for path in before if path.startswith(FOLDER))
+    assert any(path.startswith("v2025_03_26/") for path in after)
+    assert invoke("generate", REVISION, "2025-03-26", *MODELS, "--out", out, "--check").stdout == ""
+    assert check(out) == (0, "")
+
+
+def test_a_named_revision_touches_its_folder_only(out: Path) -> None:
+    assert invoke("generate", "2025-03-26", *MODELS, "--out", out).exit_code == 0
+    tail_added(out)
+    (out / "v2025_03_26" / "models_dataclass.py").unlink()
+    damaged = tree(out)
+    assert check(out) == (0, "")
+    assert invoke("generate", REVISION, *MODELS, "--out", out).exit_code == 0
+    assert tree(out) == damaged
+
+
+def test_a_schema_of_its_own(tmp_path: Path) -> None:
+    schema = tmp_path / "mine.ts"
+    schema.write_text('export interface Dog { name: string; kind: "dog" }\n')
+    args = ("generate", "--schema", schema, "--revision", "dogs-1", *MODELS)
+    result = invoke(*args, "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    text = (tmp_path / "out" / "vdogs_1" / "models_dataclass.py").read_text()
+    assert "class Dog" in text
+    assert str(tmp_path) not in text
+
+
+# ---- could not
+
+
+def refused(*args: str | Path, said: str) -> None:
+    result = invoke("generate", *args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_schema_that_does_not_parse(tmp_path: Path) -> None:
+    schema = tmp_path / "bad.ts"
+    schema.write_text("export interface {\n")
+    args = ("--schema", schema, "--revision", "x", *MODELS, "--out", tmp_path / "out")
+    refused(*args, said="bad.ts:1:")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_revision(tmp_path: Path) -> None:
+    refused("2099-01-01", "--out", tmp_path, said="Known revisions: 2024-11-05, 2025-03-26")
+
+
+@pytest.mark.parametrize("damage", [byte_changed, one_too_many])
+def test_a_folder_that_is_not_ours(out: Path, damage: object) -> None:
+    assert callable(damage)
+    damage(out)
+    (out / "notes.txt").write_text("mine")
+    before = tree(out)
+    refused(REVISION, *MODELS, "--out", out, said="notes.txt was not written by mcp-bindgen")
+    assert tree(out) == before
+    assert invoke("generate", REVISION, *MODELS, "--out", out, "--force").exit_code == 0
+    assert tree(out)["notes.txt"] == b"mine"
+
+
+def test_an_unreadable_file(tmp_path: Path) -> None:
+    (tmp_path / "dir.ts").mkdir()
+    args = ("--schema", tmp_path / "dir.ts", "--revision", "x", *MODELS)
+    refused(*args, "--out", tmp_path / "out", said="cannot be read")
+    refused("--schema", tmp_path / "no.ts", "--revision", "x", said="neither a revision nor a file")
+
+
+def test_a_colliding_name(tmp_path: Path) -> None:
+    schema = tmp_path / "twice.ts"
+    schema.write_text(
+        "export interface A { b: { c: string } }\nexport interface AB { d: string }\n"
+    )
+    args = ("--schema", schema, "--revision", "x", *MODELS, "--out", tmp_path / "out")
+    refused(*args, said="twice.ts:1:")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["{{ nothing_of_that_name }}", "{% if %}"])
+def test_a_failing_template(tmp_path: Path, text: str) -> None:
+    templates = tmp_path / "templates"
+    shutil.copytree(places.templates() / "bindings", templates)
+    (templates / "models_dataclass.py.jinja").write_text(text)
+    args = (REVISION, *MODELS, "--templates", templates, "--out", tmp_path / "out")
+    refused(*args, said="models_dataclass.py.jinja")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--schema", "x.ts"), "go together"),
+        (("--revision", "x"), "go together"),
+        (("--models", "dataclas"), "Known: dataclass"),
+        (("--templates", "no-such-folder"), "is no folder"),
+        (("--format", "tabs"), "tabs"),
+    ],
+)
+def test_arguments_that_cannot_be_used(args: tuple[str, ...], said: str) -> None:
+    refused(*args, said=said)
+
+
+def test_a_full_disk_leaves_the_old_files(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    byte_changed(out)
+    before = tree(out)
+
+    def full(self: Path, data: bytes) -> int:
+        raise OSError(28, "No space left on device", str(self))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        refused(REVISION, *MODELS, "--out", out, said="No space left on device")
+    assert tree(out) == before
+
+
+def test_an_interrupt_exits_130(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    byte_changed(out)
+    before = tree(out)
+
+    def stopped(old: Path, new: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", stopped)
+        assert invoke("generate", REVISION, *MODELS, "--out", out).exit_code == 130
+    assert tree(out) == before
+
+
+def test_an_installed_wheel_asks_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shutil.copytree(places.schema(), tmp_path / "_schema")
+    monkeypatch.setattr(places, "schema", lambda: tmp_path / "_schema")
+    refused(REVISION, said="--out DIR")
+
+
+# ---- equal bytes, plain output
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "4711"])
+def test_the_hash_seed_changes_nothing(made: Path, tmp_path: Path, seed: str) -> None:
+    env = {"PYTHONHASHSEED": seed, "LC_ALL": "C", "PYTHONUTF8": "0"}
+    done = run("generate", REVISION, *MODELS, "--out", tmp_path / "out", env=env)
+    assert done.returncode == 0, done.stderr
+    assert tree(tmp_path / "out") == tree(made)
+
+
+def test_the_line_ends_of_a_checkout_change_nothing(
+    made: Path, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = checkout(root, tmp_path / "copy", crlf=True)
+    monkeypatch.setattr(places, "schema", lambda: copy / "schema")
+    templates = copy / "templates" / "bindings"
+    args = ("generate", REVISION, *MODELS, "--out", tmp_path / "out", "--templates", templates)
+    assert invoke(*args).exit_code == 0
+    assert tree(tmp_path / "out") == tree(made)
+
+
+def test_no_machine_path_is_written(made: Path, root: Path) -> None:
+    for path, data in tree(made).items():
+        assert str(root).encode() not in data, path
+        assert str(made).encode() not in data, path
+
+
+def test_piped_output_is_plain(made: Path, tmp_path: Path) -> None:
+    env = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    first = run("generate", REVISION, *MODELS, "--out", tmp_path / "out", env=env)
+    assert first.stderr == b""
+    assert b"\x1b" not in first.stdout
+    tail_added(tmp_path / "out")
+    second = run("generate", REVISION, *MODELS, "--out", tmp_path / "out", "--check", env=env)
+    assert second.returncode == 1
+    assert b"\x1b" not in second.stdout + second.stderr

@@ -1,0 +1,133 @@
+"""`mcp-bindgen inspect`: what it says to people and to machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_bindgen import pins
+from tests.cli.command import invoke, run
+
+
+def said(*args: str | Path) -> str:
+    result = invoke("inspect", *args)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("revision", pins.revisions())
+def test_the_overview_names_everything(revision: str) -> None:
+    text = said(revision)
+    schema = pins.load(revision)
+    lines = {line.split()[0] for line in text.splitlines() if line.startswith("  ")}
+    assert {d.name for d in schema.declarations} <= lines
+    assert {m.name for m in schema.methods} <= lines
+
+
+def test_overlapping_arms_are_named() -> None:
+    text = said("2025-11-25")
+    assert "EmptyResult" in next(
+        line for line in text.splitlines() if line.startswith("    overlap: CallToolResult with")
+    )
+
+
+def test_a_name_has_typescript_python_and_revisions() -> None:
+    text = said("2026-07-28", "CallToolResult")
+    assert "export interface CallToolResult" in text
+    assert "class CallToolResult" in text
+    assert text.endswith(f"in {', '.join(pins.revisions())}\n")
+
+
+def test_the_typescript_is_that_statement_alone(tmp_path: Path) -> None:
+    schema = tmp_path / "s.ts"
+    schema.write_text(
+        "/** First. */\nexport interface A { b: { c: string } } // tail\n\n"
+        "// between\n/** Second. */\nexport type Two = A | string;\n",
+    )
+    text = said(schema, "A")
+    assert "/** First. */\nexport interface A { b: { c: string } }" in text
+    assert "between" not in text
+    assert "/** Second. */\nexport type Two = A | string;\n" in said(schema, "Two")
+    assert "/** First. */\nexport interface A { b: { c: string } }" in said(schema, "AB")
+    assert said(schema, "Two").endswith("in no pinned revision\n")
+
+
+def test_a_method_is_a_name_too() -> None:
+    text = said("2025-11-25", "tools/call")
+    assert text.startswith("tools/call  request, client-to-server")
+    assert "interface CallToolRequest" in text
+
+
+@pytest.mark.parametrize("revision", pins.revisions())
+def test_json_names_what_the_schema_has(revision: str) -> None:
+    body = json.loads(said(revision, "--format", "json"))
+    schema = pins.load(revision)
+    assert [d["name"] for d in body["declarations"]] == [d.name for d in schema.declarations]
+    assert [m["name"] for m in body["methods"]] == [m.name for m in schema.methods]
+    assert body["structure"] == schema.digest == pins.pins()[revision].structure
+
+
+@pytest.mark.parametrize("format", ["json", "facts"])
+def test_a_name_narrows_what_machines_read(format: str) -> None:
+    body = json.loads(said("2025-11-25", "CallToolRequest", "--format", format))
+    assert [d["name"] for d in body["declarations"]] == ["CallToolRequest"]
+    assert [m["type"] for m in body["methods"]] == ["CallToolRequest"]
+
+
+@pytest.mark.parametrize("revision", pins.revisions())
+def test_facts_agree_with_the_typescript_compiler(
+    revision: str, shared: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "facts.json").write_text(said(revision, "--format", "facts"))
+    compared = subprocess.run(
+        [
+            *(sys.executable, shared / "oracle" / "compare.py"),
+            *(tmp_path / "facts.json", shared / "oracle" / f"{revision}.json"),
+            *("--sections", "declared,resolved,tags,methods,order"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert compared.returncode == 0, compared.stdout
+
+
+def test_a_folder_stands_for_its_schema(root: Path) -> None:
+    assert said(root / "schema" / "2025-11-25") == said("2025-11-25")
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        (("2099-01-01",), "Known revisions: 2024-11-05"),
+        (("2025-11-25", "CallToolResults"), "Close to it: CallToolResult"),
+        (("2025-11-25", "Xyzzy", "--format", "json"), "declares no 'Xyzzy'"),
+        (("2025-11-25", "--format", "yaml"), "yaml"),
+        ((), "Missing argument"),
+    ],
+)
+def test_what_cannot_be_inspected(args: tuple[str, ...], text: str) -> None:
+    result = invoke("inspect", *args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert text in result.stderr
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)  # before anything is written: how much a pipe holds differs
+    command = [sys.executable, "-m", "mcp_bindgen", "inspect", "2025-11-25", "--format", "facts"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_unknown_verb_and_the_version() -> None:
+    assert run("inspct").returncode == 2
+    assert run("--version").stdout.startswith(b"mcp-bindgen ")
+    help_text = run("--help").stdout.decode()
+    assert all(verb in help_text for verb in ("generate", "inspect", "pull"))

@@ -1,0 +1,139 @@
+"""The command as a whole: how it starts, and every way to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from mcp_bindgen import __version__, cli, pins
+from mcp_bindgen.errors import BindgenError
+from tests.cli.ran import run
+
+COMMAND: Final = [sys.executable, "-m", "mcp_bindgen"]
+HEAVY: Final = {"jinja2", "rich", "tree_sitter", "urllib.request", "mcp_bindgen.emit"}
+
+
+def spoken(*arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, **variables}
+    return subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, timeout=60)
+
+
+def test_the_version_is_said() -> None:
+    assert run("--version").out == f"mcp-bindgen {__version__}\n"
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_every_verb_has_help(verb: str) -> None:
+    said = run(verb, "--help").out
+    assert said.startswith("Usage: mcp-bindgen") or said.startswith("Usage: main")
+    assert verb in run("--help").out
+
+
+def test_help_loads_no_verb() -> None:
+    code = (
+        "import sys\nfrom mcp_bindgen.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        f"print(sorted(m for m in sys.modules if m in {HEAVY!r} or '.cli.' in m), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize("arguments", [["fetch"], ["generate", "--fast"], ["inspect"], []])
+def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
+    run(*arguments, code=2)
+
+
+def test_an_error_is_one_message_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: str) -> None:
+        raise BindgenError("it \x1b[31mbroke\u202e\r", remedy="Mend it.")
+
+    monkeypatch.setattr(pins, "find", fail)
+    ran = run("inspect", "2025-11-25", code=2)
+    assert ran.err == "mcp-bindgen: it \\u001b[31mbroke\\u202e\\u000d\nMend it.\n"
+
+
+def test_a_fault_of_the_system_is_said_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: str) -> None:
+        raise PermissionError(13, "Permission denied", "schema.ts")
+
+    monkeypatch.setattr(pins, "find", fail)
+    assert "schema.ts: Permission denied" in run("inspect", "2025-11-25", code=2).err
+
+
+def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pins, "lower", interrupted)
+    run("generate", "--out", tmp_path / "out", code=130)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_signal_leaves_the_old_files(tmp_path: Path) -> None:
+    run("generate", "2024-11-05", "--out", tmp_path / "out")
+    held = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*.py")}
+    arguments = ["generate", "2024-11-05", "--unknown", "drop", "--out", str(tmp_path / "out")]
+    child = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE)
+    time.sleep(0.15)  # inside the imports or the work, on any machine
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    assert child.returncode in (130, -signal.SIGINT, 0)
+    now = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*.py")}
+    assert child.returncode == 0 or now == held
+    assert not list((tmp_path / "out").rglob(".mcp-bindgen-*"))
+
+
+def test_a_closed_pipe_is_no_fault() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    arguments = [*COMMAND, "inspect", "2025-11-25"]
+    done = subprocess.run(arguments, stdout=writer, stderr=subprocess.PIPE, timeout=60)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (cli.CLOSED, b"")
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])
+def test_output_is_the_same_in_every_locale(locale: str) -> None:
+    plain = spoken("inspect", "2025-11-25", "Tool", PYTHONIOENCODING="utf-8")
+    other = spoken("inspect", "2025-11-25", "Tool", LC_ALL=locale, PYTHONIOENCODING="ascii")
+    assert plain.returncode == other.returncode == 0
+    assert other.stdout == plain.stdout
+    assert other.stderr == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of its own; ../shared is not")
+def test_a_terminal_sees_progress_and_a_pipe_only_the_result(tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [*COMMAND, "generate", "2024-11-05", "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+    )
+    os.close(theirs)
+    said, _ = child.communicate(timeout=60)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(ours)
+    assert child.returncode == 0
+    assert b"\x1b" in shown
+    assert b"2024-11-05" in shown
+    assert b"\x1b" not in said
+    assert said.count(b"\n") == 1

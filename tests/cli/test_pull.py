@@ -1,0 +1,257 @@
+"""`mcp-bindgen pull`: from files, folders and a server on this machine, into a schema folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_bindgen import limits, pins, pull
+from tests.cli.command import invoke
+
+OFFICIAL: Final = b"""// Licence line.
+
+/**
+ * Official prose about a dog, of which nothing may stay.
+ * @category Animals
+ */
+export interface Dog {
+  /** Official prose about its age. @see {@link Cat} */
+  age: number; // trailing prose
+  name?: string;
+}
+
+/** @internal */
+export type Dogs = Dog[];
+"""
+COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "schema"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def official(tmp_path: Path) -> Path:
+    path = tmp_path / "official.ts"
+    path.write_bytes(OFFICIAL)
+    return path
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers by path: /schema.ts, /moved, /away, /large, /short, anything else 404."""
+
+    def do_GET(self) -> None:
+        match self.path:
+            case "/schema.ts":
+                self.answer(200, OFFICIAL)
+            case "/moved":
+                self.answer(302, b"", location="/schema.ts")
+            case "/away":
+                self.answer(302, b"", location="file:///etc/hostname")
+            case "/large":
+                self.answer(200, b"/" * 4096)
+            case "/short":
+                self.answer(200, b"type A", length=100)
+            case _:
+                self.answer(404, b"no such page")
+
+    def answer(
+        self, status: int, body: bytes, location: str = "", length: int | None = None
+    ) -> None:
+        self.send_response(status)
+        if location:
+            self.send_header("Location", location)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        threading.Thread(target=partial(http.serve_forever, poll_interval=0.01)).start()
+        yield f"http://127.0.0.1:{http.server_address[1]}"
+        http.shutdown()
+
+
+def pulled(folder: Path, origin: str | Path, *more: str, code: int = 0) -> str:
+    result = invoke("pull", "dogs", "--from", origin, "--into", folder, *more)
+    assert result.exit_code == code, result.stderr
+    return result.stdout
+
+
+def test_a_new_revision(folder: Path, official: Path) -> None:
+    assert pulled(folder, official, "--commit", COMMIT).startswith("dogs is new\n")
+    text = (folder / "dogs" / "schema.ts").read_text("utf-8")
+    assert "prose" not in text
+    assert "Licence" not in text
+    assert "@category Animals" in text
+    assert "@internal" in text
+    pin = pins.pins(folder)["dogs"]
+    assert pin.path == "schema/dogs/schema.ts"
+    assert pin.commit == COMMIT
+    assert pin.bytes == len(OFFICIAL)
+    assert pin.sha256 == hashlib.sha256(OFFICIAL).hexdigest()
+    blob = b"blob %d\0" % len(OFFICIAL) + OFFICIAL
+    assert pin.git_blob == hashlib.sha1(blob).hexdigest()
+    assert pin.structure == pins.resolve(str(folder / "dogs")).digest
+
+
+def test_pulled_twice_is_unchanged(folder: Path, official: Path) -> None:
+    pulled(folder, official, "--commit", COMMIT)
+    before = {path: path.read_bytes() for path in folder.rglob("*.t*")}
+    assert pulled(folder, official).startswith("dogs is unchanged\n")
+    assert {path: path.read_bytes() for path in folder.rglob("*.t*")} == before
+
+
+def test_our_sentences_are_carried(folder: Path, official: Path) -> None:
+    for revision, sentence in (("dogs", "Ours."), ("older", "Older."), ("x-newest", "Newest.")):
+        (folder / revision).mkdir()
+        name = (
+            "  name?: string;" if revision == "dogs" else f"  /** {sentence} */\n  name?: string;"
+        )
+        text = f"/** {sentence} */\nexport interface Dog {{\n  age: number;\n{name}\n}}\n"
+        if revision != "dogs":
+            text += f"/** {sentence} */\nexport type Dogs = Dog[];\n"
+        (folder / revision / "schema.ts").write_text(text)
+    pulled(folder, official)
+    text = (folder / "dogs" / "schema.ts").read_text()
+    assert " * Ours.\n" in text
+    assert " * Newest.\n * @internal\n" in text
+    assert "Older." not in text
+    assert "  age: number;\n  name?: string;\n" in text
+
+
+def test_changed_facts_are_findings(folder: Path, official: Path) -> None:
+    pulled(folder, official)
+    changed = OFFICIAL.replace(b"age: number", b"age: string").replace(b"Dogs", b"Pack")
+    official.write_bytes(changed)
+    body = json.loads(pulled(folder, official, "--format", "json", code=1))
+    assert body["status"] == "changed"
+    assert body["differs"] == ["- Dogs", "~ Dog", "+ Pack"]
+    assert "age: string" in (folder / "dogs" / "schema.ts").read_text()
+    assert pulled(folder, official).startswith("dogs is unchanged\n")
+
+
+def test_changed_prose_is_no_finding(folder: Path, official: Path) -> None:
+    pulled(folder, official)
+    official.write_bytes(OFFICIAL.replace(b"a dog", b"dogs"))
+    assert "the same facts" in pulled(folder, official)
+    assert pins.pins(folder)["dogs"].bytes == len(OFFICIAL) - 1
+
+
+@pytest.mark.parametrize("inside", ["schema/dogs/schema.ts", "dogs/schema.ts", "schema.ts"])
+def test_from_a_folder(folder: Path, tmp_path: Path, inside: str) -> None:
+    path = tmp_path / "repository" / inside
+    path.parent.mkdir(parents=True)
+    path.write_bytes(OFFICIAL)
+    assert pulled(folder, tmp_path / "repository").startswith("dogs is new\n")
+
+
+@pytest.mark.parametrize("path", ["/schema.ts", "/moved"])
+def test_from_a_server(folder: Path, server: str, path: str) -> None:
+    assert pulled(folder, server + path).startswith("dogs is new\n")
+
+
+def test_the_public_address(server: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pull.address("2025-11-25").endswith("/main/schema/2025-11-25/schema.ts")
+    asked: list[str] = []
+
+    def address(revision: str, commit: str) -> str:
+        asked.append(f"{revision} {commit}")
+        return f"{server}/schema.ts"
+
+    monkeypatch.setattr(pull, "address", address)
+    result = invoke("pull", "dogs", "--commit", COMMIT, "--into", folder)
+    assert (result.exit_code, asked) == (0, [f"dogs {COMMIT}"])
+
+
+def unused_port(_: str) -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}/schema.ts"
+
+
+@pytest.mark.parametrize(
+    ("origin", "said"),
+    [
+        (lambda url: f"{url}/none", "the server answers 404"),
+        (lambda url: f"{url}/large", "more than 1000 bytes"),
+        (lambda url: f"{url}/short", ""),
+        (lambda url: f"{url}/away", "cannot be fetched"),
+        (unused_port, "--from FILE"),
+        (lambda _: "file:///etc/hostname", "not file://"),
+        (lambda _: "ftp://127.0.0.1/schema.ts", "not ftp://"),
+        (lambda _: "http://", "cannot be fetched"),
+        (lambda _: "http://[", "cannot be fetched"),
+        (lambda _: "/no/such/file", "cannot be read"),
+        (lambda _: "/", "has none of"),
+    ],
+)
+def test_what_cannot_be_pulled(
+    folder: Path,
+    server: str,
+    monkeypatch: pytest.MonkeyPatch,
+    origin: Callable[[str], str],
+    said: str,
+) -> None:
+    monkeypatch.setattr(pull, "MAX_SCHEMA_BYTES", 1000)
+    result = invoke("pull", "dogs", "--from", origin(server), "--into", folder)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert list(folder.iterdir()) == []
+
+
+def test_the_limit_is_the_schema_s() -> None:
+    assert pull.MAX_SCHEMA_BYTES == limits.MAX_SCHEMA_BYTES
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(b"export interface {", "official schema/dogs/schema.ts:1:"), (b"\xff", "UTF")],
+)
+def test_a_file_that_is_no_schema(folder: Path, official: Path, text: bytes, said: str) -> None:
+    official.write_bytes(text)
+    result = invoke("pull", "dogs", "--from", official, "--into", folder)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("../dogs",), "cannot name a revision"),
+        (("dogs", "--commit", "main"), "is no commit"),
+    ],
+)
+def test_arguments_that_cannot_be_used(
+    folder: Path, official: Path, args: tuple[str, ...], said: str
+) -> None:
+    result = invoke("pull", *args, "--from", official, "--into", folder)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert list(folder.iterdir()) == []
+
+
+def test_every_revision_has_the_structure_of_its_pin(root: Path) -> None:
+    for revision, pin in pins.pins().items():
+        data = (root / "schema" / revision / "schema.ts").read_bytes()
+        assert pins.lower(pins.Found(data, "x", ""), revision).digest == pin.structure
+    assert pins.render(pins.pins()) == (root / "schema" / "PINS.toml").read_text("utf-8")

@@ -1,0 +1,55 @@
+"""Our reading of the pinned schemas is the TypeScript compiler's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_bindgen.ir.facts import digest, facts
+from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.source import Source, read
+
+REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+SECTIONS: Final = "declared,resolved,tags,methods,order"
+
+
+def resolver(data: bytes) -> Resolver:
+    return Resolver(Source(data, "a.ts"), read(data, "a.ts"))
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_our_facts_are_the_compilers(
+    root: Path, shared: Path, tmp_path: Path, revision: str
+) -> None:
+    data = (root / "schema" / revision / "schema.ts").read_bytes()
+    ours = tmp_path / "ours.json"
+    ours.write_text(json.dumps(facts(resolver(data))), encoding="utf-8")
+    theirs = shared / "oracle" / f"{revision}.json"
+    compare = [sys.executable, *map(str, (shared / "oracle" / "compare.py", theirs, ours))]
+    done = subprocess.run(
+        [*compare, "--sections", SECTIONS], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_digest_ignores_prose_and_layout_and_nothing_else() -> None:
+    plain = digest(resolver(b"interface A { a: string }"))
+    assert digest(resolver(b"/** Says. */\ninterface A {\n  /** More. */ a: string;\n}")) == plain
+    for other in (
+        "interface B { a: string }",
+        "interface A { b: string }",
+        "interface A { a?: string }",
+        "interface A { a: number }",
+        "interface A { readonly a: string }",
+        "interface A { 'a': string }",
+        "interface A {\n/** @minimum 1 */ a: string }",
+        "/** @deprecated */ interface A { a: string }",
+        "export interface A { a: string }",
+        "interface A { a: string } type B = A;",
+    ):
+        assert digest(resolver(other.encode())) != plain, other

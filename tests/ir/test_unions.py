@@ -1,0 +1,47 @@
+"""Unions: the order that decides, what tells arms apart, and which of them overlap."""
+
+from __future__ import annotations
+
+from mcp_bindgen.ir import unions
+from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.model import Lit, Prim, Ref, Schema
+
+TEXT = """
+type U = string | Wide | V | "a"; type V = Tagged | Other | null;
+interface Wide { a?: string } interface Tagged { kind: "t"; a: string }
+interface Other { kind: "o" }
+"""
+
+
+def schema(text: str = TEXT) -> Schema:
+    return load(text.encode(), "a.ts")
+
+
+def test_the_most_specific_arm_comes_first_and_nested_unions_are_opened() -> None:
+    assert unions.arms(schema(), Ref("U")) == (
+        Lit("a"),
+        Ref("Tagged"),
+        Ref("Other"),
+        Ref("Wide"),
+        Prim("string"),
+        Prim("null"),
+    )
+
+
+def test_a_tag_is_a_different_text_in_every_arm() -> None:
+    assert unions.tag(schema(), (Ref("Tagged"), Ref("Other"))) == "kind"
+    assert unions.tag(schema(), (Ref("Tagged"), Ref("Wide"))) is None
+
+
+def test_arms_that_one_value_satisfies_are_named() -> None:
+    found = set(unions.overlaps(schema()))
+    assert found == {("U", "Tagged", "Wide"), ("U", "Other", "Wide")}
+
+
+def test_unions_that_double_are_opened_once() -> None:
+    pairs = "".join(
+        f"type A{n} = A{n + 1} | B{n + 1}; type B{n} = B{n + 1} | A{n + 1};" for n in range(40)
+    )
+    found = schema(f"{pairs} type A40 = 1; type B40 = 2;")
+    assert len(unions.arms(found, Ref("A0"))) == 2
+    assert unions.kinds(found, Ref("A0")) == {"number"}
