@@ -49,6 +49,7 @@ LAYERS: Final = {
 
 # The module that ends in a flavour's name may import that flavour's library.
 FLAVOURS: Final = re.compile(r"(?:^|_)(msgspec|pydantic)$")
+LIBRARIES: Final = {"msgspec": ("msgspec",), "pydantic": ("pydantic", "pydantic_core")}
 
 # Inside mcp_runtime: what stands to the right of core.
 SHELLS: Final = ("auth", "bridge", "client", "context", "io", "server", "stores")
@@ -161,7 +162,7 @@ def bindgen_looks_left(module: Module) -> Iterator[str]:
 def wire_needs_nothing(module: Module) -> Iterator[str]:
     """mcp_wire imports the standard library, itself, and in a flavour's module that library."""
     flavour = FLAVOURS.search(module.parts[-1])
-    admitted = {"mcp_wire", *sys.stdlib_module_names, *(flavour.groups() if flavour else ())}
+    admitted = {"mcp_wire", *sys.stdlib_module_names, *(LIBRARIES[flavour[1]] if flavour else ())}
     for found in module.imports:
         library = found.name.partition(".")[0]
         # Type checkers carry typing_extensions themselves; nothing is imported when it runs.
