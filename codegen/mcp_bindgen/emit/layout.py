@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 __all__ = [
@@ -132,6 +133,7 @@ def member(indent: str, name: str, annotation: Code, default: Code = "") -> list
 # ---- text from a schema enters code through these two
 
 
+@lru_cache(4096, typed=True)
 def literal(value: str | int | float | bool | None) -> str:
     """A Python literal; strings in the quotes that need fewer escapes, double ones where equal."""
     if not isinstance(value, str):
@@ -167,6 +169,8 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "
 
 def _visible(text: str) -> str:
     """`text` with what does not print written as escapes."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else _escape(ord(c)) for c in text)
 
 

@@ -39,7 +39,7 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.narrow import narrow
 from mcp_bindgen.ir.resolve import Resolver, same
 from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES
-from mcp_bindgen.source import Source, read, syntax
+from mcp_bindgen.source import Source, read_source, syntax
 
 __all__ = ["load", "lower"]
 
@@ -63,7 +63,7 @@ def load(data: bytes, path: str, revision: str = "", decisions: Decisions | None
     is none is lowered by rule alone. Raises SchemaError or DecisionError.
     """
     source = Source(data, path)
-    return lower(Resolver(source, read(data, path)), revision or path, decisions)
+    return lower(Resolver(source, read_source(source)), revision or path, decisions)
 
 
 def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None) -> Schema:
@@ -101,6 +101,7 @@ class _Lowering:
         self.python: dict[str, str] = {}
         self.shapes: dict[str, syntax.Inline] = {}
         self.instances: dict[str, syntax.Ref] = {}
+        self.nested = 0
         self.roots = sorted((d.at, d.name) for d in resolver.declared.values())
         self.places = dict(_places(resolver.declared.values()))
 
@@ -352,9 +353,18 @@ class _Lowering:
             return self.python[name]
         self.instances[name] = full
         python = self.python_type(name, ref.at)
+        if self.nested == MAX_DEPTH:
+            raise self.resolver.source.error(
+                LimitExceeded,
+                ref.at,
+                f"`{ref.name}` needs itself without end",
+                "Bound its arguments.",
+            )
+        self.nested += 1
         pending, self.pending = self.pending, []
         self.declare(declaration, full, python)
         self.pending = pending
+        self.nested -= 1
         return python
 
     def argument_name(self, type: syntax.Type) -> str:

@@ -21,7 +21,7 @@ from mcp_bindgen.source import syntax
 from mcp_bindgen.source.docs import doc_before
 from mcp_bindgen.source.text import Source, printable
 
-__all__ = ["read"]
+__all__ = ["read", "read_source"]
 
 _AS_DECLARATION: Final = "Say it with interfaces, type aliases, string enums and constants."
 _AS_TYPE: Final = "Write the resulting shape out as members or as a union."
@@ -83,7 +83,12 @@ def read(data: bytes, path: str) -> syntax.Module:
     `path` is what errors call the file. Raises SchemaSyntaxError, UnsupportedSyntax or
     LimitExceeded, each with file:line:column, the line, and what to do.
     """
-    return _Reader(Source(data, path)).module()
+    return read_source(Source(data, path))
+
+
+def read_source(source: Source) -> syntax.Module:
+    """As `read`, for text that is already at hand."""
+    return _Reader(source).module()
 
 
 class _Head(NamedTuple):

@@ -22,6 +22,7 @@ PROSE_TAGS: Final = frozenset({"see", "example", "link", "param", "returns", "re
 _WIDTH: Final = 96
 _BLANKS: Final = re.compile(r"\n{3,}")
 _OPENED: Final = re.compile(r"\{\n\n")
+_CLOSE: Final = re.compile(r"(?<=[^\n{])\n(?=[ \t]*/\*\*)")
 _TRAILING: Final = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
@@ -87,7 +88,10 @@ def sentences(module: syntax.Module) -> dict[str, Sentence]:
 
 
 def rewrite(source: Source, module: syntax.Module, prose: Prose) -> str:
-    """The text of `module` without its comments, with a doc comment wherever we have one."""
+    """The text of `module` without its comments, with a doc comment wherever we have one.
+
+    Written anew with its own sentences, such a text stays as it is.
+    """
     cuts = [(*_whole(source.data, start, end), "") for end, start in source.comments.items()]
     for path, node in documented(module):
         comment = _comment(source, node, prose(path))
@@ -100,7 +104,7 @@ def rewrite(source: Source, module: syntax.Module, prose: Prose) -> str:
         position = end
     text.append(source.slice(position, len(source.data)))
     tidy = _BLANKS.sub("\n\n", _TRAILING.sub("", "".join(text)))
-    return _OPENED.sub("{\n", tidy).strip("\n") + "\n"
+    return _CLOSE.sub("\n\n", _OPENED.sub("{\n", tidy)).strip("\n") + "\n"
 
 
 def _whole(data: bytes, start: int, end: int) -> tuple[int, int]:

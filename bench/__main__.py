@@ -1,0 +1,89 @@
+"""`python -m bench [NAME…]`: generation, models, imports; all of them without a name."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from bench import peers
+from bench.messages import TEXTS
+from bench.pairs import Row, Side, processes, show, turns
+
+_FLAVOURS: Final = ("msgspec", "pydantic", "dataclass")
+
+_BARS: Final = {
+    ("msgspec", "one text item"): {"decode": 10, "encode": 8},
+    ("msgspec", "three items"): {"decode": 6, "encode": 5},
+    ("msgspec", "50 tools"): {"decode": 1.3, "encode": 1.7},
+    ("pydantic", "three items"): {"decode": 2.5, "encode": 0.9},
+    ("dataclass", "three items"): {"decode": 1.8, "encode": 0.6, "from_wire": 3, "to_wire": 2.5},
+}
+_IMPORTS: Final = {"msgspec": 0.3, "dataclass": 0.6, "pydantic": 0.75}
+
+
+def _ours(job: str) -> Side:
+    return Side(sys.executable, "bench.ours", job)
+
+
+def _theirs(job: str) -> Side:
+    return Side(peers.python(), "bench.theirs", job)
+
+
+def models() -> Iterator[Row]:
+    """Decoding and encoding beside `mcp`, unknown members kept."""
+    for text in TEXTS:
+        for flavour in _FLAVOURS:
+            bars = _BARS.get((flavour, text), {})
+            for what in ("decode", "encode", "from_wire", "to_wire"):
+                if flavour != "pydantic" or what in ("decode", "encode"):
+                    name = f"{flavour}, {text}, {what}"
+                    ours, peer = _ours(f"{flavour} {text} {what}"), _theirs(f"{text} {what}")
+                    yield turns(name, ours, peer, bars.get(what))
+        for what in ("decode", "encode"):
+            job = _theirs(f"json {text} {what}"), _theirs(f"{text} {what}")
+            yield turns(f"json of the standard library, {text}, {what}", *job, None)
+
+
+def imports() -> Iterator[Row]:
+    """Import of one revision's models beside that of `mcp_types`, each less an empty process."""
+    empty = processes("", [sys.executable, "-c", ""], [peers.python(), "-c", ""], None)
+    for flavour, share in _IMPORTS.items():
+        code = f"import mcp_wire.v2025_11_25.models_{flavour}"
+        theirs = [peers.python(), "-c", "import mcp_types"]
+        row = processes(f"import, {flavour}", [sys.executable, "-c", code], theirs, None)
+        assert row.peer is not None
+        assert empty.peer is not None
+        yield Row(row.name, row.ours - empty.ours, row.peer - empty.peer, round(1 / share, 2))
+
+
+def generation() -> Iterator[Row]:
+    """Generation beside datamodel-code-generator, formatting off on both sides; then by itself."""
+    for flavour in _FLAVOURS:
+        job = f"generate {flavour}"
+        yield turns(f"2025-11-25, {flavour}", _ours(job), _theirs(job), 4)
+    lower = _ours("lower")
+    yield Row("read and lower 2026-07-28", min(lower.turn() for _ in range(9)), None, 0.06)
+    lower.close()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        command = [sys.executable, "-m", "mcp_bindgen", "generate", "--out", str(out)]
+        clear: Callable[[], None] = lambda: shutil.rmtree(out, ignore_errors=True)  # noqa: E731
+        yield processes("everything, into an empty folder", command, None, 3, clear)
+        yield processes("everything, nothing changed", command, None, 0.3)
+
+
+BENCHES: Final = {"generation": generation, "models": models, "imports": imports}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or BENCHES:
+        rows = list(BENCHES[name]())
+        show(f"{name}: {(BENCHES[name].__doc__ or '').strip()}", rows)
+
+
+if __name__ == "__main__":
+    main()

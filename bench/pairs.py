@@ -1,0 +1,126 @@
+"""Interleaved pairs: ours, the peer, ours, the peer; the median of each, and their ratio."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+__all__ = ["Row", "Side", "processes", "show", "turns"]
+
+PAIRS: Final = 9
+_ROUND: Final = 0.05
+"""Seconds that one side works before the other has its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A measurement: seconds a turn of each side, and the bar for peer / ours (or for seconds)."""
+
+    name: str
+    ours: float
+    peer: float | None
+    bar: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.peer is None else self.peer / self.ours
+
+
+class Side:
+    """A worker process that does one job in its own interpreter."""
+
+    def __init__(self, python: str, module: str, job: str) -> None:
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        self.process = subprocess.Popen(
+            [python, str(Path(__file__).with_name("worker.py")), module, job],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError(f"{module} {job} did not start")
+        first = self.time(1)
+        self.turns = max(1, int(_ROUND / max(first, 1e-9) / 4))
+        self.turns = max(1, int(_ROUND / max(self.time(self.turns) / self.turns, 1e-9)))
+
+    def time(self, turns: int) -> float:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{turns}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def turn(self) -> float:
+        """Seconds of one turn, over a round of them."""
+        return self.time(self.turns) / self.turns
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def turns(name: str, ours: Side, peer: Side, bar: float | None) -> Row:
+    """Medians of interleaved rounds of two jobs; `bar` is the least peer / ours."""
+    times = [(ours.turn(), peer.turn()) for _ in range(PAIRS)]
+    ours.close()
+    peer.close()
+    mine, theirs = (statistics.median(side) for side in zip(*times, strict=True))
+    return Row(name, mine, theirs, bar)
+
+
+def processes(
+    name: str,
+    ours: Sequence[str],
+    peer: Sequence[str] | None,
+    bar: float | None,
+    before: Callable[[], None] = lambda: None,
+) -> Row:
+    """Medians of whole processes in turn; `before` is called before each of ours."""
+    mine: list[float] = []
+    theirs: list[float] = []
+    for _ in range(PAIRS + 1):
+        before()
+        mine.append(_process(ours))
+        theirs += [_process(peer)] if peer else []
+    median = statistics.median(theirs[1:]) if theirs else None
+    return Row(name, statistics.median(mine[1:]), median, bar)
+
+
+def _process(command: Sequence[str]) -> float:
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    begin = time.perf_counter()
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - begin
+
+
+def show(title: str, rows: Sequence[Row]) -> None:
+    """A table: our time, the peer's, their ratio, the bar, and whether it is met."""
+    print(f"\n{title}\n{'':48} {'ours':>10} {'peer':>10} {'ratio':>7} {'bar':>7}")
+    for row in rows:
+        peer = _time(row.peer) if row.peer is not None else ""
+        ratio = f"{row.ratio:.2f}" if row.ratio is not None else ""
+        bar, met = _bar(row)
+        print(f"{row.name:48} {_time(row.ours):>10} {peer:>10} {ratio:>7} {bar:>7} {met}")
+    sys.stdout.flush()
+
+
+def _bar(row: Row) -> tuple[str, str]:
+    if row.bar is None:
+        return "", ""
+    if row.ratio is None:
+        return f"{row.bar:g} s", "" if row.ours <= row.bar else "missed"
+    return f"{row.bar:g}", "" if row.ratio >= row.bar else "missed"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:.1f} ms" if seconds > 1e-3 else f"{seconds * 1e6:.2f} us"

@@ -1,0 +1,69 @@
+"""The peers' side of each job, in the fastest way that they document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from bench.messages import TEXTS
+
+__all__ = ["JOBS"]
+
+_OUTPUTS: Final = {
+    "msgspec": "msgspec.Struct",
+    "pydantic": "pydantic_v2.BaseModel",
+    "dataclass": "dataclasses.dataclass",
+}
+
+
+def _models(text: str, what: str) -> Callable[[], Any]:
+    import mcp_types
+
+    name, data = TEXTS[text]
+    cls: Any = getattr(mcp_types, name)
+    value = cls.model_validate_json(data, by_name=False)
+    jobs: dict[str, Callable[[], Any]] = {
+        "decode": partial(cls.model_validate_json, data, by_name=False),
+        "encode": partial(value.model_dump_json, by_alias=True, exclude_none=True),
+        "from_wire": partial(cls.model_validate, json.loads(data), by_name=False),
+        "to_wire": partial(value.model_dump, by_alias=True, exclude_none=True),
+    }
+    return jobs[what]
+
+
+def _json(text: str, what: str) -> Callable[[], Any]:
+    """What the JSON library alone costs."""
+    data = TEXTS[text][1]
+    return partial(json.loads, data) if what == "decode" else partial(json.dumps, json.loads(data))
+
+
+def _generate(flavour: str) -> Callable[[], Any]:
+    from datamodel_code_generator import DataModelType, InputFileType, generate
+
+    shared = Path(__file__).parents[2] / "shared"
+    text = (shared / "official" / "2025-11-25" / "schema.json").read_text()
+    return partial(
+        generate,
+        json.loads(text),
+        input_file_type=InputFileType.JsonSchema,
+        output_model_type=DataModelType(_OUTPUTS[flavour]),
+        formatters=[],
+    )
+
+
+JOBS: Final[dict[str, Callable[[], Callable[[], Any]]]] = {
+    **{
+        f"{text} {what}": partial(_models, text, what)
+        for text in TEXTS
+        for what in ("decode", "encode", "from_wire", "to_wire")
+    },
+    **{
+        f"json {text} {what}": partial(_json, text, what)
+        for text in TEXTS
+        for what in ("decode", "encode")
+    },
+    **{f"generate {flavour}": partial(_generate, flavour) for flavour in _OUTPUTS},
+}

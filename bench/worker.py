@@ -1,0 +1,29 @@
+"""Runs one job in its own interpreter: for each line on stdin a number of turns, timed, printed.
+
+Usage: worker.py MODULE JOB. It needs nothing but the standard library, as peers have no more.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    module, job = sys.argv[1:]
+    run = importlib.import_module(module).JOBS[job]()
+    run()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        turns = int(line)
+        begin = time.perf_counter()
+        for _ in range(turns):
+            run()
+        print(time.perf_counter() - begin, flush=True)
+
+
+if __name__ == "__main__":
+    main()

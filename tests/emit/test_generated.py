@@ -1,0 +1,135 @@
+"""Generated code: laid out as black would, honest about Any, named by rule, the same every time."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_bindgen import emit, pins
+from mcp_bindgen.ir.model import JSON_PRIMS, Arr, Bounded, Map, Prim, Ref, Schema, Struct, Type, Uni
+
+REVISIONS: Final = pins.revisions()
+FILES: Final = sorted((Path(__file__).parents[2] / "generated" / "mcp_wire").rglob("*.py"))
+
+
+def test_black_finds_nothing_to_change(root: Path) -> None:
+    black = [sys.executable, "-m", "black", "--check", "--quiet", "--target-version", "py311"]
+    assert subprocess.run([*black, "generated"], cwd=root, check=False).returncode == 0
+
+
+# ---- Any
+
+
+def any_classes(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
+    """Class, member and annotation, of members that have Any (or Value, its pydantic form)."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            for line in node.body:
+                if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+                    text = ast.unparse(line.annotation)
+                    if re.search(r"\b(Any|Value)\b", text) and line.target.id != "extra_":
+                        yield node.name, line.target.id, text
+
+
+def unknown(schema: Schema, type: Type) -> bool:
+    """Whether unknown, any, object or JSON is written in a type, its aliases not followed."""
+    match type:
+        case Prim():
+            return type.name in JSON_PRIMS or type.name == "object"
+        case Arr() | Map() | Bounded():
+            return unknown(schema, type.of)
+        case Uni():
+            return any(unknown(schema, arm) for arm in type.arms)
+        case _:
+            return False
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("flavour", emit.FLAVOURS)
+def test_every_any_of_a_member_stands_for_unknown_any_object_or_json(
+    revision: str, flavour: str
+) -> None:
+    schema = pins.load(revision)
+    text = emit.generate([schema], emit.Options(models=(flavour,)))
+    tree = ast.parse(text[f"{emit.package(revision)}/models_{flavour}.py"])
+    members = list(any_classes(tree))
+    assert members
+    for owner, name, written in members:
+        field = next(f for f in schema.structs[owner].fields if f.name == name)
+        assert unknown(schema, field.type), f"{owner}.{name}: {written}"
+
+
+# ---- names
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_no_name_is_numbered_and_none_collides(revision: str) -> None:
+    schema = pins.load(revision)
+    names = [d.name for d in schema.declarations]
+    assert len(names) == len(set(names))
+    assert [name for name in names if re.search(r"[0-9]$", name)] == []
+    for struct in schema.structs.values():
+        fields = [f.name for f in struct.fields]
+        assert len(fields) == len(set(fields))
+
+
+def test_all_lists_what_a_module_makes_public() -> None:
+    for file in FILES:
+        if file.name.startswith("models_"):
+            tree = ast.parse(file.read_text("utf-8"))
+            listed = next(n for n in tree.body if isinstance(n, ast.Assign))
+            names = set(ast.literal_eval(listed.value))
+            made = {n.name for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef)}
+            made |= {
+                n.target.id
+                for n in tree.body
+                if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
+            }
+            public = {name for name in made if not name.startswith("_")}
+            assert names == public | {"UNSET", "DecodeError", "Unset"}, file
+
+
+def test_every_struct_is_a_class_and_every_alias_an_assignment() -> None:
+    schema = pins.load(REVISIONS[-1])
+    for name, declaration in schema.types.items():
+        excerpt = emit.excerpt(schema, name)
+        start = f"class {name}(" if isinstance(declaration, Struct) else f"{name}: TypeAlias"
+        assert excerpt.startswith(start)
+        assert isinstance(declaration, Struct) or Ref(name)
+
+
+# ---- determinism
+
+_DIGEST: Final = """
+import hashlib, sys
+from mcp_bindgen import emit, pins
+schemas = [pins.load(revision) for revision in sys.argv[1:]]
+files = emit.generate(schemas, emit.Options())
+text = "".join(f"{path} {files[path]}" for path in sorted(files) if path != "__init__.py")
+print(hashlib.sha256(text.encode()).hexdigest())
+"""
+
+
+def digest(*order: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", _DIGEST, *order],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_output_depends_on_no_hash_seed_locale_or_order() -> None:
+    first = digest(*REVISIONS, PYTHONHASHSEED="0", LC_ALL="C.UTF-8")
+    assert first == digest(*REVISIONS, PYTHONHASHSEED="12345", LC_ALL="C", TZ="Asia/Tokyo")
+    assert first == digest(*reversed(REVISIONS), PYTHONHASHSEED="77")

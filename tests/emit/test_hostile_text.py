@@ -1,0 +1,175 @@
+"""Schema text never becomes code: whatever it holds, the output has the shape of our own."""
+
+from __future__ import annotations
+
+import ast
+import json
+import keyword
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_bindgen import emit, pins
+from mcp_bindgen.errors import BindgenError
+from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.names import RESERVED_MEMBERS, RESERVED_TYPES
+
+HOSTILE: Final = (
+    '"""); import os; os.system("x") #',
+    "'''); import os #",
+    'ends with a quote"',
+    "ends with a backslash\\",
+    "\\N{BULLET} \\x41 \\u0041 %s {0} ${x}",
+    "{{ 7 * 7 }} {% for x in y %} {# note #} {%- raw -%}",
+    "line\rfeed\ntab\tnul\0bell\x07",
+    "\u2028\u2029\x85\u202e\ufeff\U0001f600",
+    "a" * 300,
+    "word " * 80,
+    " leading and trailing ",
+)
+NAMES: Final = sorted(
+    {*RESERVED_MEMBERS, "o", "at", "n", "get", "x", "extra", "build", "wrong", "merge"}
+    | {"__class__", "__init__", "__dict__", "_private", "a-b", "1st", "const_", "match", "type"}
+    | {"read_string", "is_number", "DecodeError", "faults", "fault", "UNSET", "value", "wire_"}
+)
+
+
+def source(text: str) -> str:
+    """A schema with `text` wherever text can stand."""
+    quoted = json.dumps(text)
+    comment = text.replace("*/", "* /").replace("\0", "")
+    return f"""
+    /** {comment}
+     * @category {comment}
+     * @deprecated {comment} */
+    export interface Thing {{
+      /** {comment}
+       * @format {comment}
+       * @default {comment} */
+      "plain{quoted[1:-1]}"?: string;
+      kind: {quoted};
+      other?: {quoted} | "b";
+      open?: {quoted} | string;
+      inner?: {{ {json.dumps("deep" + text)}: number; [key: string]: unknown }};
+      [key: string]: unknown;
+    }}
+    /** {comment} */
+    export const VALUE = {quoted};
+    /** {comment} */
+    export enum Choice {{ {json.dumps("a" + text)} = {quoted}, B = "b" }}
+    /** {comment} */
+    export interface CallRequest {{ method: {quoted}; params?: {{ a: Thing }} }}
+    export interface CallResult {{ thing: Thing | Other }}
+    export interface Other {{ kind: "other"; choice: Choice }}
+    export type ClientRequest = CallRequest;
+    """
+
+
+def shape(files: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The kinds of nodes, the names called and the modules imported, of every file."""
+    for text in files.values():
+        for node in ast.walk(ast.parse(text)):
+            yield "node", type(node).__name__
+            if isinstance(node, ast.Call):
+                yield "call", ast.unparse(node.func)
+            if isinstance(node, ast.ImportFrom):
+                yield "import", f"{'.' * node.level}{node.module or ''}"
+            if isinstance(node, ast.Import):
+                yield from (("import", alias.name) for alias in node.names)
+
+
+@cache
+def ours() -> frozenset[tuple[str, str]]:
+    schemas = [pins.load(revision) for revision in pins.revisions()]
+    return frozenset(shape(emit.generate(schemas, emit.Options())))
+
+
+def check_shape(files: dict[str, str], declared: set[str]) -> None:
+    """No kind of node, no call and no import that the pinned revisions do not have."""
+    for what, name in shape(files):
+        known = (what, name) in ours() or (what == "call" and is_own(name, declared))
+        assert known, f"{what} {name}"
+
+
+def is_own(name: str, declared: set[str]) -> bool:
+    return name in declared or name.startswith(("_read_", "_write_", "read_", "check_", "write_"))
+
+
+def check_runs(files: dict[str, str], folder: Path) -> None:
+    """The package imports, every module of it."""
+    for path, text in files.items():
+        (folder / "pkg" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "pkg" / path).write_text(text, encoding="utf-8")
+    modules = [f"pkg.{path[:-3].replace('/', '.')}" for path in files if path.endswith(".py")]
+    names = [name for name in modules if not name.endswith("__init__")]
+    code = f"import importlib\nfor name in {names!r}: importlib.import_module(name)"
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, timeout=60)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_stays_text(text: str, tmp_path: Path) -> None:
+    schema = load(source(text).encode(), "hostile.ts", "hostile")
+    files = emit.generate([schema], emit.Options())
+    check_shape(files, {d.name for d in schema.declarations})
+    check_runs(files, tmp_path)
+    tree = ast.parse(files["vhostile/models_dataclass.py"])
+    strings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert text in strings
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_member_name_gives_code_that_runs(name: str, tmp_path: Path) -> None:
+    quoted = json.dumps(name)
+    text = f"export interface A {{ {quoted}: string; other?: {{ {quoted}?: A[] }} | string }}"
+    try:
+        schema = load(text.encode(), "names.ts", "names")
+    except BindgenError:
+        assert not any(c.isalpha() for c in name)
+        return
+    files = emit.generate([schema], emit.Options())
+    check_shape(files, {"A", "AOther"})
+    check_runs(files, tmp_path)
+
+
+def test_reserved_type_names_give_code_that_runs(tmp_path: Path) -> None:
+    names = sorted(RESERVED_TYPES - {*keyword.kwlist})
+    text = "\n".join(f"export interface {n}x {{ a: string }}" for n in names)
+    renamed = "\n".join(
+        f"export interface {n} {{ a: string; b?: {n}[]; c: {n}x | {n} }}"
+        for n in names
+        if n != "object"
+    )
+    schema = load(f"{text}\n{renamed}".encode(), "types.ts", "types")
+    files = emit.generate([schema], emit.Options())
+    check_shape(files, {d.name for d in schema.declarations})
+    check_runs(files, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export interface A { a: " + "{ b: " * 10_000 + "string" + " }" * 10_000 + " }",
+        "export type A = " + "(" * 10_000 + "string" + ")" * 10_000 + ";",
+        "export type A = A;",
+        "export type A = B[]; export type B = A;",
+        "export interface A extends A { a: string }",
+        "export type A<T> = { a: A<A<T>> }; export interface B { a: A<string> }",
+    ],
+    ids=["braces", "parentheses", "itself", "each other", "extends itself", "growing generic"],
+)
+def test_depth_and_recursion_are_refused_clearly(text: str) -> None:
+    with pytest.raises(BindgenError) as caught:
+        load(text.encode(), "deep.ts", "deep")
+    assert str(caught.value).startswith("deep.ts:1:")
+    assert str(caught.value).isprintable() or "\n" in str(caught.value)
+
+
+def test_a_comment_of_ten_megabytes_is_read() -> None:
+    text = f"/** {'word ' * 2_000_000} */ export interface A {{ a: string }}"
+    schema = load(text.encode(), "long.ts", "long")
+    assert len(schema.structs["A"].doc) > 9_000_000
