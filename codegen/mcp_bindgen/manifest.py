@@ -1,7 +1,9 @@
-"""MANIFEST.json beside the output: what it was made from, so that unchanged work is not done again.
+"""MANIFEST.json beside the output says what is in it; a stamp, what it was made from.
 
-Line ends count for nothing in it: a checkout that converts them has the same manifest. It imports
-none of the machinery whose files it counts, so that asking costs little.
+The manifest is output like the rest. The stamp lies among Python's caches, which nobody commits: a
+change of the generator that changes no output leaves no trace, and without a stamp all is made
+anew. Line ends count for nothing in either. This module imports none of the machinery whose files
+it counts, so that asking costs little.
 """
 
 from __future__ import annotations
@@ -16,9 +18,22 @@ from typing import Any, Final, cast
 
 from mcp_bindgen.errors import InputError
 
-__all__ = ["FORMAT", "NAME", "Manifest", "digest", "fresh", "made", "read", "sources", "texts"]
+__all__ = [
+    "FORMAT",
+    "NAME",
+    "STAMP",
+    "Manifest",
+    "digest",
+    "fresh",
+    "made",
+    "read",
+    "sources",
+    "stamp",
+    "texts",
+]
 
 NAME: Final = "MANIFEST.json"
+STAMP: Final = "__pycache__/mcp-bindgen.stamp"
 FORMAT: Final = "mcp-bindgen-manifest/1"
 
 _PACKAGE: Final = Path(__file__).resolve().parent
@@ -28,10 +43,9 @@ _AFTER: Final = frozenset({"__main__.py", "cli", "manifest.py", "pull.py", "scaf
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`inputs` is the digest of all that went in, `files` that of each output by path."""
+    """`files` are the digests of the outputs by path."""
 
     revisions: tuple[str, ...]
-    inputs: str
     files: Mapping[str, str]
 
     def text(self) -> str:
@@ -39,7 +53,6 @@ class Manifest:
         body = {
             "format": FORMAT,
             "revisions": list(self.revisions),
-            "inputs": self.inputs,
             "files": dict(self.files),
         }
         return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
@@ -73,10 +86,10 @@ def sources() -> Iterator[tuple[str, bytes]]:
             yield path, data
 
 
-def made(revisions: Sequence[str], inputs: str, files: Mapping[str, str]) -> Manifest:
+def made(revisions: Sequence[str], files: Mapping[str, str]) -> Manifest:
     """The manifest of `files`, texts by path."""
     table = {path: _sha256(text.encode()) for path, text in sorted(files.items())}
-    return Manifest(tuple(revisions), inputs, table)
+    return Manifest(tuple(revisions), table)
 
 
 def read(out: Path) -> Manifest | None:
@@ -89,24 +102,29 @@ def read(out: Path) -> Manifest | None:
         return None
     table = cast("dict[str, Any]", body)
     match table:
-        case {"format": format, "revisions": list(), "inputs": str(), "files": dict()}:
+        case {"format": format, "revisions": list(), "files": dict()}:
             known = format == FORMAT
         case _:
             known = False
-    return Manifest(tuple(table["revisions"]), table["inputs"], table["files"]) if known else None
+    return Manifest(tuple(table["revisions"]), table["files"]) if known else None
 
 
-def fresh(out: Path, manifest: Manifest) -> bool:
-    """Whether `out` holds exactly the files of its manifest, and that as we write it."""
+def stamp(manifest: Manifest, inputs: str) -> str:
+    """The stamp of a folder with this manifest, made from inputs with this digest."""
+    return f"{inputs} {_sha256(manifest.text().encode())}\n"
+
+
+def fresh(out: Path, manifest: Manifest, inputs: str) -> bool:
+    """Whether `out` was made from these inputs, and holds exactly the files of its manifest."""
     expected = {**manifest.files, NAME: _sha256(manifest.text().encode())}
-    if set(_paths(out)) != set(expected):
-        return False
     try:
-        return all(
+        if (out / STAMP).read_text("utf-8") != stamp(manifest, inputs):
+            return False
+        return set(_paths(out)) == set(expected) and all(
             not (out / path).is_symlink() and _sha256((out / path).read_bytes()) == digest
             for path, digest in expected.items()
         )
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

@@ -15,6 +15,7 @@ export type JSONRPCBatchResponse = (JSONRPCResponse | JSONRPCError)[];
 
 /** The protocol revision to which these declarations belong. */
 export const LATEST_PROTOCOL_VERSION = "2025-03-26";
+
 /** Value of `jsonrpc` in every message. */
 export const JSONRPC_VERSION = "2.0";
 
@@ -31,6 +32,7 @@ export type Cursor = string;
 export interface Request {
   /** Name of the operation, such as `tools/list`. */
   method: string;
+
   /** Named parameters of the operation. */
   params?: {
     /** Metadata kept apart from the parameters themselves. */
@@ -50,6 +52,7 @@ export interface Request {
 export interface Notification {
   /** Name of the event, such as `notifications/progress`. */
   method: string;
+
   /** Named details of the event. */
   params?: {
     /** Metadata kept apart from the parameters themselves. */
@@ -71,6 +74,7 @@ export type RequestId = string | number;
 /** A call that the other side has to answer. */
 export interface JSONRPCRequest extends Request {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Repeated in the response; a sender never uses it again during the session. */
   id: RequestId;
 }
@@ -83,6 +87,7 @@ export interface JSONRPCNotification extends Notification {
 /** The answer to a request that succeeded. */
 export interface JSONRPCResponse {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Id of the request that is answered. */
   id: RequestId;
   result: Result;
@@ -90,22 +95,28 @@ export interface JSONRPCResponse {
 
 /** Sent when the received text is not JSON. */
 export const PARSE_ERROR = -32700;
+
 /** Sent when JSON arrives that is not a proper request, for instance without `method`. */
 export const INVALID_REQUEST = -32600;
+
 /** Sent when the receiver lacks the method or the feature to which it belongs. */
 export const METHOD_NOT_FOUND = -32601;
+
 /**
  * Sent when parameters are missing, of a wrong type or out of range, or name something unknown.
  */
 export const INVALID_PARAMS = -32602;
+
 /** Sent when the receiver itself fails in an unforeseen way. */
 export const INTERNAL_ERROR = -32603;
 
 /** The answer to a request that failed. */
 export interface JSONRPCError {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Id of the request that failed. */
   id: RequestId;
+
   /** Tells what went wrong. */
   error: {
     /** Integer that programs can act on, such as -32602. */
@@ -215,6 +226,7 @@ export interface ServerCapabilities {
 /** Names the software on one side of a connection. */
 export interface Implementation {
   name: string;
+
   /** Version of the software, not of the protocol. */
   version: string;
 }
@@ -520,6 +532,7 @@ export interface CallToolRequest extends Request {
   params: {
     /** Name of a tool from `tools/list`. */
     name: string;
+
     /** Object that fits the tool's `inputSchema`; absent means no arguments. */
     arguments?: { [key: string]: unknown };
   };
@@ -565,8 +578,10 @@ export interface Tool {
   /** JSON Schema of the arguments object. */
   inputSchema: {
     type: "object";
+
     /** Schema of each argument, by name. */
     properties?: { [key: string]: object };
+
     /** Names of the arguments that every call has to give. */
     required?: string[];
   };
@@ -636,6 +651,7 @@ export interface CreateMessageRequest extends Request {
 
     /** Upper limit of tokens to generate; fewer may come. */
     maxTokens: number;
+
     /** Texts at which generation should end. */
     stopSequences?: string[];
 

@@ -37,6 +37,7 @@ export type Cursor = string;
 export interface Request {
   /** Name of the operation, such as `tools/list`. */
   method: string;
+
   /** Named parameters of the operation. */
   params?: {
     /** Metadata kept apart from the parameters themselves. */
@@ -58,6 +59,7 @@ export interface Request {
 export interface Notification {
   /** Name of the event, such as `notifications/progress`. */
   method: string;
+
   /** Named details of the event. */
   params?: {
     /** Metadata kept apart from the parameters themselves. */
@@ -88,6 +90,7 @@ export type RequestId = string | number;
  */
 export interface JSONRPCRequest extends Request {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Repeated in the response; a sender never uses it again during the session. */
   id: RequestId;
 }
@@ -106,6 +109,7 @@ export interface JSONRPCNotification extends Notification {
  */
 export interface JSONRPCResponse {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Id of the request that is answered. */
   id: RequestId;
   result: Result;
@@ -113,14 +117,18 @@ export interface JSONRPCResponse {
 
 /** Sent when the received text is not JSON. */
 export const PARSE_ERROR = -32700;
+
 /** Sent when JSON arrives that is not a proper request, for instance without `method`. */
 export const INVALID_REQUEST = -32600;
+
 /** Sent when the receiver lacks the method or the feature to which it belongs. */
 export const METHOD_NOT_FOUND = -32601;
+
 /**
  * Sent when parameters are missing, of a wrong type or out of range, or name something unknown.
  */
 export const INVALID_PARAMS = -32602;
+
 /** Sent when the receiver itself fails in an unforeseen way. */
 export const INTERNAL_ERROR = -32603;
 
@@ -130,8 +138,10 @@ export const INTERNAL_ERROR = -32603;
  */
 export interface JSONRPCError {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Id of the request that failed. */
   id: RequestId;
+
   /** Tells what went wrong. */
   error: {
     /** Integer that programs can act on, such as -32602. */
@@ -692,6 +702,7 @@ export interface CallToolRequest extends Request {
   params: {
     /** Name of a tool from `tools/list`. */
     name: string;
+
     /** Object that fits the tool's `inputSchema`; absent means no arguments. */
     arguments?: { [key: string]: unknown };
   };
@@ -743,8 +754,10 @@ export interface Tool extends BaseMetadata {
   /** JSON Schema of the arguments object. */
   inputSchema: {
     type: "object";
+
     /** Schema of each argument, by name. */
     properties?: { [key: string]: object };
+
     /** Names of the arguments that every call has to give. */
     required?: string[];
   };
@@ -754,8 +767,10 @@ export interface Tool extends BaseMetadata {
    */
   outputSchema?: {
     type: "object";
+
     /** Schema of each member of `structuredContent`, by name. */
     properties?: { [key: string]: object };
+
     /** Names of the members that are always there. */
     required?: string[];
   };
@@ -839,6 +854,7 @@ export interface CreateMessageRequest extends Request {
 
     /** Upper limit of tokens to generate; fewer may come. */
     maxTokens: number;
+
     /** Texts at which generation should end. */
     stopSequences?: string[];
 
@@ -1119,10 +1135,12 @@ export interface ElicitRequest extends Request {
     /** JSON Schema of the form: a flat object with one property for each field. */
     requestedSchema: {
       type: "object";
+
       /** The fields by name. */
       properties: {
         [key: string]: PrimitiveSchemaDefinition;
       };
+
       /** Names of the fields that the user has to fill in; absent means none. */
       required?: string[];
     };
@@ -1144,10 +1162,13 @@ export interface StringSchema {
   type: "string";
   title?: string;
   description?: string;
+
   /** Counted in characters. */
   minLength?: number;
+
   /** Counted in characters. */
   maxLength?: number;
+
   /** What the text has to be; absent means any text. */
   format?: "email" | "uri" | "date" | "date-time";
 }
@@ -1182,6 +1203,7 @@ export interface BooleanSchema {
   type: "boolean";
   title?: string;
   description?: string;
+
   /** Value with which the field starts. */
   default?: boolean;
 }
@@ -1194,8 +1216,10 @@ export interface EnumSchema {
   type: "string";
   title?: string;
   description?: string;
+
   /** Values to pick one from. */
   enum: string[];
+
   /**
    * Labels shown in place of `enum`, in the same order; absent means that the values are shown.
    */

@@ -127,6 +127,7 @@ export type RequestId = string | number;
  */
 export interface JSONRPCRequest extends Request {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Repeated in the response; a sender never uses it again during the session. */
   id: RequestId;
 }
@@ -145,6 +146,7 @@ export interface JSONRPCNotification extends Notification {
  */
 export interface JSONRPCResultResponse {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Id of the request that is answered. */
   id: RequestId;
   result: Result;
@@ -156,6 +158,7 @@ export interface JSONRPCResultResponse {
  */
 export interface JSONRPCErrorResponse {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Id of the request that failed; absent if it could not be read. */
   id?: RequestId;
   error: Error;
@@ -169,17 +172,21 @@ export type JSONRPCResponse = JSONRPCResultResponse | JSONRPCErrorResponse;
 
 /** Sent when the received text is not JSON. */
 export const PARSE_ERROR = -32700;
+
 /** Sent when JSON arrives that is not a proper request, for instance without `method`. */
 export const INVALID_REQUEST = -32600;
+
 /**
  * Sent when the receiver lacks the method or its feature, and for tool calls that go against
  * `taskSupport`.
  */
 export const METHOD_NOT_FOUND = -32601;
+
 /**
  * Sent when parameters are missing, of a wrong type or out of range, or name something unknown.
  */
 export const INVALID_PARAMS = -32602;
+
 /** Sent when the receiver itself fails in an unforeseen way. */
 export const INTERNAL_ERROR = -32603;
 
@@ -311,6 +318,7 @@ export interface ClientCapabilities {
   elicitation?: {
     /** Declared if the client can show forms. */
     form?: object;
+
     /** Declared if the client can send its user to a web page. */
     url?: object };
 
@@ -328,7 +336,6 @@ export interface ClientCapabilities {
         /** Declared if `sampling/createMessage` can run as a task. */
         createMessage?: object;
       };
-
       elicitation?: {
         /** Declared if `elicitation/create` can run as a task. */
         create?: object;
@@ -970,8 +977,10 @@ export interface Tool extends BaseMetadata, Icons {
     /** URI of the JSON Schema dialect; absent means 2020-12. */
     $schema?: string;
     type: "object";
+
     /** Schema of each argument, by name. */
     properties?: { [key: string]: object };
+
     /** Names of the arguments that every call has to give. */
     required?: string[];
   };
@@ -986,8 +995,10 @@ export interface Tool extends BaseMetadata, Icons {
     /** URI of the JSON Schema dialect; absent means 2020-12. */
     $schema?: string;
     type: "object";
+
     /** Schema of each member of `structuredContent`, by name. */
     properties?: { [key: string]: object };
+
     /** Names of the members that are always there. */
     required?: string[];
   };
@@ -1230,6 +1241,7 @@ export interface CreateMessageRequestParams extends TaskAugmentedRequestParams {
 
   /** Upper limit of tokens to generate; fewer may come. */
   maxTokens: number;
+
   /** Texts at which generation should end. */
   stopSequences?: string[];
 
@@ -1282,9 +1294,9 @@ export interface CreateMessageResult extends Result, SamplingMessage {
  */
 export interface SamplingMessage {
   role: Role;
+
   /** One block or a list of blocks. */
   content: SamplingMessageContentBlock | SamplingMessageContentBlock[];
-
   _meta?: { [key: string]: unknown };
 }
 
@@ -1604,10 +1616,12 @@ export interface ElicitRequestFormParams extends TaskAugmentedRequestParams {
     /** URI of the JSON Schema dialect; absent means 2020-12. */
     $schema?: string;
     type: "object";
+
     /** The fields by name. */
     properties: {
       [key: string]: PrimitiveSchemaDefinition;
     };
+
     /** Names of the fields that the user has to fill in; absent means none. */
     required?: string[];
   };
@@ -1667,12 +1681,16 @@ export interface StringSchema {
   type: "string";
   title?: string;
   description?: string;
+
   /** Counted in characters. */
   minLength?: number;
+
   /** Counted in characters. */
   maxLength?: number;
+
   /** What the text has to be; absent means any text. */
   format?: "email" | "uri" | "date" | "date-time";
+
   /** Value with which the field starts. */
   default?: string;
 }
@@ -1713,6 +1731,7 @@ export interface BooleanSchema {
   type: "boolean";
   title?: string;
   description?: string;
+
   /** Value with which the field starts. */
   default?: boolean;
 }
@@ -1723,9 +1742,7 @@ export interface BooleanSchema {
  */
 export interface UntitledSingleSelectEnumSchema {
   type: "string";
-
   title?: string;
-
   description?: string;
 
   /** Values to pick one from. */
@@ -1741,9 +1758,7 @@ export interface UntitledSingleSelectEnumSchema {
  */
 export interface TitledSingleSelectEnumSchema {
   type: "string";
-
   title?: string;
-
   description?: string;
 
   /** Values to pick one from, with their labels. */
@@ -1772,9 +1787,7 @@ export type SingleSelectEnumSchema =
  */
 export interface UntitledMultiSelectEnumSchema {
   type: "array";
-
   title?: string;
-
   description?: string;
 
   /** The user picks at least this many values. */
@@ -1782,7 +1795,6 @@ export interface UntitledMultiSelectEnumSchema {
 
   /** The user picks at most this many values. */
   maxItems?: number;
-
   items: {
     type: "string";
 
@@ -1800,9 +1812,7 @@ export interface UntitledMultiSelectEnumSchema {
  */
 export interface TitledMultiSelectEnumSchema {
   type: "array";
-
   title?: string;
-
   description?: string;
 
   /** The user picks at least this many values. */
@@ -1810,7 +1820,6 @@ export interface TitledMultiSelectEnumSchema {
 
   /** The user picks at most this many values. */
   maxItems?: number;
-
   items: {
     /** Values to pick from, with their labels. */
     anyOf: Array<{
@@ -1841,6 +1850,7 @@ export interface LegacyTitledEnumSchema {
   type: "string";
   title?: string;
   description?: string;
+
   /** Values to pick one from. */
   enum: string[];
 
@@ -1848,6 +1858,7 @@ export interface LegacyTitledEnumSchema {
    * Labels shown in place of `enum`, in the same order; absent means that the values are shown.
    */
   enumNames?: string[];
+
   /** Value with which the field starts. */
   default?: string;
 }

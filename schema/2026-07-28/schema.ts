@@ -199,6 +199,7 @@ export type RequestId = string | number;
  */
 export interface JSONRPCRequest extends Request {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Repeated in the response; differs from the ids of the sender's other open requests. */
   id: RequestId;
 }
@@ -217,6 +218,7 @@ export interface JSONRPCNotification extends Notification {
  */
 export interface JSONRPCResultResponse {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Id of the request that is answered. */
   id: RequestId;
   result: Result;
@@ -228,6 +230,7 @@ export interface JSONRPCResultResponse {
  */
 export interface JSONRPCErrorResponse {
   jsonrpc: typeof JSONRPC_VERSION;
+
   /** Id of the request that failed; absent if it could not be read. */
   id?: RequestId;
   error: Error;
@@ -241,14 +244,18 @@ export type JSONRPCResponse = JSONRPCResultResponse | JSONRPCErrorResponse;
 
 /** Sent when the received text is not JSON. */
 export const PARSE_ERROR = -32700;
+
 /** Sent when JSON arrives that is not a proper request, for instance without `method`. */
 export const INVALID_REQUEST = -32600;
+
 /** Sent when the receiver lacks the method or the feature to which it belongs. */
 export const METHOD_NOT_FOUND = -32601;
+
 /**
  * Sent when parameters are missing, of a wrong type or out of range, or name something unknown.
  */
 export const INVALID_PARAMS = -32602;
+
 /** Sent when the receiver itself fails in an unforeseen way. */
 export const INTERNAL_ERROR = -32603;
 
@@ -333,6 +340,7 @@ export interface UnsupportedProtocolVersionError extends Omit<
 > {
   error: Error & {
     code: typeof UNSUPPORTED_PROTOCOL_VERSION;
+
     /** Lets the client try again in another revision. */
     data: {
       /** Revisions that the server serves. */
@@ -460,7 +468,6 @@ export interface DiscoverRequest extends JSONRPCRequest {
 export interface DiscoverResult extends CacheableResult {
   /** Revisions of which the client picks one for its further requests. */
   supportedVersions: string[];
-
   capabilities: ServerCapabilities;
 
   /** Free text on working with this server, which the client hands on to its host. */
@@ -507,6 +514,7 @@ export interface ClientCapabilities {
   elicitation?: {
     /** Declared if the client can show forms. */
     form?: JSONObject;
+
     /** Declared if the client can send its user to a web page. */
     url?: JSONObject;
   };
@@ -1337,6 +1345,7 @@ export interface CreateMessageRequestParams {
 
   /** Upper limit of tokens to generate; fewer may come. */
   maxTokens: number;
+
   /** Texts at which generation should end; the client may ignore them. */
   stopSequences?: string[];
 
@@ -1393,6 +1402,7 @@ export interface CreateMessageResult extends SamplingMessage {
  */
 export interface SamplingMessage {
   role: Role;
+
   /** One block or a list of blocks. */
   content: SamplingMessageContentBlock | SamplingMessageContentBlock[];
   _meta?: MetaObject;
@@ -1726,10 +1736,12 @@ export interface ElicitRequestFormParams {
     /** URI of the JSON Schema dialect; absent means 2020-12. */
     $schema?: string;
     type: "object";
+
     /** The fields by name. */
     properties: {
       [key: string]: PrimitiveSchemaDefinition;
     };
+
     /** Names of the fields that the user has to fill in; absent means none. */
     required?: string[];
   };
@@ -1784,12 +1796,16 @@ export interface StringSchema {
   type: "string";
   title?: string;
   description?: string;
+
   /** Counted in characters. */
   minLength?: number;
+
   /** Counted in characters. */
   maxLength?: number;
+
   /** What the text has to be; absent means any text. */
   format?: "email" | "uri" | "date" | "date-time";
+
   /** Value with which the field starts. */
   default?: string;
 }
@@ -1830,6 +1846,7 @@ export interface BooleanSchema {
   type: "boolean";
   title?: string;
   description?: string;
+
   /** Value with which the field starts. */
   default?: boolean;
 }
@@ -1840,9 +1857,7 @@ export interface BooleanSchema {
  */
 export interface UntitledSingleSelectEnumSchema {
   type: "string";
-
   title?: string;
-
   description?: string;
 
   /** Values to pick one from. */
@@ -1858,9 +1873,7 @@ export interface UntitledSingleSelectEnumSchema {
  */
 export interface TitledSingleSelectEnumSchema {
   type: "string";
-
   title?: string;
-
   description?: string;
 
   /** Values to pick one from, with their labels. */
@@ -1889,9 +1902,7 @@ export type SingleSelectEnumSchema =
  */
 export interface UntitledMultiSelectEnumSchema {
   type: "array";
-
   title?: string;
-
   description?: string;
 
   /** The user picks at least this many values. */
@@ -1899,7 +1910,6 @@ export interface UntitledMultiSelectEnumSchema {
 
   /** The user picks at most this many values. */
   maxItems?: number;
-
   items: {
     type: "string";
 
@@ -1917,9 +1927,7 @@ export interface UntitledMultiSelectEnumSchema {
  */
 export interface TitledMultiSelectEnumSchema {
   type: "array";
-
   title?: string;
-
   description?: string;
 
   /** The user picks at least this many values. */
@@ -1927,7 +1935,6 @@ export interface TitledMultiSelectEnumSchema {
 
   /** The user picks at most this many values. */
   maxItems?: number;
-
   items: {
     /** Values to pick from, with their labels. */
     anyOf: Array<{
@@ -1958,6 +1965,7 @@ export interface LegacyTitledEnumSchema {
   type: "string";
   title?: string;
   description?: string;
+
   /** Values to pick one from. */
   enum: string[];
 
@@ -1965,6 +1973,7 @@ export interface LegacyTitledEnumSchema {
    * Labels shown in place of `enum`, in the same order; absent means that the values are shown.
    */
   enumNames?: string[];
+
   /** Value with which the field starts. */
   default?: string;
 }

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from mcp_bindgen import places
+from mcp_bindgen import emit, manifest, pins, places
 from tests.cli.command import checkout, invoke, run
 
 MODELS: Final = ("--models", "dataclass")
@@ -82,7 +82,7 @@ def tail_added(out: Path) -> str:
 
 def manifest_changed(out: Path) -> str:
     path = out / "MANIFEST.json"
-    path.write_text(path.read_text().replace('"inputs": "', '"inputs": "0'))
+    path.write_text(path.read_text().replace('"py.typed": "', '"py.typed": "0'))
     return "MANIFEST.json"
 
 
@@ -100,6 +100,48 @@ def test_damage_is_found_and_mended(out: Path, made: Path, damage: object) -> No
     assert len(body["drift"]) == 1
     assert invoke("generate", REVISION, *MODELS, "--out", out).exit_code == 0
     assert tree(out) == tree(made)
+
+
+def test_unchanged_work_is_not_done_again(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    args = ("generate", REVISION, *MODELS, "--out", out)
+    monkeypatch.setattr(emit, "generate", lambda *_: pytest.fail("generated again"))
+    assert "nothing changed" in invoke(*args).stdout
+    (out / manifest.STAMP).unlink()
+    with pytest.raises(pytest.fail.Exception):
+        invoke(*args)
+
+
+@pytest.mark.parametrize("change", ["", "template", "templates", "options", "decisions", "source"])
+def test_no_stamp_hides_a_change(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    copy = checkout(root, tmp_path / "copy")
+    monkeypatch.setattr(places, "schema", lambda: copy / "schema")
+    templates = copy / "templates" / "bindings"
+    args = ["generate", REVISION, *MODELS, "--out", tmp_path / "out", "--templates", templates]
+    assert invoke(*args).exit_code == 0
+    worked = list[str]()
+    lower = pins.lower
+    monkeypatch.setattr(pins, "lower", lambda *found: worked.append("") or lower(*found))
+    match change:
+        case "template":
+            with (templates / "revision.py.jinja").open("a") as file:
+                file.write("X = 1\n")
+        case "templates":
+            (templates / "more.jinja").write_text("")
+        case "options":
+            args += ["--unknown", "drop"]
+        case "decisions":
+            with (copy / "schema" / "decisions.toml").open("a") as file:
+                file.write("# a word\n")
+        case "source":
+            parts = [*manifest.sources(), ("more.py", b"")]
+            monkeypatch.setattr(manifest, "sources", lambda: iter(parts))
+        case _:
+            pass
+    assert invoke(*args).exit_code == 0
+    assert bool(worked) == bool(change)
+    assert invoke(*args, "--check").stdout == ""
 
 
 def test_check_writes_nothing(tmp_path: Path) -> None:

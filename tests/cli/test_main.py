@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -14,26 +15,20 @@ import pytest
 
 from mcp_bindgen import __version__, cli, pins
 from mcp_bindgen.errors import BindgenError
-from tests.cli.ran import run
+from tests.cli.command import invoke, run
 
 COMMAND: Final = [sys.executable, "-m", "mcp_bindgen"]
 HEAVY: Final = {"jinja2", "rich", "tree_sitter", "urllib.request", "mcp_bindgen.emit"}
 
 
-def spoken(*arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, **variables}
-    return subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, timeout=60)
-
-
 def test_the_version_is_said() -> None:
-    assert run("--version").out == f"mcp-bindgen {__version__}\n"
+    assert invoke("--version").stdout == f"mcp-bindgen {__version__}\n"
 
 
 @pytest.mark.parametrize("verb", cli.VERBS)
 def test_every_verb_has_help(verb: str) -> None:
-    said = run(verb, "--help").out
-    assert said.startswith("Usage: mcp-bindgen") or said.startswith("Usage: main")
-    assert verb in run("--help").out
+    assert invoke(verb, "--help").stdout.startswith("Usage:")
+    assert verb in invoke("--help").stdout
 
 
 def test_help_loads_no_verb() -> None:
@@ -48,7 +43,9 @@ def test_help_loads_no_verb() -> None:
 
 @pytest.mark.parametrize("arguments", [["fetch"], ["generate", "--fast"], ["inspect"], []])
 def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
-    run(*arguments, code=2)
+    result = invoke(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr
 
 
 def test_an_error_is_one_message_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +53,9 @@ def test_an_error_is_one_message_with_its_remedy(monkeypatch: pytest.MonkeyPatch
         raise BindgenError("it \x1b[31mbroke\u202e\r", remedy="Mend it.")
 
     monkeypatch.setattr(pins, "find", fail)
-    ran = run("inspect", "2025-11-25", code=2)
-    assert ran.err == "mcp-bindgen: it \\u001b[31mbroke\\u202e\\u000d\nMend it.\n"
+    result = invoke("inspect", "2025-11-25")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "mcp-bindgen: it \\u001b[31mbroke\\u202e\\u000d\nMend it.\n"
 
 
 def test_a_fault_of_the_system_is_said_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +63,9 @@ def test_a_fault_of_the_system_is_said_without_a_traceback(monkeypatch: pytest.M
         raise PermissionError(13, "Permission denied", "schema.ts")
 
     monkeypatch.setattr(pins, "find", fail)
-    assert "schema.ts: Permission denied" in run("inspect", "2025-11-25", code=2).err
+    result = invoke("inspect", "2025-11-25")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "mcp-bindgen: schema.ts: Permission denied\n"
 
 
 def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -73,12 +73,12 @@ def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pins, "lower", interrupted)
-    run("generate", "--out", tmp_path / "out", code=130)
+    assert invoke("generate", "--out", tmp_path / "out").exit_code == cli.INTERRUPTED
     assert not (tmp_path / "out").exists()
 
 
 def test_a_signal_leaves_the_old_files(tmp_path: Path) -> None:
-    run("generate", "2024-11-05", "--out", tmp_path / "out")
+    assert invoke("generate", "2024-11-05", "--out", tmp_path / "out").exit_code == cli.OK
     held = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*.py")}
     arguments = ["generate", "2024-11-05", "--unknown", "drop", "--out", str(tmp_path / "out")]
     child = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE)
@@ -102,17 +102,15 @@ def test_a_closed_pipe_is_no_fault() -> None:
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])
 def test_output_is_the_same_in_every_locale(locale: str) -> None:
-    plain = spoken("inspect", "2025-11-25", "Tool", PYTHONIOENCODING="utf-8")
-    other = spoken("inspect", "2025-11-25", "Tool", LC_ALL=locale, PYTHONIOENCODING="ascii")
+    plain = run("inspect", "2025-11-25", "Tool", env={"PYTHONIOENCODING": "utf-8"})
+    variables = {"LC_ALL": locale, "PYTHONIOENCODING": "ascii"}
+    other = run("inspect", "2025-11-25", "Tool", env=variables)
     assert plain.returncode == other.returncode == 0
     assert other.stdout == plain.stdout
     assert other.stderr == b""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of its own; ../shared is not")
 def test_a_terminal_sees_progress_and_a_pipe_only_the_result(tmp_path: Path) -> None:
-    import pty
-
     ours, theirs = pty.openpty()
     child = subprocess.Popen(
         [*COMMAND, "generate", "2024-11-05", "--out", str(tmp_path / "out")],

@@ -223,8 +223,7 @@ def _make(target: _Target, choices: _Choices) -> dict[str, str]:
         step("writing")
         files = generate(schemas, _options(choices))
     if target.only is None:
-        made = manifest.made(list(target.found), _inputs(target, choices), files)
-        files[manifest.NAME] = made.text()
+        files[manifest.NAME] = manifest.made(list(target.found), files).text()
     return files
 
 
@@ -259,8 +258,10 @@ def _scoped(files: Mapping[str, str], within: frozenset[str] | None) -> dict[str
 
 
 def _write(target: _Target, choices: _Choices, force: bool) -> _Outcome:
-    there = manifest.read(target.out) if target.only is None else None
-    if there and _current(target, choices, there):
+    there = manifest.read(target.out)
+    inputs = _inputs(target, choices) if target.only is None else ""
+    same = there is not None and there.revisions == tuple(target.found)
+    if there and inputs and same and manifest.fresh(target.out, there, inputs):
         return _Outcome((), (), len(there.files) + 1)
     from mcp_bindgen.emit import tree
 
@@ -271,13 +272,10 @@ def _write(target: _Target, choices: _Choices, force: bool) -> _Outcome:
         if not (target.out / path).exists() and "/" not in path:
             chosen[path] = files[path]
     changed = tree.write(target.out, dict(sorted(chosen.items())), force=force, within=within)
+    made = manifest.read(target.out)
+    if made and inputs:
+        tree.remember(target.out, manifest.STAMP, manifest.stamp(made, inputs))
     return _Outcome(changed, (), len(chosen))
-
-
-def _current(target: _Target, choices: _Choices, there: manifest.Manifest) -> bool:
-    """Whether the folder holds what would be made."""
-    same = there.revisions == tuple(target.found) and there.inputs == _inputs(target, choices)
-    return same and manifest.fresh(target.out, there)
 
 
 # ---- the result

@@ -54,13 +54,12 @@ def call(name: str, *args: Code) -> Group:
 
 
 def flat(code: Code) -> str:
-    match code:
-        case str():
-            return code
-        case Group():
-            return f"{code.head}{', '.join(map(flat, code.items))}{code.close}"
-        case Or():
-            return f" {code.operator} ".join(map(flat, code.items))
+    """`code` on one line."""
+    if isinstance(code, str):
+        return code
+    if isinstance(code, Group):
+        return f"{code.head}{', '.join(map(flat, code.items))}{code.close}"
+    return f" {code.operator} ".join(map(flat, code.items))
 
 
 def lay(indent: str, prefix: str, code: Code, suffix: str = "") -> list[str]:
