@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, Ty
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
-from ._wire import EMPTY, KINDS, At, EncodeError, Frozen, Json, fault, is_json
+from ._wire import EMPTY, KINDS, At, EncodeError, Frozen, Json, fault, is_deep, is_json
 
-__all__ = ["UNSET", "Bare", "Checked", "Model", "Open", "Unset", "decoder", "encoder"]
+__all__ = [
+    "UNSET",
+    "Bare",
+    "Checked",
+    "Model",
+    "Open",
+    "Unset",
+    "decoder",
+    "encoder",
+    "is_deep",
+]
 
 _T = TypeVar("_T")
 

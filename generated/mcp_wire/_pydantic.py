@@ -32,6 +32,7 @@ from ._wire import (
     check_depth,
     dump,
     fault,
+    is_deep,
     is_json,
     parse,
     set_,
@@ -58,7 +59,11 @@ ORDERED: Final = Ordered()
 
 
 def _finite(value: Json) -> Json:
-    if not is_json(value):
+    try:
+        finite = is_json(value)
+    except RecursionError:
+        raise ValueError("nesting without end") from None
+    if not finite:
         raise ValueError("a number beyond a double")
     return value
 
@@ -223,6 +228,8 @@ def write_text(value: object) -> bytes:
         raise fault(write_object(value)) from None
     if (b"I" in text or b"N" in text) and (b"Infinity" in text or b"NaN" in text):
         return dump(write_object(value))
+    if is_deep(text):
+        raise fault(write_object(value))
     return text
 
 

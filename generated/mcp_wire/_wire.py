@@ -504,31 +504,38 @@ def _check_surrogates(value: Any, text: str) -> None:
 
 
 def check_depth(data: bytes | bytearray | memoryview | str) -> None:
-    """Raises DecodeError if brackets outside strings nest deeper than MAX_DEPTH.
+    """Raises DecodeError if brackets outside strings nest deeper than MAX_DEPTH."""
+    if is_deep(data):
+        raise DecodeError("$", f"JSON nested up to {MAX_DEPTH}", "deeper nesting")
+
+
+def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
+    """Whether brackets outside strings nest deeper than MAX_DEPTH.
 
     All but brackets and quotes is cut out, then the strings; then every round takes away the
-    innermost pairs.
+    innermost pairs, of one sort: which bracket closes which is for the parser.
     """
     if len(data) <= 2 * MAX_DEPTH:
-        return
+        return False
     raw = (
         data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
     )
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
-        return
+        return False
     if b"\\" in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = raw.translate(None, _NO_STRUCTURE).replace(b'""', b"")
+    brackets = raw.translate(_ONE_SORT, _NO_STRUCTURE).replace(b'""', b"")
     if b'"' in brackets:
         brackets = b"".join(brackets.split(b'"')[::2])
     for _ in range(MAX_DEPTH):
-        rest = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        rest = brackets.replace(b"[]", b"")
         if not rest or rest == brackets:
-            return
+            return False
         brackets = rest
-    raise DecodeError("$", f"JSON nested up to {MAX_DEPTH}", "deeper nesting")
+    return True
 
 
+_ONE_SORT: Final = bytes.maketrans(b"{}", b"[]")
 _NO_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
 
 _encode: Final = json.JSONEncoder(
@@ -539,9 +546,12 @@ _encode: Final = json.JSONEncoder(
 def dump(value: Any) -> bytes:
     """Python values as JSON text. Raises EncodeError, with the path, for what is not JSON."""
     try:
-        return _encode(value).encode()
+        text = _encode(value).encode()
     except (ValueError, TypeError, RecursionError):
         raise fault(value) from None
+    if is_deep(text):
+        raise fault(value)
+    return text
 
 
 def is_json(value: Json) -> bool:
@@ -562,7 +572,7 @@ def fault(value: Any) -> EncodeError:
 
 
 def _fault(value: Json, at: At, depth: int) -> EncodeError | None:
-    if depth > MAX_DEPTH:
+    if depth == MAX_DEPTH and isinstance(value, Mapping | list | tuple):
         return EncodeError(path(at), f"JSON nested up to {MAX_DEPTH}", "deeper nesting")
     if isinstance(value, str):
         return _unless(_is_text(value), at, "text", "a lone surrogate")

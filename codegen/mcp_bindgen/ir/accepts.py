@@ -7,6 +7,7 @@ constant is a member like others, with one value. A union takes what any arm tak
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -50,9 +51,9 @@ def accepts(schema: Schema, type: Type, value: Any) -> bool:
     return fault(schema, type, value) is None
 
 
-def fault(schema: Schema, type: Type, value: Any) -> Fault | None:
-    """The first fault of `value`, parsed JSON, as `type`; None if it has none."""
-    return next(_faults(schema, type, value, ()), None)
+def fault(schema: Schema, type: Type, value: Any, path: Path = ()) -> Fault | None:
+    """The first fault of `value`, parsed JSON at `path`, as `type`; None if it has none."""
+    return next(_faults(schema, type, value, path), None)
 
 
 def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Fault]:
@@ -86,7 +87,7 @@ def _alias(schema: Schema, found: Any, value: Any, path: Path) -> Iterator[Fault
 
 
 def _struct(schema: Schema, found: Any, value: Any, path: Path) -> Iterator[Fault]:
-    if not isinstance(value, dict):
+    if not _KINDS["object"](value):
         yield Fault(path, f"an object ({found.name})")
         return
     for field in found.fields:
@@ -101,7 +102,7 @@ def _struct(schema: Schema, found: Any, value: Any, path: Path) -> Iterator[Faul
 
 
 def _array(schema: Schema, type: Tup, value: Any, path: Path) -> Iterator[Fault]:
-    if not isinstance(value, list):
+    if not _KINDS["array"](value):
         yield Fault(path, "an array")
         return
     least = sum(not place.optional for place in type.of)
@@ -114,7 +115,7 @@ def _array(schema: Schema, type: Tup, value: Any, path: Path) -> Iterator[Fault]
 
 
 def _map(schema: Schema, of: Type, value: Any, path: Path) -> Iterator[Fault]:
-    if not isinstance(value, dict):
+    if not _KINDS["object"](value):
         yield Fault(path, "an object")
         return
     for key, item in value.items():
@@ -123,7 +124,8 @@ def _map(schema: Schema, of: Type, value: Any, path: Path) -> Iterator[Fault]:
 
 def _union(schema: Schema, type: Uni, value: Any, path: Path) -> Iterator[Fault]:
     """The fault of the arm that came furthest, if one did; else that no arm takes the value."""
-    found = [fault_ for arm in type.arms if (fault_ := next(_faults(schema, arm, value, path), None))]
+    first = (fault(schema, arm, value, path) for arm in type.arms)
+    found = [each for each in first if each is not None]
     if len(found) == len(type.arms):
         deepest = max((f for f in found), key=lambda f: len(f.path), default=Fault(path, "nothing"))
         rivals = [f for f in found if len(f.path) == len(deepest.path)]
@@ -136,6 +138,7 @@ _KINDS: Final[dict[str, Callable[[Any], bool]]] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
     "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
 }
 
 
@@ -151,17 +154,19 @@ def _written(literal: Any) -> str:
 def _out_of(limits: Limits, value: Any) -> Iterator[str]:
     """What a value of a bounded type lacks: each bound looks at values of its kind only."""
     if _KINDS["number"](value):
-        checks = (
-            (limits.minimum, lambda bound: value >= bound, "at least"),
-            (limits.maximum, lambda bound: value <= bound, "at most"),
-            (limits.exclusive_minimum, lambda bound: value > bound, "more than"),
-            (limits.exclusive_maximum, lambda bound: value < bound, "less than"),
+        bounds = (
+            (limits.minimum, operator.ge, "at least"),
+            (limits.maximum, operator.le, "at most"),
+            (limits.exclusive_minimum, operator.gt, "more than"),
+            (limits.exclusive_maximum, operator.lt, "less than"),
         )
-        yield from (f"{word} {b}" for b, holds, word in checks if b is not None and not holds(b))
+        for bound, holds, word in bounds:
+            if bound is not None and not holds(value, bound):
+                yield f"{word} {bound}"
         if limits.integer and value != value // 1:
             yield "an integer"
-    elif isinstance(value, str | list):
-        name = ("length", "items")[isinstance(value, list)]
+    elif _KINDS["string"](value) or _KINDS["array"](value):
+        name = "length" if _KINDS["string"](value) else "items"
         least, most = getattr(limits, f"min_{name}"), getattr(limits, f"max_{name}")
         if least is not None and len(value) < least:
             yield f"{name} of at least {least}"

@@ -23,6 +23,7 @@ from .._msgspec import (
     Unset,
     decoder,
     encoder,
+    is_deep,
     refused,
     write,
 )
@@ -2525,7 +2526,11 @@ def encode(value: object) -> bytes:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    return write(to_wire(value)) if b"null" in text else text
+    if b"null" in text:
+        text = write(to_wire(value))
+    if len(text) > 256 and is_deep(text):
+        raise refused(value, to_wire)
+    return text
 
 
 @overload
