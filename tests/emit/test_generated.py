@@ -67,6 +67,16 @@ def test_every_any_of_a_member_stands_for_unknown_any_object_or_json(
         assert unknown(schema, field.type), f"{owner}.{name}: {written}"
 
 
+# ---- no reflection
+
+
+@pytest.mark.parametrize("name", ["inspect", "get_type_hints", "get_annotations", "eval", "exec"])
+def test_codecs_reflect_on_nothing(name: str) -> None:
+    for file in FILES:
+        if file.name.startswith(("models_dataclass", "_wire")):
+            assert not re.search(rf"\b{name}\b", file.read_text("utf-8")), file
+
+
 # ---- names
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from mcp_bindgen.emit.annotate import expected
-from mcp_bindgen.emit.layout import STEP, Code, Group, Or, call, lay, literal
+from mcp_bindgen.emit.layout import STEP, WIDTH, Code, Group, Or, call, lay, literal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
@@ -104,12 +104,14 @@ class Codec:
     def _define(self, name: str, signature: str, body: Iterable[Line]) -> None:
         head, _, result = signature.rpartition(") -> ")
         group = Group(f"def {name}(", tuple(head.split(", ")), ")")
-        self.functions[name] = lay("", "", group, f" -> {result}:")
-        self.functions[name] += [
-            text
-            for line in body
-            for text in lay(STEP * (line.depth + 1), line.prefix, line.code, line.suffix)
-        ]
+        lines = self.functions[name] = lay("", "", group, f" -> {result}:")
+        for depth, prefix, code, suffix in body:
+            indent = STEP * (depth + 1)
+            plain = f"{indent}{prefix}{code}{suffix}" if isinstance(code, str) else ""
+            if plain and len(plain) <= WIDTH:
+                lines.append(plain)
+            else:
+                lines += lay(indent, prefix, code, suffix)
 
     def use(self, name: str) -> str:
         """A function of the shared module, noted for the import."""

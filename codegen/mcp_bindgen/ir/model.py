@@ -251,6 +251,11 @@ class Schema:
     def consts(self) -> dict[str, Const]:
         return {d.name: d for d in self.declarations if isinstance(d, Const)}
 
+    @cached_property
+    def arms(self) -> dict[Type, tuple[Type, ...]]:
+        """The ordered arms of each union that was asked about; ir.unions keeps it."""
+        return {}
+
     @property
     def era(self) -> str:
         """`handshake` where a session begins with `initialize`, else `per-request`."""

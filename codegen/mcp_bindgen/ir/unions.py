@@ -34,8 +34,11 @@ def arms(schema: Schema, type: Type) -> tuple[Type, ...]:
     then more members make an arm more specific; the schema's order decides the rest. References to
     structs and to aliases that are no unions stay.
     """
-    leaves = list(dict.fromkeys(_leaves(schema, type)))
-    return tuple(sorted(leaves, key=lambda leaf: _generality(schema, leaf)))
+    if type not in schema.arms:
+        leaves = dict.fromkeys(_leaves(schema, type))
+        ordered = sorted(leaves, key=lambda leaf: _generality(schema, leaf))
+        schema.arms[type] = tuple(ordered)
+    return schema.arms[type]
 
 
 def _leaves(schema: Schema, type: Type) -> Iterator[Type]:
