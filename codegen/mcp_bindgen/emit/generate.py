@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePath
+from traceback import extract_tb
 from typing import Any, Final
 
 import jinja2
@@ -98,12 +99,19 @@ def _render(
     try:
         text = engine.get_template(template).render(header=_header(schema, template), **view)
     except jinja2.TemplateError as error:
-        line = getattr(error, "lineno", None)
         raise TemplateError(
-            f"templates/bindings/{template}{f':{line}' if line else ''}: {error}",
+            f"{_place(error, template)}: {error}",
             remedy="Mend the template; what it may use is in the view of its name.",
         ) from None
     return text.rstrip("\n") + "\n"
+
+
+def _place(error: jinja2.TemplateError, template: str) -> str:
+    """File and line of a template's fault: a syntax error knows its line, others their frames."""
+    frames = [f for f in extract_tb(error.__traceback__) if f.filename.endswith(".jinja")]
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return f"{error.filename or template}:{error.lineno}"
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else template
 
 
 def _header(schema: Schema | None, template: str) -> str:
