@@ -127,7 +127,7 @@ class Model(BaseModel):
         return [
             (name, value)
             for name, value in members.items()
-            if set_(value) and name not in self.const_
+            if set_(value) and name not in self.const_ and not name.startswith("__")
         ]
 
 

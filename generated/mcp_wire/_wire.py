@@ -180,7 +180,7 @@ class Record(Frozen):
 
 def set_(value: object) -> bool:
     """Whether a member is worth printing."""
-    return value is not UNSET and value is not EMPTY
+    return value is not EMPTY and KINDS.get(value.__class__) != "nothing"
 
 
 class Method(NamedTuple):

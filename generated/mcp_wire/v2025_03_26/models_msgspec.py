@@ -23,6 +23,7 @@ from .._msgspec import (
     Unset,
     decoder,
     encoder,
+    has_null,
     is_deep,
     refused,
     write,
@@ -1335,7 +1336,7 @@ def encode(value: object) -> bytes:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    if b"null" in text:
+    if has_null(text):
         text = write(to_wire(value))
     if len(text) > 256 and is_deep(text):
         raise refused(value, to_wire)
