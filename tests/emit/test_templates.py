@@ -19,9 +19,7 @@ from mcp_bindgen.errors import TemplateError
         ("{{ header.no_such() }}", "no attribute 'no_such'"),
     ],
 )
-def test_a_template_that_fails_is_named_with_its_line(
-    text: str, said: str, tmp_path: Path
-) -> None:
+def test_a_template_that_fails_is_named_with_its_line(text: str, said: str, tmp_path: Path) -> None:
     folder = tmp_path / "bindings"
     shutil.copytree(places.templates() / "bindings", folder)
     template = folder / "methods.py.jinja"
