@@ -123,12 +123,10 @@ class Model(BaseModel):
         __init__.__pydantic_base_init__ = True
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
-        members = {**self.__dict__, "extra_": self.extra_}
-        return [
-            (name, value)
-            for name, value in members.items()
-            if set_(value) and name not in self.const_ and not name.startswith("__")
-        ]
+        """What the constructor would take."""
+        names = (*_wires(type(self)), "extra_")
+        members = [(name, getattr(self, name)) for name in names]
+        return [(name, value) for name, value in members if set_(value)]
 
 
 def _by_wire(
@@ -180,6 +178,8 @@ def _reader(T: Any) -> Callable[..., Any]:
 def read_text(T: Any, data: Any, explain: Callable[[Any, Json], object]) -> Any:
     """The value of type `T` in JSON text; `explain` reads what was refused, to say where."""
     try:
+        if data.__class__ is memoryview:
+            data = bytes(data)
         if len(data) > 256:
             check_depth(data)
         return (_READ.get(T) or _reader(T))(data, by_alias=True, by_name=False)

@@ -235,7 +235,9 @@ def kind(value: object) -> str:
     """What a fault calls a value: short strings, numbers, true, false and null as they are."""
     if value.__class__ is str and len(str(value)) <= 40:
         return json.dumps(value)
-    if value.__class__ in (int, float) and abs(float(str(value)[:40])) < 1e40:
+    if isinstance(value, int) and value.bit_length() < 128 and value.__class__ is int:
+        return str(value)
+    if value.__class__ is float:
         return str(value)
     if value.__class__ is bool:
         return "true" if value else "false"

@@ -1,0 +1,262 @@
+"""Where a fault is, what was expected, what was found: everyone says it in the same words."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any, Final
+
+import pytest
+
+from tests.laws.instances import JSON
+from tests.laws.voices import FLAVOURS, canonical, flavour_of
+
+REVISION: Final = "2025-11-25"
+
+
+def fault(name: str, value: JSON, revision: str = REVISION) -> tuple[str, str, str]:
+    """What everyone says: path, expected, found."""
+    told: dict[str, tuple[str, str, str]] = {}
+    for flavour in (flavour_of(revision, name) for name in FLAVOURS):
+        verdicts = (flavour.decode(name, json.dumps(value)), flavour.from_wire(name, value))
+        for gear, verdict in zip(("decode", "from_wire"), verdicts, strict=True):
+            assert not verdict.accepted, f"{flavour.name}.{gear}"
+            told[f"{flavour.name}.{gear}"] = (verdict.path, verdict.expected, verdict.found)
+    assert len(set(told.values())) == 1, told
+    return next(iter(told.values()))
+
+
+def kept(name: str, value: JSON, revision: str = REVISION) -> None:
+    """Everyone reads it and writes it as it was."""
+    for flavour in (flavour_of(revision, name) for name in FLAVOURS):
+        for verdict in (flavour.decode(name, json.dumps(value)), flavour.from_wire(name, value)):
+            assert verdict.accepted, f"{flavour.name} {verdict}"
+            assert canonical(json.loads(flavour.encode(verdict.value))) == canonical(value)
+
+
+FAULTS: Final[dict[str, tuple[str, JSON, tuple[str, str, str]]]] = {
+    "root": ("Root", 1, ("$", "object", "1")),
+    "member": ("Root", {"uri": True}, ("$.uri", "string", "true")),
+    "missing": ("Root", {}, ("$.uri", "string", "nothing")),
+    "null": ("Root", {"uri": "", "name": None}, ("$.name", "string", "null")),
+    "element": ("Icon", {"src": "", "sizes": ["", 0.5]}, ("$.sizes[1]", "string", "0.5")),
+    "name with a space": (
+        "GetPromptRequestParams",
+        {"name": "", "arguments": {"a b": None}},
+        ('$.arguments["a b"]', "string", "null"),
+    ),
+    "name that is empty": (
+        "GetPromptRequestParams",
+        {"name": "", "arguments": {"": []}},
+        ('$.arguments[""]', "string", "array"),
+    ),
+    "name with quotes": (
+        "GetPromptRequestParams",
+        {"name": "", "arguments": {'"\n': {}}},
+        (r'$.arguments["\"\n"]', "string", "object"),
+    ),
+    "name that looks like an index": (
+        "GetPromptRequestParams",
+        {"name": "", "arguments": {"0": 1}},
+        ('$.arguments["0"]', "string", "1"),
+    ),
+    "union of kinds": (
+        "PingRequest",
+        {"jsonrpc": "2.0", "id": [], "method": "ping"},
+        ("$.id", "string | number", "array"),
+    ),
+    "closed literal": (
+        "CallToolResult",
+        {"content": [{"type": "text", "text": "", "annotations": {"audience": ["user", "b"]}}]},
+        ("$.content[0].annotations.audience[1]", '"user" | "assistant"', '"b"'),
+    ),
+    "constant": ("TextContent", {"type": "texts", "text": ""}, ("$.type", '"text"', '"texts"')),
+    "constant missing": ("TextContent", {"text": ""}, ("$.type", '"text"', "nothing")),
+    "optional literal": (
+        "ElicitRequestFormParams",
+        {"message": "", "mode": "url", "requestedSchema": {"type": "object", "properties": {}}},
+        ("$.mode", '"form"', '"url"'),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_names_path_expected_and_found(case: str) -> None:
+    name, value, told = FAULTS[case]
+    assert fault(name, value) == told
+
+
+def test_a_quoted_wire_name_is_quoted_in_the_path() -> None:
+    value: JSON = {
+        "io.modelcontextprotocol/protocolVersion": "a",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/logLevel": "loud",
+    }
+    path, _, found = fault("RequestMetaObject", value, "2026-07-28")
+    assert (path, found) == ('$["io.modelcontextprotocol/logLevel"]', '"loud"')
+
+
+LARGE: Final[tuple[JSON, ...]] = (
+    ["x"] * 10_000,
+    {"x": "y" * 10_000},
+    "x" * 10_000,
+    10**400,
+    -(10**4_000),
+)
+
+
+@pytest.mark.parametrize("bad", LARGE, ids=range(5))
+def test_what_is_found_is_told_shortly(bad: JSON) -> None:
+    _, _, found = fault("ToolAnnotations", {"readOnlyHint": bad})
+    assert len(found) < 100
+
+
+NO_JSON: Final = (10**5_000, float("nan"), float("inf"), "\ud800", b"a", object(), (1,))
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+@pytest.mark.parametrize("bad", NO_JSON, ids=range(7))
+def test_parsed_json_that_is_none_is_a_fault_too(name: str, bad: Any) -> None:
+    flavour = flavour_of(REVISION, name)
+    with pytest.raises(flavour.fault) as caught:
+        flavour.module.from_wire(flavour.type("ToolAnnotations"), {"readOnlyHint": bad})
+    assert getattr(caught.value, "path", "") == "$.readOnlyHint"
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_a_fault_is_a_value_error_that_can_be_pickled(name: str) -> None:
+    flavour = flavour_of(REVISION, name)
+    with pytest.raises(ValueError, match="uri") as caught:
+        flavour.module.decode(flavour.type("Root"), b"{}")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert again.path == "$.uri"
+
+
+# ---- nothing is coerced
+
+
+@pytest.mark.parametrize("bad", [True, False, "1", "", None, [], [1], {}])
+def test_nothing_but_a_number_is_a_number(bad: JSON) -> None:
+    path, expected, _ = fault("Annotations", {"priority": bad})
+    assert path == "$.priority"
+    assert expected.startswith("number")
+    assert (
+        fault("ProgressNotificationParams", {"progressToken": 1, "progress": bad})[0]
+        == "$.progress"
+    )
+
+
+@pytest.mark.parametrize("bad", [0, 1, 0.5, True, None, [], {}])
+def test_nothing_but_text_is_a_string(bad: JSON) -> None:
+    assert fault("TextContent", {"type": "text", "text": bad})[:2] == ("$.text", "string")
+
+
+@pytest.mark.parametrize("bad", [0, 1, 1.0, "true", "", None, []])
+def test_nothing_but_true_and_false_is_a_boolean(bad: JSON) -> None:
+    assert fault("ToolAnnotations", {"readOnlyHint": bad})[:2] == ("$.readOnlyHint", "boolean")
+
+
+@pytest.mark.parametrize("bad", [[], [["name", "a"], ["version", "1"]], "a", 1, None, True])
+def test_nothing_but_an_object_is_an_object(bad: JSON) -> None:
+    assert fault("Implementation", bad)[0] == "$"
+    assert fault("TextContent", {"type": "text", "text": "", "_meta": bad})[0] == "$._meta"
+    assert fault("ClientCapabilities", {"roots": bad})[0] == "$.roots"
+
+
+@pytest.mark.parametrize("bad", [{}, {"0": "a"}, "a", 1, None])
+def test_nothing_but_an_array_is_an_array(bad: JSON) -> None:
+    assert fault("ListToolsResult", {"tools": bad})[0] == "$.tools"
+
+
+@pytest.mark.parametrize(
+    "bad", ["Light", "", "light ", "light\0", "lig", None, 1, True, [], {}, ["light"]]
+)
+def test_a_closed_literal_is_closed(bad: JSON) -> None:
+    assert fault("Icon", {"src": "a", "theme": bad})[:2] == ("$.theme", '"light" | "dark"')
+
+
+@pytest.mark.parametrize("bad", ["texts", "", "TEXT", None, 1, True, [], {}, ["text"]])
+def test_a_constant_is_checked_wherever_it_stands(bad: JSON) -> None:
+    value: JSON = {"type": bad, "text": "a"}
+    assert fault("TextContent", value)[:2] == ("$.type", '"text"')
+    assert fault("ContentBlock", value)[0] == "$.type"
+    assert fault("CallToolResult", {"content": [value]})[0] == "$.content[0].type"
+
+
+@pytest.mark.parametrize("bad", [-32041, "-32042", None, True, -32042.5, [], {}])
+def test_a_constant_number_is_checked(bad: JSON) -> None:
+    error: JSON = {"code": -32042, "message": "", "data": {"elicitations": []}}
+    kept("URLElicitationRequiredErrorError", error)
+    told = fault("URLElicitationRequiredErrorError", {**error, "code": bad})
+    assert told[:2] == ("$.code", "-32042")
+
+
+@pytest.mark.parametrize("bad", [-1, 2, 1.0000000000000002, -5e-324, 10**400, -(10**400), 1e308])
+def test_beyond_the_bounds_is_refused(bad: float) -> None:
+    assert fault("Annotations", {"priority": bad})[0] == "$.priority"
+
+
+def test_an_array_has_its_bound() -> None:
+    kept("CompleteResultCompletion", {"values": ["a"] * 100}, "2026-07-28")
+    path, _, _ = fault("CompleteResultCompletion", {"values": ["a"] * 101}, "2026-07-28")
+    assert path == "$.values"
+    kept("CompleteResultCompletion", {"values": ["a"] * 101}, "2025-11-25")
+
+
+def test_a_format_only_informs() -> None:
+    kept("Root", {"uri": "no URI at all"})
+    kept("ImageContent", {"type": "image", "data": "no base64!", "mimeType": ""})
+
+
+# ---- unions
+
+TASK: Final[JSON] = {
+    "taskId": "a",
+    "status": "working",
+    "createdAt": "",
+    "lastUpdatedAt": "",
+    "ttl": None,
+}
+RESULTS: Final[dict[str, tuple[str, JSON]]] = {
+    "nothing": ("Result", {}),
+    "content": ("CallToolResult", {"content": []}),
+    "tools": ("ListToolsResult", {"tools": []}),
+    "a task": ("GetTaskResult", TASK),
+    "a server": (
+        "InitializeResult",
+        {"protocolVersion": "", "capabilities": {}, "serverInfo": {"name": "", "version": ""}},
+    ),
+    "what no specific arm takes": ("Result", {"content": "no array", "tools": {}}),
+    "two results at once": ("CallToolResult", {"content": [], "tools": "no array"}),
+}
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_a_result_gets_the_first_class_that_accepts(case: str) -> None:
+    name, value = RESULTS[case]
+    kept("ServerResult", value)
+    for flavour in (flavour_of(REVISION, which) for which in FLAVOURS):
+        for made in (
+            flavour.decode("ServerResult", json.dumps(value)),
+            flavour.from_wire("ServerResult", value),
+        ):
+            assert type(made.value).__name__ == name, flavour.name
+
+
+@pytest.mark.parametrize("bad", [None, {}, [1], [None], ["a", 1]])
+def test_a_union_of_kinds_takes_each_and_nothing_else(bad: JSON) -> None:
+    content: JSON = {"a": "b", "c": 1, "d": 1.5, "e": True, "f": ["g"], "h": []}
+    kept("ElicitResult", {"action": "accept", "content": content})
+    path = fault("ElicitResult", {"action": "accept", "content": {**content, "a b": bad}})[0]
+    assert path.startswith('$.content["a b"]')
+
+
+def test_one_block_or_many() -> None:
+    block: JSON = {"type": "text", "text": "a"}
+    for content in (block, [block], []):
+        kept("SamplingMessage", {"role": "user", "content": content})
+    assert (
+        fault("SamplingMessage", {"role": "user", "content": [block, {}]})[0] == "$.content[1].type"
+    )

@@ -1,0 +1,213 @@
+"""Values as Python has them: made, taken apart, copied, printed, left alone by what writes them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import keyword
+import pickle
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from mcp_bindgen.ir.names import RESERVED_MEMBERS
+from tests.laws.instances import JSON, Generator, Seeded
+from tests.laws.voices import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of, schema_of, seed
+
+REVISION: Final = "2025-11-25"
+
+
+@pytest.fixture(params=FLAVOURS)
+def flavour(request: pytest.FixtureRequest) -> Flavour:
+    return flavour_of(REVISION, request.param)
+
+
+@pytest.fixture(params=[(r, f) for r in REVISIONS for f in FLAVOURS], ids="-".join)
+def each(request: pytest.FixtureRequest) -> tuple[str, Flavour]:
+    """Every flavour of every revision."""
+    revision, name = request.param
+    return revision, flavour_of(revision, name)
+
+
+def read(flavour: Flavour, name: str, value: JSON) -> Any:
+    return flavour.module.decode(flavour.type(name), json.dumps(value).encode())
+
+
+def written(flavour: Flavour, value: Any) -> JSON:
+    return json.loads(flavour.encode(value))
+
+
+# ---- made and taken apart
+
+
+def test_what_was_read_can_be_made_anew_by_keyword(each: tuple[str, Flavour]) -> None:
+    revision, flavour = each
+    schema = schema_of(revision)
+    generator = Generator(schema, Seeded(seed(revision)))
+    for struct in schema.structs.values():
+        for _ in range(3):
+            value = generator.valid(struct.name).value
+            made = read(flavour, struct.name, value)
+            names = [f.name for f in struct.fields if f.const is None]
+            members = {n: v for n in names if (v := getattr(made, n)) is not flavour.module.UNSET}
+            again = flavour.type(struct.name)(**members, extra_=made.extra_)
+            assert again == made, value
+            assert canonical(written(flavour, again)) == canonical(value)
+
+
+def test_members_have_their_python_names(each: tuple[str, Flavour]) -> None:
+    revision, flavour = each
+    for struct in schema_of(revision).structs.values():
+        for field in struct.fields:
+            assert field.name.isidentifier()
+            assert not keyword.iskeyword(field.name)
+            assert field.name not in RESERVED_MEMBERS
+        annotated = flavour.type(struct.name).__annotations__
+        assert {field.name for field in struct.fields} <= set(annotated), struct.name
+
+
+def test_a_python_name_on_the_wire_is_an_unknown_member(flavour: Flavour) -> None:
+    value: JSON = {"uri": "", "name": "", "mime_type": "a", "meta": 1, "extra_": {"extra_": 2}}
+    made = read(flavour, "Resource", value)
+    assert made.mime_type is flavour.module.UNSET
+    assert made.meta is flavour.module.UNSET
+    assert dict(made.extra_) == {"mime_type": "a", "meta": 1, "extra_": {"extra_": 2}}
+    assert written(flavour, made) == value
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_prefixes_of_names_fall_away(name: str) -> None:
+    flavour = flavour_of("2026-07-28", name)
+    value: JSON = {
+        "io.modelcontextprotocol/protocolVersion": "a",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/logLevel": "info",
+        "log_level": 1,
+    }
+    made = read(flavour, "RequestMetaObject", value)
+    assert (made.protocol_version, made.log_level) == ("a", "info")
+    assert dict(made.extra_) == {"log_level": 1}
+    assert written(flavour, made) == value
+
+
+def test_reserved_names_get_an_underscore(flavour: Flavour) -> None:
+    made = read(flavour, "ClientCapabilitiesTasks", {"list": {}})
+    assert made.list_ == {}
+    assert flavour.type("ClientCapabilitiesTasks")(list_={}) == made
+    schema: JSON = {"type": "object", "$schema": "a"}
+    assert read(flavour, "ToolInputSchema", schema).schema_ == "a"
+    assert written(flavour, read(flavour, "ToolInputSchema", schema)) == schema
+
+
+def test_no_argument_is_positional(flavour: Flavour) -> None:
+    with pytest.raises(TypeError):
+        flavour.type("Root")("a")
+
+
+@pytest.mark.parametrize("wrong", ["mimeType", "_meta", "Uri", "extra", "__class__", "self", "cls"])
+def test_no_other_name_is_an_argument(flavour: Flavour, wrong: str) -> None:
+    with pytest.raises(TypeError):
+        flavour.type("Resource")(uri="a", name="b", **{wrong: "c"})
+
+
+def test_no_member_can_be_added(flavour: Flavour) -> None:
+    made = flavour.type("TextContent")(text="a", extra_={"x": 1})
+    for name in ("type", "annotations", "extra_", "no_such_member"):
+        with pytest.raises((AttributeError, TypeError, ValueError)):
+            setattr(made, name, "b")
+    assert written(flavour, made) == {"type": "text", "text": "a", "x": 1}
+
+
+def test_values_do_not_share_their_unknown_members(flavour: Flavour) -> None:
+    root = flavour.type("Root")
+    one, other = root(uri="a"), root(uri="a")
+    try:
+        one.extra_["x"] = 1
+    except TypeError:
+        assert not one.extra_
+    assert isinstance(other.extra_, Mapping)
+    assert not other.extra_
+    assert not root(uri="b").extra_
+
+
+# ---- compared, copied, printed
+
+
+def test_values_of_two_classes_are_never_equal(flavour: Flavour) -> None:
+    image = flavour.type("ImageContent")(data="a", mime_type="b")
+    audio = flavour.type("AudioContent")(data="a", mime_type="b")
+    assert image != audio
+    assert flavour.type("ToolInputSchema")() != flavour.type("ToolOutputSchema")()
+
+
+def test_equal_values_are_one_key(flavour: Flavour) -> None:
+    text = flavour.type("TextContent")
+    assert len({text(text="a"), text(text="a"), text(text="b")}) == 2
+
+
+def test_values_can_be_copied_and_pickled(flavour: Flavour) -> None:
+    value: JSON = {"content": [{"type": "text", "text": "a", "x": 1}], "y": {"z": [1]}}
+    made = read(flavour, "CallToolResult", value)
+    for again in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert again == made
+        assert type(again) is type(made)
+        assert written(flavour, again) == value
+        assert again.is_error is flavour.module.UNSET
+
+
+def test_what_is_printed_is_the_expression_that_makes_it(each: tuple[str, Flavour]) -> None:
+    revision, flavour = each
+    schema = schema_of(revision)
+    generator = Generator(schema, Seeded(seed(revision)))
+    names = {name: getattr(flavour.module, name) for name in schema.structs}
+    for struct in schema.structs:
+        made = read(flavour, struct, generator.valid(struct).value)
+        shown = repr(made)
+        assert shown.startswith(f"{struct}(")
+        assert "UNSET" not in shown.replace("'UNSET'", "")
+        assert eval(shown, dict(names)) == made
+
+
+def test_writing_leaves_a_value_as_it_is(flavour: Flavour) -> None:
+    made = read(flavour, "Resource", {"uri": "a", "name": "b", "x": {"y": 1}, "_meta": {"z": 1}})
+    shown, text = repr(made), flavour.encode(made)
+    wire = flavour.to_wire(made)
+    wire["uri"], wire["new"] = "changed", 1
+    assert repr(made) == shown
+    assert flavour.encode(made) == text
+
+
+# ---- the module
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, bytes.decode])
+def test_any_form_of_text_is_read(flavour: Flavour, kind: Any) -> None:
+    text = b'{"uri":"a","x":1}'
+    wanted = flavour.type("Root")(uri="a", extra_={"x": 1})
+    assert flavour.module.decode(flavour.type("Root"), kind(text)) == wanted
+    with pytest.raises(flavour.fault):
+        flavour.module.decode(flavour.type("Root"), kind(b'{"uri":1}'))
+
+
+@pytest.mark.parametrize("strange", [int, dict, ..., "TextContent", None, list[str]], ids=str)
+@pytest.mark.parametrize("text", ["{}", "1", "no JSON"])
+def test_a_type_of_somebody_else_is_a_type_error(flavour: Flavour, strange: Any, text: str) -> None:
+    with pytest.raises(TypeError):
+        flavour.module.decode(strange, text)
+    with pytest.raises(TypeError):
+        flavour.module.from_wire(strange, {})
+
+
+def test_a_module_says_what_is_public(each: tuple[str, Flavour]) -> None:
+    revision, flavour = each
+    public = set(flavour.module.__all__)
+    wanted = {declaration.name for declaration in schema_of(revision).declarations}
+    assert wanted | {"UNSET", "DecodeError", "decode", "encode", "from_wire", "to_wire"} <= public
+    assert all(hasattr(flavour.module, name) for name in public)
+
+
+def test_constants_of_the_schema_have_their_values(each: tuple[str, Flavour]) -> None:
+    revision, flavour = each
+    for const in schema_of(revision).consts.values():
+        assert getattr(flavour.module, const.name) == const.value
