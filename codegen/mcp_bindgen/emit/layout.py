@@ -7,9 +7,8 @@ of it.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 __all__ = [
     "STEP",
@@ -29,8 +28,7 @@ WIDTH: Final = 88
 STEP: Final = "    "
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """`head` with its opening bracket, items between commas, and the closing bracket."""
 
     head: str
@@ -38,8 +36,7 @@ class Group:
     close: str
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(NamedTuple):
     """Items between `|`, or between another operator."""
 
     items: tuple[Code, ...]
@@ -58,7 +55,8 @@ def flat(code: Code) -> str:
     if isinstance(code, str):
         return code
     if isinstance(code, Group):
-        return f"{code.head}{', '.join(map(flat, code.items))}{code.close}"
+        inside = [item if isinstance(item, str) else flat(item) for item in code.items]
+        return f"{code.head}{', '.join(inside)}{code.close}"
     return f" {code.operator} ".join(map(flat, code.items))
 
 
