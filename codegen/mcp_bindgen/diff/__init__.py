@@ -1,0 +1,1 @@
+"""What changed between two schemas, and whom each change breaks."""
