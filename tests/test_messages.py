@@ -1,0 +1,84 @@
+"""Where the messages of a text begin, and which bytes they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_bindgen.limits import MAX_MESSAGE_BYTES
+from mcp_bindgen.messages import Text, numbered, texts
+
+BOM = "\ufeff"
+
+
+def found(text: str, name: str = "") -> list[tuple[int, str]]:
+    lines = numbered(iter(text.encode().splitlines(keepends=True)))
+    return [(t.line, (t.data or b"").decode()) for t in texts(lines, name)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("\n \n", []),
+        ('{"a": 1}', [(1, '{"a": 1}')]),
+        ('{"a": 1}\n{"b": 2}\n', [(1, '{"a": 1}\n'), (2, '{"b": 2}\n')]),
+        ('\n{"a": 1}\n\n[2]\n', [(2, '{"a": 1}\n'), (4, "[2]\n")]),
+        ('{\n  "a": 1\n}\n', [(1, '{\n  "a": 1\n}\n')]),
+        ('[\n{"a": 1},\n{"b": 2}\n]\n', [(1, '[\n{"a": 1},\n{"b": 2}\n]\n')]),
+        ('{"a":\n{"b": 2}\n', [(1, '{"a":\n'), (2, '{"b": 2}\n')]),
+        ('{"a": 1}\nnonsense\n', [(1, '{"a": 1}\n'), (2, "nonsense\n")]),
+        ("nonsense\nmore\n", [(1, "nonsense\nmore\n")]),
+        (BOM + '{"a": 1}', [(1, BOM + '{"a": 1}')]),
+    ],
+)
+def test_a_text_is_one_document_or_has_one_a_line(
+    text: str, expected: list[tuple[int, str]]
+) -> None:
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# Title\n```json\n{}\n```\n", [(3, "{}\n")]),
+        ("a\n~~~ json title=x\n{}\n~~~~\nb\n", [(3, "{}\n")]),
+        ("```JSON\r\n{}\r\n```\r\n", [(2, "{}\r\n")]),
+        ('- item\n\n  ```json\n  {\n    "a": 1\n  }\n  ```\n', [(4, '{\n  "a": 1\n}\n')]),
+        ("> ```json\n> {}\n> ```\n", [(2, "{}\n")]),
+        ("````json\n```\n{}\n````\n", [(2, "```\n{}\n")]),
+        ("```ts\n```json\n```\n", []),
+        ("```\n{}\n```\n```jsonc\n{}\n```\n```jsonl\n{}\n```\n", []),
+        ("```json\n```\n", [(1, "")]),
+        ("```json\n{}\n", [(2, "{}\n")]),
+        ("text `{}` and {}\n", [(1, "text `{}` and {}\n")]),
+    ],
+)
+def test_in_markdown_the_blocks_of_json_are_the_messages(
+    text: str, expected: list[tuple[int, str]]
+) -> None:
+    assert found(text) == expected
+
+
+def test_a_suffix_says_what_a_file_is() -> None:
+    assert found("prose\n", "a.md") == []
+    assert found("{}\n", "a.mdx") == []
+    assert found("prose\n{}\n", "a.jsonl") == [(1, "prose\n"), (2, "{}\n")]
+    assert found("```json\n{}\n```\n", "a.json") == [(1, "```json\n{}\n```\n")]
+
+
+def test_what_is_too_large_has_no_data_and_hides_nothing_else() -> None:
+    lines = [b'{"a": 1}\n', None, b'{"b": 2}\n']
+    expected = [Text(1, lines[0]), Text(2, None), Text(3, lines[2])]
+    assert list(texts(numbered(iter(lines)))) == expected
+    long = [b"{\n", *[b'"",' * 341 + b"\n"] * (MAX_MESSAGE_BYTES // 1024), b"}\n"]
+    assert list(texts(numbered(iter(long)))) == [Text(1, None)]
+
+
+def test_only_blocks_of_markdown_need_not_be_messages() -> None:
+    def loose(text: str) -> list[bool]:
+        lines = text.encode().splitlines(keepends=True)
+        return [t.loose for t in texts(numbered(iter(lines)))]
+
+    assert loose("{}\n{}\n") == [False, False]
+    assert loose("```json\n{}\n```\n") == [True]
+    assert loose("prose\n") == [False]
