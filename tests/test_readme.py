@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S)
+TEXT = README.read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.M | re.S)
+CONSOLE = re.findall(r"^```console\n(.*?)^```", TEXT, re.M | re.S)
 
 
 def test_readme_shows_python() -> None:
@@ -22,3 +25,22 @@ def test_python_in_readme_runs_and_prints_what_it_says(block: str) -> None:
     done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=True)
     said = re.findall(r"^ *print\(.*\) +# (.*)$", block, re.M)
     assert done.stdout.splitlines() == said
+
+
+@pytest.mark.parametrize("block", CONSOLE)
+def test_a_console_in_readme_says_what_it_shows(block: str, tmp_path: Path) -> None:
+    """`cat` shows a file that is there; every other command prints what stands below it."""
+    shown = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M)
+    assert len(shown) > 1
+    for command, output in shown:
+        if command.startswith("cat "):
+            (tmp_path / command.removeprefix("cat ")).write_text(output, encoding="utf-8")
+        else:
+            assert said(command, tmp_path) == output
+
+
+def said(command: str, folder: Path) -> str:
+    program, *args = shlex.split(command)
+    assert program == "mcp-bindgen"
+    line = [sys.executable, "-m", "mcp_bindgen", *args]
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False).stdout

@@ -33,6 +33,7 @@ VERBS: Final[Mapping[str, str]] = {
     "generate": "Write the bindings of every revision, or of those named.",
     "inspect": "Say what a schema declares: as text, JSON, facts or JSON Schema.",
     "pull": "Bring an official schema file into schema/.",
+    "validate": "Judge messages of a revision: JSON, JSON lines, or blocks of Markdown.",
 }
 """Each verb with its line in `--help`; `cli/<verb>.py` has it as `command`."""
 

@@ -1,0 +1,160 @@
+"""`mcp-bindgen validate`: are these messages of a revision, and where not?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import click
+
+from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
+from mcp_bindgen.cli.show import safe
+from mcp_bindgen.errors import InputError
+from mcp_bindgen.limits import MAX_MESSAGE_BYTES
+from mcp_bindgen.messages import numbered, texts
+from mcp_bindgen.verdicts import Fault, Judge, Method, Verdict
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["command"]
+
+_STDIN: Final = "-"
+_WORDS: Final = {True: "valid", False: "invalid", None: "not judged"}
+_COLOURS: Final = {True: "green", False: "red", None: None}
+
+
+@click.command("validate")
+@click.option("--revision", required=True, metavar="REVISION", help="Whose messages they are.")
+@click.option("--type", metavar="NAME", help="Judge each as this type of the schema.")
+@click.option(
+    "--format", type=click.Choice(("text", "json")), default="text", help="How it is said."
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE|-...")
+def command(revision: str, type: str | None, format: str, files: tuple[str, ...]) -> int:
+    """Judge messages: JSON, JSON lines, or the JSON blocks of Markdown.
+
+    A request or notification is known by its method, a result by the request before it that has its
+    id. Exit code 0: all valid; 1: findings; 2: nothing could be read.
+    """
+    bindings = _Bindings(revision)
+    counts: Counter[bool | None] = Counter()
+    unread = 0
+    for file in files:
+        try:
+            for verdict in _verdicts(file, bindings, type):
+                counts[verdict.valid] += 1
+                _say(_LINES[format](file, verdict, len(files) > 1), file == _STDIN)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            unread += 1
+            click.echo(f"mcp-bindgen: {safe(file)}: {error.strerror or error}", err=True)
+    if format == "text":
+        _say(_summary(counts), True)
+    if not counts:
+        click.echo("mcp-bindgen: no message was found", err=True)
+        return COULD_NOT
+    return FINDINGS if counts[False] or unread else OK
+
+
+def _verdicts(file: str, bindings: _Bindings, type: str | None) -> Iterator[Verdict]:
+    judge = Judge(bindings, type)
+    with click.open_file(file, "rb") as stream:
+        for text in texts(numbered(_lines(stream)), "" if file == _STDIN else file):
+            yield judge.judge(text)
+
+
+def _lines(stream: IO[bytes]) -> Iterator[bytes | None]:
+    """The lines; None for one that is over the limit."""
+    while line := stream.readline(MAX_MESSAGE_BYTES + 1):
+        if len(line) <= MAX_MESSAGE_BYTES or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(MAX_MESSAGE_BYTES)
+        yield None
+
+
+# ---- bindings
+
+
+class _Bindings:
+    """The msgspec models of a revision. Raises InputError for one that we have not."""
+
+    def __init__(self, revision: str) -> None:
+        import mcp_wire
+
+        if revision not in mcp_wire.REVISIONS:
+            raise InputError(
+                f"no revision is called {revision!r}",
+                remedy=f"Known revisions: {', '.join(mcp_wire.REVISIONS)}.",
+            )
+        from mcp_wire._wire import DecodeError, parse
+
+        self.revision = revision
+        self.methods: Mapping[str, Method] = mcp_wire.load(revision).METHODS
+        self._models: ModuleType = mcp_wire.load(revision, "models_msgspec")
+        self._parse, self._error = parse, DecodeError
+        self.types: Collection[str] = _types(self._models)
+
+    def parse(self, data: bytes) -> tuple[Any, Fault | None]:
+        try:
+            return self._parse(data), None
+        except self._error as error:
+            return None, Fault(error.path, error.expected, error.found)
+
+    def fault(self, type: str, value: Any) -> Fault | None:
+        try:
+            self._models.from_wire(getattr(self._models, type), value)
+        except self._error as error:
+            return Fault(error.path, error.expected, error.found)
+        return None
+
+
+def _types(models: ModuleType) -> frozenset[str]:
+    return frozenset(name for name in models.__all__ if name[0].isupper() and not name.isupper())
+
+
+# ---- words
+
+
+def _text(file: str, verdict: Verdict, _: bool) -> str:
+    place = f"{'stdin' if file == _STDIN else safe(file)}:{verdict.line}"
+    word = _WORDS[verdict.valid]
+    if sys.stdout.isatty():
+        word = click.style(word, fg=_COLOURS[verdict.valid])
+    type = f" {verdict.type}" if verdict.type else ""
+    fault = verdict.fault
+    told = f" at {fault.path}: expected {fault.expected}, found {fault.found}" if fault else ""
+    return f"{place}: {word}{safe(type + told)}"
+
+
+def _json(file: str, verdict: Verdict, several: bool) -> str:
+    fault = verdict.fault
+    row = {
+        "line": verdict.line,
+        "valid": verdict.valid,
+        "type": verdict.type,
+        "path": fault.path if fault else None,
+        "expected": fault.expected if fault else None,
+        "found": fault.found if fault else None,
+    }
+    return json.dumps({"file": file, **row} if several else row, ensure_ascii=False)
+
+
+_LINES: Final = {"text": _text, "json": _json}
+
+
+def _summary(counts: Counter[bool | None]) -> str:
+    told = [f"{counts[valid]} {_WORDS[valid]}" for valid in _WORDS if counts[valid]]
+    total = counts.total()
+    head = "1 message" if total == 1 else f"{total} messages"
+    return head + (f": {', '.join(told)}" if told else "")
+
+
+def _say(line: str, at_once: bool) -> None:
+    click.echo(line) if at_once else sys.stdout.write(f"{line}\n")
