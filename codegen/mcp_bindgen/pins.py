@@ -19,11 +19,13 @@ from mcp_bindgen import places
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
+    from mcp_bindgen.ir.decisions import Decisions
     from mcp_bindgen.ir.model import Schema
 
 __all__ = [
     "Found",
     "Pin",
+    "decisions",
     "find",
     "load",
     "lower",
@@ -163,14 +165,18 @@ def find(text: str) -> Found:
 
 def lower(found: Found, name: str = "") -> Schema:
     """The meaning of a found file, called `name`; decisions answer for a pinned revision only."""
-    from mcp_bindgen.ir import decisions
     from mcp_bindgen.ir import lower as lowering
 
     if found.revision and name in ("", found.revision):
-        rows = decisions.load(places.schema() / "decisions.toml")
-        rows = replace(rows, source="schema/decisions.toml")
-        return lowering.load(found.data, found.path, found.revision, rows)
+        return lowering.load(found.data, found.path, found.revision, decisions())
     return lowering.load(found.data, found.path, name or Path(found.path).stem)
+
+
+def decisions() -> Decisions:
+    """The rows of schema/decisions.toml, none asked for yet. Raises DecisionError."""
+    from mcp_bindgen.ir.decisions import load
+
+    return replace(load(places.schema() / "decisions.toml"), source="schema/decisions.toml")
 
 
 def load(revision: str) -> Schema:

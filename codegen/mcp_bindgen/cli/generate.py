@@ -16,6 +16,7 @@ from mcp_bindgen.cli.show import near, progress
 from mcp_bindgen.errors import InputError, OutputError
 
 if TYPE_CHECKING:
+    from mcp_bindgen.convert.model import Pair
     from mcp_bindgen.emit.options import Options
     from mcp_bindgen.ir.model import Schema
 
@@ -221,10 +222,22 @@ def _make(target: _Target, choices: _Choices) -> dict[str, str]:
             step(f"reading {revision}")
             schemas.append(pins.lower(found, revision))
         step("writing")
-        files = generate(schemas, _options(choices))
+        files = generate(schemas, _options(choices), _pairs(target, schemas))
     if target.only is None:
         files[manifest.NAME] = manifest.made(list(target.found), files).text()
     return files
+
+
+def _pairs(target: _Target, schemas: Sequence[Schema]) -> list[Pair]:
+    """The plans of pinned neighbours that are both written; others are no business of rows."""
+    from mcp_bindgen.convert import plan
+
+    chosen = {s.revision: s for s in schemas if target.found[s.revision].revision == s.revision}
+    pinned = pins.revisions()
+    both = [(chosen.get(a), chosen.get(b)) for a, b in zip(pinned, pinned[1:], strict=False)]
+    rows = pins.decisions()
+    texts = {revision: found.data for revision, found in target.found.items()}
+    return [plan(old, new, rows, texts) for old, new in both if old and new]
 
 
 def _within(target: _Target) -> frozenset[str] | None:

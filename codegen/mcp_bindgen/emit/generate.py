@@ -11,6 +11,7 @@ from typing import Any, Final
 import jinja2
 
 from mcp_bindgen import places
+from mcp_bindgen.convert.model import Pair
 from mcp_bindgen.emit.calls import answered, calls_view, methods_view
 from mcp_bindgen.emit.choices import literals_chosen
 from mcp_bindgen.emit.dataclass import dataclass_view
@@ -18,6 +19,7 @@ from mcp_bindgen.emit.layout import literal
 from mcp_bindgen.emit.msgspec import msgspec_view
 from mcp_bindgen.emit.options import FLAVOURS, Options
 from mcp_bindgen.emit.pydantic import pydantic_view
+from mcp_bindgen.emit.steps import step_view, steps_view
 from mcp_bindgen.errors import OutputError, TemplateError
 from mcp_bindgen.ir.model import Schema
 
@@ -43,8 +45,10 @@ def package(revision: str) -> str:
     return name
 
 
-def generate(schemas: Sequence[Schema], options: Options) -> dict[str, str]:
-    """The text of every file of the package, by its path there.
+def generate(
+    schemas: Sequence[Schema], options: Options, pairs: Sequence[Pair] = ()
+) -> dict[str, str]:
+    """The text of every file of the package, by its path there; `pairs` are plans of neighbours.
 
     Raises TemplateError for a template that does not render, OutputError for a revision or a type
     whose name cannot be used.
@@ -58,7 +62,24 @@ def generate(schemas: Sequence[Schema], options: Options) -> dict[str, str]:
     for schema in schemas:
         for path, text in _revision(engine, schema, options):
             files[path] = text
+    files.update(_steps(engine, schemas, options, pairs))
     return dict(sorted(files.items()))
+
+
+def _steps(
+    engine: jinja2.Environment,
+    schemas: Sequence[Schema],
+    options: Options,
+    pairs: Sequence[Pair],
+) -> Iterator[tuple[str, str]]:
+    """The steps between neighbours; nothing without any."""
+    modules = {f"{package(p.old.revision)}__{package(p.new.revision)}": p for p in pairs}
+    for name, pair in modules.items():
+        yield f"steps/{name}.py", _render(engine, "step.py.jinja", None, step_view(pair))
+    if modules:
+        view = steps_view(modules, schemas, options.models)
+        yield "steps/__init__.py", _render(engine, "steps.py.jinja", None, view)
+        yield "steps/_step.py", _render(engine, "_step.py.jinja", None, {})
 
 
 def _written(flavours: tuple[str, ...]) -> list[str]:

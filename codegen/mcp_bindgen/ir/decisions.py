@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from mcp_bindgen.errors import DecisionError
 
-__all__ = ["KINDS", "Decisions", "Row", "load"]
+__all__ = ["KINDS", "STEP_ACTIONS", "Decisions", "Row", "load", "paste"]
 
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "method": ("path",),
@@ -21,6 +21,15 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("path",),
 }
 """What a row of each kind must have, beside `revisions` (or `pair`), `page` and `why`."""
+
+STEP_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "default": ("value", "context"),
+    "drop": (),
+    "rename": ("to",),
+    "degrade": ("as",),
+    "refuse": ("message",),
+}
+"""What `up` and `down` of a [[step]] row may say, and a key of which the row must have one."""
 
 _Key: TypeAlias = tuple[str, str, str]
 
@@ -75,15 +84,17 @@ class Decisions:
         ]
         if idle:
             names = ", ".join(f"[[{row.kind}]] `{row.path}`" for row in idle)
+            steps = all(row.kind == "step" for row in idle)
             raise DecisionError(
                 f"{self.source}: nothing in {revision} needs {names}",
-                remedy=f"Take {revision} out of those rows.",
+                remedy="Take them out." if steps else f"Take {revision} out of those rows.",
             )
 
 
 def paste(kind: str, revision: str, path: str, values: Mapping[str, str]) -> str:
     """A row as the file writes it."""
-    lines = [f'revisions = ["{revision}"]', f'path = "{path}"']
+    where = f'pair = "{revision}"' if kind == "step" else f'revisions = ["{revision}"]'
+    lines = [where, f"path = {json.dumps(path)}"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
     return "\n".join([f"[[{kind}]]", *lines, 'page = ""', 'why = ""'])
 
@@ -127,4 +138,27 @@ def _row_per_revision(path: Path, kind: str, entry: Mapping[str, Any]) -> list[R
             remedy="Every row names its revisions, a page of the protocol and a why.",
         )
     values = {k: v for k, v in entry.items() if k not in ("path", "revisions", "pair")}
+    if kind == "step":
+        return list(_row_per_direction(path, entry, values))
     return [Row(kind, revision, entry["path"], values) for revision in where]
+
+
+def _row_per_direction(
+    path: Path, entry: Mapping[str, Any], values: Mapping[str, Any]
+) -> Iterator[Row]:
+    """A [[step]] row for each direction that it decides; its path begins with the direction."""
+    decided = [direction for direction in ("up", "down") if direction in entry]
+    for direction in decided:
+        needed = STEP_ACTIONS.get(entry[direction]) if isinstance(entry[direction], str) else None
+        if needed is None or (needed and not any(key in entry for key in needed)):
+            raise DecisionError(
+                f"{path}: [[step]] `{entry['path']}`: {direction} = {entry[direction]!r} "
+                + ("is no action" if needed is None else f"lacks {' or '.join(needed)}"),
+                remedy=f"Actions: {', '.join(STEP_ACTIONS)}.",
+            )
+        yield Row("step", entry["pair"], f"{direction} {entry['path']}", values)
+    if not decided or not isinstance(entry.get("pair"), str):
+        raise DecisionError(
+            f"{path}: [[step]] `{entry['path']}` names no pair, or decides nothing",
+            remedy='Give pair = "OLDER..NEWER", and up or down.',
+        )

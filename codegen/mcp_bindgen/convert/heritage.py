@@ -1,0 +1,72 @@
+"""Messages as they travel: an older method's params have what the JSON-RPC message says of params.
+
+In revisions whose methods extend `Request` and not `JSONRPCRequest`, the params of a method are
+written without the `_meta` that the JSON-RPC message gives to all params; on the wire both hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mcp_bindgen.ir.model import Declaration, Method, Ref, Schema, Struct
+from mcp_bindgen.ir.unions import arms
+
+__all__ = ["batches", "envelope", "with_heritage"]
+
+_MESSAGE = "JSONRPCMessage"
+
+
+def envelope(schema: Schema, position: str) -> Struct | None:
+    """The struct of a request, notification, response or error; None where there is none."""
+    return next((s for s in _envelopes(schema) if _position(s) == position), None)
+
+
+def batches(schema: Schema) -> tuple[str, ...]:
+    """The arrays of messages that travel by themselves, by name."""
+    if _MESSAGE not in schema.types:
+        return ()
+    leaves = arms(schema, Ref(_MESSAGE))
+    return tuple(a.name for a in leaves if isinstance(a, Ref) and a.name not in schema.structs)
+
+
+def _envelopes(schema: Schema) -> Iterator[Struct]:
+    leaves = arms(schema, Ref(_MESSAGE)) if _MESSAGE in schema.types else ()
+    for leaf in leaves:
+        if isinstance(leaf, Ref) and leaf.name in schema.structs:
+            yield schema.structs[leaf.name]
+
+
+def _position(struct: Struct) -> str:
+    if struct.field("method") is not None:
+        return "request" if struct.field("id") is not None else "notification"
+    return "response" if struct.field("result") is not None else "error"
+
+
+def with_heritage(schema: Schema) -> Schema:
+    """`schema`, each method's params with the members that its JSON-RPC message adds."""
+    merged: dict[str, Struct] = {}
+    for method in schema.methods:
+        base = _base(schema, method)
+        own = schema.structs.get(method.params.name) if isinstance(method.params, Ref) else None
+        if base is not None and own is not None:
+            merged[own.name] = _merged(own, base)
+    declarations: tuple[Declaration, ...] = tuple(
+        merged.get(d.name, d) if isinstance(d, Struct) else d for d in schema.declarations
+    )
+    return replace(schema, declarations=declarations)
+
+
+def _base(schema: Schema, method: Method) -> Struct | None:
+    """The params of the JSON-RPC message, where the method's own message does not extend it."""
+    message = schema.structs[method.type]
+    outer = envelope(schema, method.kind)
+    travels = method.direction != "input-request" and message.field("jsonrpc") is None
+    params = outer.field("params") if outer is not None and travels else None
+    opened = schema.open(params.type) if params is not None else None
+    return schema.structs[opened.name] if isinstance(opened, Ref) else None
+
+
+def _merged(own: Struct, base: Struct) -> Struct:
+    added = tuple(f for f in base.fields if own.field(f.wire) is None)
+    return replace(own, fields=(*own.fields, *added))

@@ -1,0 +1,138 @@
+"""What changes nothing is taken out of a plan: functions without effect, and calls to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from mcp_bindgen.convert.model import (
+    CARRY,
+    Call,
+    Carry,
+    Decision,
+    Each,
+    Errors,
+    Function,
+    Kept,
+    Lost,
+    Member,
+    New,
+    StructStep,
+    UnionStep,
+    Values,
+    Way,
+    Whole,
+)
+
+__all__ = ["prune"]
+
+_Ways = Mapping[tuple[str, str], Way]
+
+
+def prune(
+    functions: Mapping[str, Function | None], ways: _Ways
+) -> tuple[dict[str, Function], dict[tuple[str, str], Way]]:
+    """The functions that change something and are reached, and the ways without the others."""
+    known = {name: f for name, f in functions.items() if f is not None}
+    acting = _acting(known)
+    kept = {name: _trimmed(f, acting) for name, f in known.items() if name in acting}
+    trimmed = {key: _way(way, acting) for key, way in ways.items()}
+    reached = _reached(kept, trimmed.values())
+    return {name: f for name, f in kept.items() if name in reached}, trimmed
+
+
+def _acting(functions: Mapping[str, Function]) -> set[str]:
+    """The functions with an effect of their own, or that of one they call."""
+    found: set[str] = set()
+    grown = True
+    while grown:
+        more = {n for n, f in functions.items() if n not in found and _acts(f, found)}
+        found |= more
+        grown = bool(more)
+    return found
+
+
+def _acts(function: Function, acting: set[str]) -> bool:
+    match function:
+        case StructStep():
+            rest = _way(function.rest, acting) != CARRY
+            return rest or any(_changes(m, acting) for m in function.members)
+        case UnionStep():
+            return any(isinstance(w, Decision) or _way(w, acting) != CARRY for w in _arms(function))
+        case Whole():
+            return function.mode == "fill" or _way(function.way, acting) != CARRY
+        case Errors():
+            return bool(function.codes) or _way(function.way, acting) != CARRY
+
+
+def _arms(function: UnionStep) -> Iterator[Way | Decision]:
+    return (arm.way for arm in function.arms)
+
+
+def _changes(member: Member, acting: set[str]) -> bool:
+    if isinstance(member, Lost | New):
+        return True
+    needed = member.required and member.optional
+    return needed or member.wire != member.to or _way(member.way, acting) != CARRY
+
+
+def _way(way: Way, acting: set[str]) -> Way:
+    match way:
+        case Call(name):
+            return way if name in acting else CARRY
+        case Each() | Values():
+            inner = _way(way.way, acting)
+            return CARRY if inner == CARRY else replace(way, way=inner)
+        case Carry():
+            return CARRY
+
+
+def _trimmed(function: Function, acting: set[str]) -> Function:
+    match function:
+        case StructStep():
+            members = tuple(
+                replace(m, way=_way(m.way, acting)) if isinstance(m, Kept) else m
+                for m in function.members
+                if _changes(m, acting)
+            )
+            return replace(function, members=members, rest=_way(function.rest, acting))
+        case UnionStep():
+            arms = tuple(
+                a if isinstance(a.way, Decision) else replace(a, way=_way(a.way, acting))
+                for a in function.arms
+            )
+            return replace(function, arms=arms)
+        case Whole() | Errors():
+            return replace(function, way=_way(function.way, acting))
+
+
+def _reached(functions: Mapping[str, Function], roots: Iterable[Way]) -> set[str]:
+    queue = [name for way in roots for name in _called(way)]
+    found: set[str] = set()
+    while queue:
+        name = queue.pop()
+        if name not in found:
+            found.add(name)
+            queue += [n for way in _ways(functions[name]) for n in _called(way)]
+    return found
+
+
+def _ways(function: Function) -> Iterator[Way]:
+    match function:
+        case StructStep():
+            yield from (m.way for m in function.members if isinstance(m, Kept))
+            yield function.rest
+        case UnionStep():
+            yield from (a.way for a in function.arms if not isinstance(a.way, Decision))
+        case Whole() | Errors():
+            yield function.way
+
+
+def _called(way: Way) -> Iterator[str]:
+    match way:
+        case Call(name):
+            yield name
+        case Each() | Values():
+            yield from _called(way.way)
+        case Carry():
+            return
