@@ -43,7 +43,18 @@ from tests.laws.reach import (
     python_names,
 )
 
-__all__ = ["JSON", "Case", "Fault", "Generator", "Hand", "Made", "Seeded", "cases", "instances"]
+__all__ = [
+    "JSON",
+    "Case",
+    "Drawn",
+    "Fault",
+    "Generator",
+    "Hand",
+    "Made",
+    "Seeded",
+    "cases",
+    "instances",
+]
 
 JSON: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]

@@ -100,7 +100,7 @@ def _definitions(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _official(shared: Path, revision: str, *, without: str = "") -> dict[str, Any]:
+def official(shared: Path, revision: str, *, without: str = "") -> dict[str, Any]:
     """The document, mended by every row but one."""
     text = (shared / "official" / revision / "schema.json").read_text("utf-8")
     document: dict[str, Any] = json.loads(text)
@@ -135,7 +135,7 @@ def _disagreements(document: dict[str, Any], revision: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_mended_it_agrees_about_every_instance(shared: Path, revision: str) -> None:
-    found = list(islice(_disagreements(_official(shared, revision), revision), 10))
+    found = list(islice(_disagreements(official(shared, revision), revision), 10))
     assert not found, "\n".join(found)
 
 
@@ -143,7 +143,7 @@ def test_mended_it_agrees_about_every_instance(shared: Path, revision: str) -> N
     ("revision", "loss"), [(revision, loss.name) for loss in LOSSES for revision in loss.places]
 )
 def test_every_loss_is_one(shared: Path, revision: str, loss: str) -> None:
-    document = _official(shared, revision, without=loss)
+    document = official(shared, revision, without=loss)
     assert next(_disagreements(document, revision), None) is not None
 
 
@@ -154,4 +154,4 @@ def test_it_has_our_declarations_and_no_others(shared: Path, revision: str) -> N
         for name, declared in schema_of(revision).types.items()
         if not getattr(declared, "place", "")
     }
-    assert set(_definitions(_official(shared, revision))) == ours
+    assert set(_definitions(official(shared, revision))) == ours

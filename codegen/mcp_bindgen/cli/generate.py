@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -234,7 +235,7 @@ def _pairs(target: _Target, schemas: Sequence[Schema]) -> list[Pair]:
 
     chosen = {s.revision: s for s in schemas if target.found[s.revision].revision == s.revision}
     pinned = pins.revisions()
-    both = [(chosen.get(a), chosen.get(b)) for a, b in zip(pinned, pinned[1:], strict=False)]
+    both = [(chosen.get(a), chosen.get(b)) for a, b in pairwise(pinned)]
     rows = pins.decisions()
     texts = {revision: found.data for revision, found in target.found.items()}
     return [plan(old, new, rows, texts) for old, new in both if old and new]

@@ -42,20 +42,20 @@ UP: Final = "up"
 DOWN: Final = "down"
 
 
-DEGRADES: Final[Mapping[str, str]] = {
-    "audio": "audio_as_text",
-    "blocks": "blocks_as_one",
-    "choice": "choice_as_enum",
-    "json": "json_as_text",
-    "link": "link_as_text",
-    "schemas": "schemas_as_objects",
-    "structured": "structured_as_text",
-    "task": "task_as_text",
-    "tool_result": "tool_result_as_text",
-    "tool_use": "tool_use_as_text",
-    "urls": "urls_in_message",
+DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
+    "audio": ("audio_as_text", "becomes text"),
+    "blocks": ("blocks_as_one", "becomes one block"),
+    "choice": ("choice_as_enum", "has its labels apart from its values"),
+    "json": ("json_as_text", "becomes its JSON as text"),
+    "link": ("link_as_text", "becomes text"),
+    "schemas": ("schemas_as_objects", "has objects for `true` and `false`"),
+    "structured": ("structured_as_text", "becomes text"),
+    "task": ("task_as_text", "becomes text"),
+    "tool_result": ("tool_result_as_text", "becomes text"),
+    "tool_use": ("tool_use_as_text", "becomes text"),
+    "urls": ("urls_in_message", "has its addresses in the message"),
 }
-"""What the `as` of a row calls each function of _step.py that says plainer what is lost."""
+"""What the `as` of a row calls each function of _step.py, and what losses say of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +117,15 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A member that cannot stay as it is; where `admits` is given, only what that type refuses."""
+    """A member that cannot stay as it is; where `admits` is given, only what that type refuses.
+
+    `undone`: what the way back fills in is taken out again, and any other value stays.
+    """
 
     wire: str
     decision: Decision
     admits: Type | None = None
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -392,6 +392,8 @@ class _Walk:
                 kept = self._renamed(t, f, decision)
                 renamed.add(kept.to)
                 yield kept
+            elif (decision := self.rows.find(self.name, _paths(s, f), ("drop",))) is not None:
+                yield Lost(f.wire, decision, undone=True)
         for g in t.fields:
             if s.field(g.wire) is None and g.wire not in renamed:
                 yield from self._only_target(t, g)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from mcp_bindgen.convert.model import Code, Decision
+from mcp_bindgen.convert.model import DEGRADES, Code, Decision
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row, paste
 from mcp_bindgen.ir.model import Field, Schema, Struct
@@ -42,6 +42,7 @@ class Rows:
         for path in paths:
             row = self.decisions.rows.get(("step", self.pair, f"{direction} {path}"))
             if row is not None and row.values[direction] in actions:
+                self._require_known(direction, row, path)
                 return _decision(direction, path, row)
         return None
 
@@ -102,6 +103,15 @@ class Rows:
             )
         if self.decisions is not None:
             self.decisions.require_used(self.pair)
+
+    def _require_known(self, direction: str, row: Row, path: str) -> None:
+        kind = row.values.get("as", "")
+        if row.values[direction] == "degrade" and kind not in DEGRADES:
+            known = ", ".join(DEGRADES)
+            raise DecisionError(
+                f"{self._source}: [[step]] `{path}` of {self.pair}: nothing degrades as {kind!r}",
+                remedy=f"Known: {known}.",
+            )
 
     @property
     def _source(self) -> str:

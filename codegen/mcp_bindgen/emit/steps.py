@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from mcp_bindgen.convert.heritage import envelope
 from mcp_bindgen.convert.model import (
@@ -12,6 +12,7 @@ from mcp_bindgen.convert.model import (
     UP,
     Arm,
     Call,
+    Code,
     Decision,
     Direction,
     Each,
@@ -28,7 +29,8 @@ from mcp_bindgen.convert.model import (
     Whole,
 )
 from mcp_bindgen.emit.admits import Admits, both, when
-from mcp_bindgen.emit.layout import STEP, Code, Group, call, docstring, flat, lay, literal
+from mcp_bindgen.emit.layout import STEP, Group, call, docstring, flat, lay, literal
+from mcp_bindgen.emit.layout import Code as Layout
 from mcp_bindgen.emit.rows import import_order
 from mcp_bindgen.ir.model import Arr, Kind, Lit, Ref, Schema, Struct, Type
 from mcp_bindgen.ir.names import snake
@@ -86,7 +88,7 @@ class _Writer:
         yield from lay("", "", head, " -> Json:")
         match function:
             case StructStep():
-                yield from docstring(STEP, self._told(function.source.name, function.target.name))
+                yield from docstring(STEP, self._told(function.source.name))
                 yield from self._struct(function)
             case UnionStep():
                 yield from self._union(function)
@@ -95,9 +97,9 @@ class _Writer:
             case Errors():
                 yield from self._errors(function)
 
-    def _told(self, source: str, target: str) -> str:
-        names = source if source == target else f"{source}, which becomes {target}"
-        return f"{names}."
+    def _told(self, *names: str) -> str:
+        source, target = self.direction.source.revision, self.direction.target.revision
+        return f"What {' or '.join(names)} of {source} is in {target}."
 
     def _struct(self, function: StructStep) -> Iterator[str]:
         for member in function.members:
@@ -135,7 +137,12 @@ class _Writer:
 
     def _lost(self, member: Lost) -> Iterator[str]:
         wire = self.wire(member.wire)
-        condition: Code = f"{wire} in o"
+        condition: Layout = f"{wire} in o"
+        if member.undone:
+            restored = self._restored(member.decision, f"o[{wire}]")
+            yield from when(STEP, both(condition, restored or "True"))
+            yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
+            return
         if member.admits is not None:
             refusal = self.target.refuses(member.admits, f"o[{wire}]", _named(member.wire))
             if refusal is not None:
@@ -155,15 +162,17 @@ class _Writer:
                 yield from self._lose(indent, at, f"`{member.wire}` is left out", decision)
                 yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
             case "degrade":
-                yield from self._lose(STEP * 2, at, f"`{member.wire}` becomes plainer", decision)
-                yield from lay(STEP * 2, "o = ", call(self._degrade(decision), "o", wire))
+                told = f"`{member.wire}` {_told(decision)}"
+                yield from self._lose(STEP * 2, at, told, decision)
+                parts = ("o", wire, "at", "trip", literal(decision.why))
+                yield from lay(STEP * 2, "o = ", call(self._degrade(decision), *parts))
             case "rename":
                 value = literal(decision.values["to"])
                 yield from lay(STEP * 2, "o = ", Group("{", ("**o", f"{wire}: {value}"), "}"))
             case _:
                 yield from self._refuse(STEP * 2, at, decision)
 
-    def _restored(self, decision: Decision, var: str) -> Code | None:
+    def _restored(self, decision: Decision, var: str) -> Layout | None:
         """The condition that the way back writes the member anew as it is; None if it never is."""
         if "value" in decision.values:
             return call(self.use("same"), var, _json(decision.values["value"]))
@@ -244,7 +253,7 @@ class _Writer:
             return
         name = decision.values.get("context")
         if name == "revision":
-            value: Code = literal(self.direction.target.revision)
+            value: Layout = literal(self.direction.target.revision)
         elif name is not None:
             self.context[name] = member.type
             value = call("trip.need", literal(name)) if member.required else f"trip.context.{name}"
@@ -260,7 +269,7 @@ class _Writer:
 
     def _union(self, function: UnionStep) -> Iterator[str]:
         names = [_arm_name(arm.type) for arm in function.arms]
-        yield from docstring(STEP, f"{' or '.join(names)}.")
+        yield from docstring(STEP, self._told(*names))
         source = self.direction.source
         objects = [a for a in function.arms if kinds(source, a.type) == _OBJECT]
         others = [a for a in function.arms if a not in objects]
@@ -343,7 +352,7 @@ class _Writer:
         if not isinstance(way, Decision):
             yield from lay(indent, "return ", self._way(way, "o", "at"))
         elif way.action == "degrade":
-            told = f"{_arm_name(arm.type)} becomes plainer"
+            told = f"{_arm_name(arm.type)} {_told(way)}"
             yield from self._lose(indent, "at", told, way)
             yield from lay(indent, "return ", call(self._degrade(way), "o"))
         elif way.action == "rename":
@@ -370,21 +379,20 @@ class _Writer:
             if decision.action == "refuse":
                 yield from self._refuse(STEP * 2, '((at, "error"), "code")', decision)
                 continue
-            yield from self._lose(
-                STEP * 2,
-                '((at, "error"), "code")',
-                f"{code.code} becomes {decision.values['to']}",
-                decision,
-            )
-            to = str(decision.values["to"])
-            if decision.action == "degrade":
-                new: Code = call(self._degrade(decision), "error", to)
-            else:
-                new = Group("{", ("**error", f'"code": {to}'), "}")
-            yield from lay(
-                STEP * 2, "return ", Group("{", ("**o", Group('"error": ', (new,), "")), "}")
-            )
+            yield from self._recoded(code, decision)
         yield f"{STEP}return o"
+
+    def _recoded(self, code: Code, decision: Decision) -> Iterator[str]:
+        to = str(decision.values["to"])
+        if decision.action == "degrade":
+            yield from self._lose(STEP * 2, '(at, "error")', f"`error` {_told(decision)}", decision)
+            new: Layout = call(self._degrade(decision), "error", to)
+        else:
+            told = f"{code.code} becomes {to}"
+            yield from self._lose(STEP * 2, '((at, "error"), "code")', told, decision)
+            new = Group("{", ("**error", f'"code": {to}'), "}")
+        yield from lay(STEP * 2, "error = ", new)
+        yield f'{STEP * 2}return {{**o, "error": error}}'
 
     def _by_data(self, decision: Decision, code: int) -> Iterator[str]:
         """A code whose meaning the other side tells by a member of the error's data."""
@@ -406,7 +414,7 @@ class _Writer:
 
     # ---- parts
 
-    def _way(self, way: Way, var: str, at: str) -> Code:
+    def _way(self, way: Way, var: str, at: str) -> Layout:
         match way:
             case Call():
                 return call(way.name, var, at, "trip")
@@ -423,17 +431,14 @@ class _Writer:
         return f"lambda o, at, trip: {flat(self._way(way, 'o', 'at'))}"
 
     def _degrade(self, decision: Decision) -> str:
-        return self.use(DEGRADES[decision.values["as"]])
+        return self.use(DEGRADES[decision.values["as"]][0])
 
     def _lose(self, indent: str, at: str, what: str, decision: Decision) -> Iterator[str]:
         yield from lay(indent, "", call("trip.lose", at, literal(what), literal(decision.why)))
 
     def _squat(self, indent: str, wire: str) -> Iterator[str]:
-        yield from lay(
-            indent,
-            "o = ",
-            call("trip.squat", "o", wire, "at", f"_SQUATTER_{self.direction.name.upper()}"),
-        )
+        why = f"_SQUATTER_{self.direction.name.upper()}"
+        yield from lay(indent, "o = ", call("trip.squat", "o", wire, "at", why))
 
     def _refuse(self, indent: str, at: str, decision: Decision) -> Iterator[str]:
         parts = _refusal_parts(decision)
@@ -530,8 +535,12 @@ def _envelopes(schema: Schema) -> list[str]:
     return lay(STEP, f"{literal(schema.revision)}: ", Group("(", names, ")"), ",")
 
 
-def _tuple(items: tuple[str, ...]) -> Code:
+def _tuple(items: tuple[str, ...]) -> Layout:
     return f"({items[0]},)" if len(items) == 1 else Group("(", items, ")")
+
+
+def _told(decision: Decision) -> str:
+    return DEGRADES[decision.values["as"]][1]
 
 
 def _named(wire: str) -> str:
@@ -552,10 +561,8 @@ def _arm_name(type: Type) -> str:
 
 def _json(value: Any) -> str:
     """A value of a row as Python."""
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
-        return f"{{{', '.join(f'{literal(k)}: {_json(v)}' for k, v in members.items())}}}"
-    if isinstance(value, list):
-        items: list[Any] = value
-        return f"[{', '.join(map(_json, items))}]"
+    if value.__class__ is dict:
+        return f"{{{', '.join(f'{literal(k)}: {_json(v)}' for k, v in value.items())}}}"
+    if value.__class__ is list:
+        return f"[{', '.join(map(_json, value))}]"
     return literal(value)

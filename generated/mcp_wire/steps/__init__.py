@@ -130,7 +130,7 @@ def convert(
         converted = _convert(message, from_, to, method, trip)
     except RecursionError:
         raise DecodeError("$", "JSON nested up to 128", "deeper nesting") from None
-    return Converted(converted, tuple(trip.losses))
+    return Converted(converted, trip.losses)
 
 
 def route(

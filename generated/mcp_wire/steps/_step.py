@@ -109,14 +109,41 @@ class Refusal(NamedTuple):
 class Trip:
     """One message on its way: the context, and the losses so far."""
 
-    __slots__ = ("context", "losses")
+    __slots__ = ("_added", "_lost", "_noted", "context")
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.losses: list[Loss] = []
+        self._noted: list[tuple[At, str, str]] = []
+        self._lost: set[At] = set()
+        self._added: set[At] = set()
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What was lost so far, at places of the message as it was at first."""
+        return tuple(
+            Loss(path(self._outer(at) if at in self._added else at), what, why)
+            for at, what, why in self._noted
+        )
 
     def lose(self, at: At, what: str, why: str) -> None:
-        self.losses.append(Loss(path(at), what, why))
+        """Notes a loss; one inside of what an earlier step has lost is told at that place."""
+        at = self._outer(at)
+        self._lost.add(at)
+        self._noted.append((at, what, why))
+
+    def add(self, at: At, what: str, why: str) -> None:
+        """Notes that something stands where nothing was."""
+        self._added.add(at)
+        self._noted.append((at, what, why))
+
+    def _outer(self, at: At) -> At:
+        """The outermost place around `at` that was lost; `at` itself if there is none."""
+        place = at
+        while place is not None:
+            place = place[0]
+            if place in self._lost:
+                at = place
+        return at
 
     def squat(self, o: Json, wire: str, at: At, why: str) -> Json:
         """`o` without a member that its sender's revision did not know."""
@@ -259,15 +286,16 @@ def _text_of(items: Json) -> str:
     return "\n".join(item["text"] for item in items if item["type"] == "text")
 
 
-def structured_as_text(o: Json, wire: str) -> Json:
+def structured_as_text(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json:
     """`o` without a member; its JSON as a text item, unless `content` has texts already."""
     new = without(o, wire)
     if not any(item["type"] == "text" for item in o["content"]):
+        trip.add(((at, "content"), len(o["content"])), "a text item is added", why)
         new["content"] = [*o["content"], text(written(o[wire]))]
     return new
 
 
-def schemas_as_objects(o: Json, wire: str) -> Json:
+def schemas_as_objects(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json:
     """`o` with the schemas of a member as objects: `true` is {}, `false` is {"not": {}}."""
     found = o[wire]
     if found.__class__ is not dict:

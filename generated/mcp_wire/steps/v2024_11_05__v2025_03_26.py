@@ -35,14 +35,14 @@ _SQUATTER_UP: Final = (
 
 
 def _up_Tool(o: Json, at: At, trip: Trip) -> Json:
-    """Tool."""
+    """What Tool of 2024-11-05 is in 2025-03-26."""
     if "annotations" in o and not _is_new_ToolAnnotations(o["annotations"]):
         o = trip.squat(o, "annotations", at, _SQUATTER_UP)
     return o
 
 
 def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListToolsResult."""
+    """What ListToolsResult of 2024-11-05 is in 2025-03-26."""
     value = each(_up_Tool, o["tools"], (at, "tools"), trip)
     if value is not o["tools"]:
         o = {**o, "tools": value}
@@ -50,21 +50,21 @@ def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ProgressNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """ProgressNotificationParams."""
+    """What ProgressNotificationParams of 2024-11-05 is in 2025-03-26."""
     if "message" in o and o["message"].__class__ is not str:
         o = trip.squat(o, "message", at, _SQUATTER_UP)
     return o
 
 
 def _up_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
-    """ServerCapabilities."""
+    """What ServerCapabilities of 2024-11-05 is in 2025-03-26."""
     if "completions" in o and o["completions"].__class__ is not dict:
         o = trip.squat(o, "completions", at, _SQUATTER_UP)
     return o
 
 
 def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeResult."""
+    """What InitializeResult of 2024-11-05 is in 2025-03-26."""
     value = _up_ServerCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -75,12 +75,14 @@ def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent."""
+    """What ImageContent or AudioContent or TextContent of 2025-03-26 is in
+    2024-11-05.
+    """
     match o["type"]:
         case "audio":
             trip.lose(
                 at,
-                "AudioContent becomes plainer",
+                "AudioContent becomes text",
                 "The older revision has no sound; a text item says what was there.",
             )
             return audio_as_text(o)
@@ -89,7 +91,7 @@ def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageResult."""
+    """What CreateMessageResult of 2025-03-26 is in 2024-11-05."""
     value = _down_CreateMessageResult_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -97,12 +99,14 @@ def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent."""
+    """What ImageContent or AudioContent or TextContent of 2025-03-26 is in
+    2024-11-05.
+    """
     match o["type"]:
         case "audio":
             trip.lose(
                 at,
-                "AudioContent becomes plainer",
+                "AudioContent becomes text",
                 "The older revision has no sound; a text item says what was there.",
             )
             return audio_as_text(o)
@@ -111,7 +115,7 @@ def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
-    """SamplingMessage."""
+    """What SamplingMessage of 2025-03-26 is in 2024-11-05."""
     value = _down_SamplingMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -119,7 +123,7 @@ def _down_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageRequestParams."""
+    """What CreateMessageRequestParams of 2025-03-26 is in 2024-11-05."""
     value = each(_down_SamplingMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -127,12 +131,14 @@ def _down_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent or EmbeddedResource."""
+    """What ImageContent or AudioContent or TextContent or EmbeddedResource of
+    2025-03-26 is in 2024-11-05.
+    """
     match o["type"]:
         case "audio":
             trip.lose(
                 at,
-                "AudioContent becomes plainer",
+                "AudioContent becomes text",
                 "The older revision has no sound; a text item says what was there.",
             )
             return audio_as_text(o)
@@ -141,7 +147,7 @@ def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult."""
+    """What CallToolResult of 2025-03-26 is in 2024-11-05."""
     value = each(_down_CallToolResult_content, o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -149,7 +155,7 @@ def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
-    """Tool."""
+    """What Tool of 2025-03-26 is in 2024-11-05."""
     if "annotations" in o:
         trip.lose(
             (at, "annotations"),
@@ -161,7 +167,7 @@ def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListToolsResult."""
+    """What ListToolsResult of 2025-03-26 is in 2024-11-05."""
     value = each(_down_Tool, o["tools"], (at, "tools"), trip)
     if value is not o["tools"]:
         o = {**o, "tools": value}
@@ -169,12 +175,14 @@ def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent or EmbeddedResource."""
+    """What ImageContent or AudioContent or TextContent or EmbeddedResource of
+    2025-03-26 is in 2024-11-05.
+    """
     match o["type"]:
         case "audio":
             trip.lose(
                 at,
-                "AudioContent becomes plainer",
+                "AudioContent becomes text",
                 "The older revision has no sound; a text item says what was there.",
             )
             return audio_as_text(o)
@@ -183,7 +191,7 @@ def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
-    """PromptMessage."""
+    """What PromptMessage of 2025-03-26 is in 2024-11-05."""
     value = _down_PromptMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -191,7 +199,7 @@ def _down_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptResult."""
+    """What GetPromptResult of 2025-03-26 is in 2024-11-05."""
     value = each(_down_PromptMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -199,7 +207,7 @@ def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ProgressNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """ProgressNotificationParams."""
+    """What ProgressNotificationParams of 2025-03-26 is in 2024-11-05."""
     if "message" in o:
         trip.lose(
             (at, "message"),
@@ -211,7 +219,7 @@ def _down_ProgressNotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
-    """ServerCapabilities."""
+    """What ServerCapabilities of 2025-03-26 is in 2024-11-05."""
     if "completions" in o:
         trip.lose(
             (at, "completions"),
@@ -223,7 +231,7 @@ def _down_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeResult."""
+    """What InitializeResult of 2025-03-26 is in 2024-11-05."""
     value = _down_ServerCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}

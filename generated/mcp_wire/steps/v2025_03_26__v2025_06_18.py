@@ -36,14 +36,14 @@ _SQUATTER_UP: Final = (
 
 
 def _up_Root(o: Json, at: At, trip: Trip) -> Json:
-    """Root."""
+    """What Root of 2025-03-26 is in 2025-06-18."""
     if "_meta" in o and o["_meta"].__class__ is not dict:
         o = trip.squat(o, "_meta", at, _SQUATTER_UP)
     return o
 
 
 def _up_ListRootsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListRootsResult."""
+    """What ListRootsResult of 2025-03-26 is in 2025-06-18."""
     value = each(_up_Root, o["roots"], (at, "roots"), trip)
     if value is not o["roots"]:
         o = {**o, "roots": value}
@@ -51,14 +51,14 @@ def _up_ListRootsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_PromptReference(o: Json, at: At, trip: Trip) -> Json:
-    """PromptReference."""
+    """What PromptReference of 2025-03-26 is in 2025-06-18."""
     if "title" in o and o["title"].__class__ is not str:
         o = trip.squat(o, "title", at, _SQUATTER_UP)
     return o
 
 
 def _up_CompleteRequestParams_ref(o: Json, at: At, trip: Trip) -> Json:
-    """PromptReference or ResourceReference."""
+    """What PromptReference or ResourceReference of 2025-03-26 is in 2025-06-18."""
     match o["type"]:
         case "ref/prompt":
             return _up_PromptReference(o, at, trip)
@@ -67,7 +67,7 @@ def _up_CompleteRequestParams_ref(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CompleteRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CompleteRequestParams."""
+    """What CompleteRequestParams of 2025-03-26 is in 2025-06-18."""
     value = _up_CompleteRequestParams_ref(o["ref"], (at, "ref"), trip)
     if value is not o["ref"]:
         o = {**o, "ref": value}
@@ -77,7 +77,9 @@ def _up_CompleteRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent."""
+    """What ImageContent or AudioContent or TextContent of 2025-03-26 is in
+    2025-06-18.
+    """
     match o["type"]:
         case "image":
             return _up_ImageContent(o, at, trip)
@@ -90,7 +92,7 @@ def _up_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageResult."""
+    """What CreateMessageResult of 2025-03-26 is in 2025-06-18."""
     value = _up_CreateMessageResult_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -98,7 +100,9 @@ def _up_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent."""
+    """What ImageContent or AudioContent or TextContent of 2025-03-26 is in
+    2025-06-18.
+    """
     match o["type"]:
         case "image":
             return _up_ImageContent(o, at, trip)
@@ -111,7 +115,7 @@ def _up_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
-    """SamplingMessage."""
+    """What SamplingMessage of 2025-03-26 is in 2025-06-18."""
     value = _up_SamplingMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -119,7 +123,7 @@ def _up_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageRequestParams."""
+    """What CreateMessageRequestParams of 2025-03-26 is in 2025-06-18."""
     value = each(_up_SamplingMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -127,7 +131,9 @@ def _up_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent or EmbeddedResource."""
+    """What ImageContent or AudioContent or TextContent or EmbeddedResource of
+    2025-03-26 is in 2025-06-18.
+    """
     match o["type"]:
         case "image":
             return _up_ImageContent(o, at, trip)
@@ -142,7 +148,7 @@ def _up_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult."""
+    """What CallToolResult of 2025-03-26 is in 2025-06-18."""
     value = each(_up_CallToolResult_content, o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -152,7 +158,7 @@ def _up_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_Tool(o: Json, at: At, trip: Trip) -> Json:
-    """Tool."""
+    """What Tool of 2025-03-26 is in 2025-06-18."""
     if "outputSchema" in o and not _is_new_ToolOutputSchema(o["outputSchema"]):
         o = trip.squat(o, "outputSchema", at, _SQUATTER_UP)
     if "_meta" in o and o["_meta"].__class__ is not dict:
@@ -163,7 +169,7 @@ def _up_Tool(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListToolsResult."""
+    """What ListToolsResult of 2025-03-26 is in 2025-06-18."""
     value = each(_up_Tool, o["tools"], (at, "tools"), trip)
     if value is not o["tools"]:
         o = {**o, "tools": value}
@@ -171,14 +177,16 @@ def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_EmbeddedResource_resource(o: Json, at: At, trip: Trip) -> Json:
-    """TextResourceContents or BlobResourceContents."""
+    """What TextResourceContents or BlobResourceContents of 2025-03-26 is in
+    2025-06-18.
+    """
     if "blob" not in o or _is_old_TextResourceContents(o):
         return _up_TextResourceContents(o, at, trip)
     return _up_BlobResourceContents(o, at, trip)
 
 
 def _up_EmbeddedResource(o: Json, at: At, trip: Trip) -> Json:
-    """EmbeddedResource."""
+    """What EmbeddedResource of 2025-03-26 is in 2025-06-18."""
     value = _up_EmbeddedResource_resource(o["resource"], (at, "resource"), trip)
     if value is not o["resource"]:
         o = {**o, "resource": value}
@@ -192,7 +200,7 @@ def _up_EmbeddedResource(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_TextContent(o: Json, at: At, trip: Trip) -> Json:
-    """TextContent."""
+    """What TextContent of 2025-03-26 is in 2025-06-18."""
     if "annotations" in o:
         value = _up_Annotations(o["annotations"], (at, "annotations"), trip)
         if value is not o["annotations"]:
@@ -203,7 +211,7 @@ def _up_TextContent(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_AudioContent(o: Json, at: At, trip: Trip) -> Json:
-    """AudioContent."""
+    """What AudioContent of 2025-03-26 is in 2025-06-18."""
     if "annotations" in o:
         value = _up_Annotations(o["annotations"], (at, "annotations"), trip)
         if value is not o["annotations"]:
@@ -214,7 +222,7 @@ def _up_AudioContent(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ImageContent(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent."""
+    """What ImageContent of 2025-03-26 is in 2025-06-18."""
     if "annotations" in o:
         value = _up_Annotations(o["annotations"], (at, "annotations"), trip)
         if value is not o["annotations"]:
@@ -225,7 +233,9 @@ def _up_ImageContent(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent or EmbeddedResource."""
+    """What ImageContent or AudioContent or TextContent or EmbeddedResource of
+    2025-03-26 is in 2025-06-18.
+    """
     match o["type"]:
         case "image":
             return _up_ImageContent(o, at, trip)
@@ -240,7 +250,7 @@ def _up_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
-    """PromptMessage."""
+    """What PromptMessage of 2025-03-26 is in 2025-06-18."""
     value = _up_PromptMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -248,7 +258,7 @@ def _up_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptResult."""
+    """What GetPromptResult of 2025-03-26 is in 2025-06-18."""
     value = each(_up_PromptMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -256,14 +266,14 @@ def _up_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_PromptArgument(o: Json, at: At, trip: Trip) -> Json:
-    """PromptArgument."""
+    """What PromptArgument of 2025-03-26 is in 2025-06-18."""
     if "title" in o and o["title"].__class__ is not str:
         o = trip.squat(o, "title", at, _SQUATTER_UP)
     return o
 
 
 def _up_Prompt(o: Json, at: At, trip: Trip) -> Json:
-    """Prompt."""
+    """What Prompt of 2025-03-26 is in 2025-06-18."""
     if "arguments" in o:
         value = each(_up_PromptArgument, o["arguments"], (at, "arguments"), trip)
         if value is not o["arguments"]:
@@ -276,7 +286,7 @@ def _up_Prompt(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListPromptsResult."""
+    """What ListPromptsResult of 2025-03-26 is in 2025-06-18."""
     value = each(_up_Prompt, o["prompts"], (at, "prompts"), trip)
     if value is not o["prompts"]:
         o = {**o, "prompts": value}
@@ -284,28 +294,30 @@ def _up_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_BlobResourceContents(o: Json, at: At, trip: Trip) -> Json:
-    """BlobResourceContents."""
+    """What BlobResourceContents of 2025-03-26 is in 2025-06-18."""
     if "_meta" in o and o["_meta"].__class__ is not dict:
         o = trip.squat(o, "_meta", at, _SQUATTER_UP)
     return o
 
 
 def _up_TextResourceContents(o: Json, at: At, trip: Trip) -> Json:
-    """TextResourceContents."""
+    """What TextResourceContents of 2025-03-26 is in 2025-06-18."""
     if "_meta" in o and o["_meta"].__class__ is not dict:
         o = trip.squat(o, "_meta", at, _SQUATTER_UP)
     return o
 
 
 def _up_ReadResourceResult_contents(o: Json, at: At, trip: Trip) -> Json:
-    """TextResourceContents or BlobResourceContents."""
+    """What TextResourceContents or BlobResourceContents of 2025-03-26 is in
+    2025-06-18.
+    """
     if "blob" not in o or _is_old_TextResourceContents(o):
         return _up_TextResourceContents(o, at, trip)
     return _up_BlobResourceContents(o, at, trip)
 
 
 def _up_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
-    """ReadResourceResult."""
+    """What ReadResourceResult of 2025-03-26 is in 2025-06-18."""
     value = each(_up_ReadResourceResult_contents, o["contents"], (at, "contents"), trip)
     if value is not o["contents"]:
         o = {**o, "contents": value}
@@ -313,7 +325,7 @@ def _up_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ResourceTemplate(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceTemplate."""
+    """What ResourceTemplate of 2025-03-26 is in 2025-06-18."""
     if "annotations" in o:
         value = _up_Annotations(o["annotations"], (at, "annotations"), trip)
         if value is not o["annotations"]:
@@ -326,7 +338,7 @@ def _up_ResourceTemplate(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourceTemplatesResult."""
+    """What ListResourceTemplatesResult of 2025-03-26 is in 2025-06-18."""
     value = each(
         _up_ResourceTemplate, o["resourceTemplates"], (at, "resourceTemplates"), trip
     )
@@ -336,14 +348,14 @@ def _up_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_Annotations(o: Json, at: At, trip: Trip) -> Json:
-    """Annotations."""
+    """What Annotations of 2025-03-26 is in 2025-06-18."""
     if "lastModified" in o and o["lastModified"].__class__ is not str:
         o = trip.squat(o, "lastModified", at, _SQUATTER_UP)
     return o
 
 
 def _up_Resource(o: Json, at: At, trip: Trip) -> Json:
-    """Resource."""
+    """What Resource of 2025-03-26 is in 2025-06-18."""
     if "annotations" in o:
         value = _up_Annotations(o["annotations"], (at, "annotations"), trip)
         if value is not o["annotations"]:
@@ -356,7 +368,7 @@ def _up_Resource(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourcesResult."""
+    """What ListResourcesResult of 2025-03-26 is in 2025-06-18."""
     value = each(_up_Resource, o["resources"], (at, "resources"), trip)
     if value is not o["resources"]:
         o = {**o, "resources": value}
@@ -364,7 +376,7 @@ def _up_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeResult."""
+    """What InitializeResult of 2025-03-26 is in 2025-06-18."""
     value = _up_Implementation(o["serverInfo"], (at, "serverInfo"), trip)
     if value is not o["serverInfo"]:
         o = {**o, "serverInfo": value}
@@ -372,21 +384,21 @@ def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_Implementation(o: Json, at: At, trip: Trip) -> Json:
-    """Implementation."""
+    """What Implementation of 2025-03-26 is in 2025-06-18."""
     if "title" in o and o["title"].__class__ is not str:
         o = trip.squat(o, "title", at, _SQUATTER_UP)
     return o
 
 
 def _up_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
-    """ClientCapabilities."""
+    """What ClientCapabilities of 2025-03-26 is in 2025-06-18."""
     if "elicitation" in o and o["elicitation"].__class__ is not dict:
         o = trip.squat(o, "elicitation", at, _SQUATTER_UP)
     return o
 
 
 def _up_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeRequestParams."""
+    """What InitializeRequestParams of 2025-03-26 is in 2025-06-18."""
     value = _up_ClientCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -400,7 +412,7 @@ def _up_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Root(o: Json, at: At, trip: Trip) -> Json:
-    """Root."""
+    """What Root of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -412,7 +424,7 @@ def _down_Root(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListRootsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListRootsResult."""
+    """What ListRootsResult of 2025-06-18 is in 2025-03-26."""
     value = each(_down_Root, o["roots"], (at, "roots"), trip)
     if value is not o["roots"]:
         o = {**o, "roots": value}
@@ -420,7 +432,7 @@ def _down_ListRootsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PromptReference(o: Json, at: At, trip: Trip) -> Json:
-    """PromptReference."""
+    """What PromptReference of 2025-06-18 is in 2025-03-26."""
     if "title" in o:
         trip.lose(
             (at, "title"),
@@ -432,7 +444,9 @@ def _down_PromptReference(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CompleteRequestParams_ref(o: Json, at: At, trip: Trip) -> Json:
-    """PromptReference or ResourceTemplateReference."""
+    """What PromptReference or ResourceTemplateReference of 2025-06-18 is in
+    2025-03-26.
+    """
     match o["type"]:
         case "ref/prompt":
             return _down_PromptReference(o, at, trip)
@@ -441,7 +455,7 @@ def _down_CompleteRequestParams_ref(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CompleteRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CompleteRequestParams."""
+    """What CompleteRequestParams of 2025-06-18 is in 2025-03-26."""
     if "context" in o:
         trip.lose(
             (at, "context"),
@@ -456,7 +470,9 @@ def _down_CompleteRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent."""
+    """What ImageContent or AudioContent or TextContent of 2025-06-18 is in
+    2025-03-26.
+    """
     match o["type"]:
         case "image":
             return _down_ImageContent(o, at, trip)
@@ -469,7 +485,7 @@ def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageResult."""
+    """What CreateMessageResult of 2025-06-18 is in 2025-03-26."""
     value = _down_CreateMessageResult_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -477,7 +493,9 @@ def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent or AudioContent or TextContent."""
+    """What ImageContent or AudioContent or TextContent of 2025-06-18 is in
+    2025-03-26.
+    """
     match o["type"]:
         case "image":
             return _down_ImageContent(o, at, trip)
@@ -490,7 +508,7 @@ def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
-    """SamplingMessage."""
+    """What SamplingMessage of 2025-06-18 is in 2025-03-26."""
     value = _down_SamplingMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -498,7 +516,7 @@ def _down_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageRequestParams."""
+    """What CreateMessageRequestParams of 2025-06-18 is in 2025-03-26."""
     value = each(_down_SamplingMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -506,14 +524,14 @@ def _down_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceLink or ImageContent or AudioContent or TextContent or
-    EmbeddedResource.
+    """What ResourceLink or ImageContent or AudioContent or TextContent or
+    EmbeddedResource of 2025-06-18 is in 2025-03-26.
     """
     match o["type"]:
         case "resource_link":
             trip.lose(
                 at,
-                "ResourceLink becomes plainer",
+                "ResourceLink becomes text",
                 "The older revision has no links to resources; a text item holds the URI.",
             )
             return link_as_text(o)
@@ -530,14 +548,20 @@ def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult."""
+    """What CallToolResult of 2025-06-18 is in 2025-03-26."""
     if "structuredContent" in o:
         trip.lose(
             (at, "structuredContent"),
-            "`structuredContent` becomes plainer",
+            "`structuredContent` becomes text",
             "The older result has content items only: the text items say it, or one that holds the JSON.",
         )
-        o = structured_as_text(o, "structuredContent")
+        o = structured_as_text(
+            o,
+            "structuredContent",
+            at,
+            trip,
+            "The older result has content items only: the text items say it, or one that holds the JSON.",
+        )
     value = each(_down_CallToolResult_content, o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -545,7 +569,7 @@ def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
-    """Tool."""
+    """What Tool of 2025-06-18 is in 2025-03-26."""
     if "outputSchema" in o:
         trip.lose(
             (at, "outputSchema"),
@@ -571,7 +595,7 @@ def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListToolsResult."""
+    """What ListToolsResult of 2025-06-18 is in 2025-03-26."""
     value = each(_down_Tool, o["tools"], (at, "tools"), trip)
     if value is not o["tools"]:
         o = {**o, "tools": value}
@@ -579,14 +603,16 @@ def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_EmbeddedResource_resource(o: Json, at: At, trip: Trip) -> Json:
-    """TextResourceContents or BlobResourceContents."""
+    """What TextResourceContents or BlobResourceContents of 2025-06-18 is in
+    2025-03-26.
+    """
     if "blob" not in o or _is_new_TextResourceContents(o):
         return _down_TextResourceContents(o, at, trip)
     return _down_BlobResourceContents(o, at, trip)
 
 
 def _down_EmbeddedResource(o: Json, at: At, trip: Trip) -> Json:
-    """EmbeddedResource."""
+    """What EmbeddedResource of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -605,7 +631,7 @@ def _down_EmbeddedResource(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_TextContent(o: Json, at: At, trip: Trip) -> Json:
-    """TextContent."""
+    """What TextContent of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -621,7 +647,7 @@ def _down_TextContent(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_AudioContent(o: Json, at: At, trip: Trip) -> Json:
-    """AudioContent."""
+    """What AudioContent of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -637,7 +663,7 @@ def _down_AudioContent(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ImageContent(o: Json, at: At, trip: Trip) -> Json:
-    """ImageContent."""
+    """What ImageContent of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -653,14 +679,14 @@ def _down_ImageContent(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceLink or ImageContent or AudioContent or TextContent or
-    EmbeddedResource.
+    """What ResourceLink or ImageContent or AudioContent or TextContent or
+    EmbeddedResource of 2025-06-18 is in 2025-03-26.
     """
     match o["type"]:
         case "resource_link":
             trip.lose(
                 at,
-                "ResourceLink becomes plainer",
+                "ResourceLink becomes text",
                 "The older revision has no links to resources; a text item holds the URI.",
             )
             return link_as_text(o)
@@ -677,7 +703,7 @@ def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
-    """PromptMessage."""
+    """What PromptMessage of 2025-06-18 is in 2025-03-26."""
     value = _down_PromptMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -685,7 +711,7 @@ def _down_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptResult."""
+    """What GetPromptResult of 2025-06-18 is in 2025-03-26."""
     value = each(_down_PromptMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -693,7 +719,7 @@ def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PromptArgument(o: Json, at: At, trip: Trip) -> Json:
-    """PromptArgument."""
+    """What PromptArgument of 2025-06-18 is in 2025-03-26."""
     if "title" in o:
         trip.lose(
             (at, "title"),
@@ -705,7 +731,7 @@ def _down_PromptArgument(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Prompt(o: Json, at: At, trip: Trip) -> Json:
-    """Prompt."""
+    """What Prompt of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -728,7 +754,7 @@ def _down_Prompt(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListPromptsResult."""
+    """What ListPromptsResult of 2025-06-18 is in 2025-03-26."""
     value = each(_down_Prompt, o["prompts"], (at, "prompts"), trip)
     if value is not o["prompts"]:
         o = {**o, "prompts": value}
@@ -736,7 +762,7 @@ def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_BlobResourceContents(o: Json, at: At, trip: Trip) -> Json:
-    """BlobResourceContents."""
+    """What BlobResourceContents of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -748,7 +774,7 @@ def _down_BlobResourceContents(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_TextResourceContents(o: Json, at: At, trip: Trip) -> Json:
-    """TextResourceContents."""
+    """What TextResourceContents of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -760,14 +786,16 @@ def _down_TextResourceContents(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ReadResourceResult_contents(o: Json, at: At, trip: Trip) -> Json:
-    """TextResourceContents or BlobResourceContents."""
+    """What TextResourceContents or BlobResourceContents of 2025-06-18 is in
+    2025-03-26.
+    """
     if "blob" not in o or _is_new_TextResourceContents(o):
         return _down_TextResourceContents(o, at, trip)
     return _down_BlobResourceContents(o, at, trip)
 
 
 def _down_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
-    """ReadResourceResult."""
+    """What ReadResourceResult of 2025-06-18 is in 2025-03-26."""
     value = each(
         _down_ReadResourceResult_contents, o["contents"], (at, "contents"), trip
     )
@@ -777,7 +805,7 @@ def _down_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ResourceTemplate(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceTemplate."""
+    """What ResourceTemplate of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -800,7 +828,7 @@ def _down_ResourceTemplate(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourceTemplatesResult."""
+    """What ListResourceTemplatesResult of 2025-06-18 is in 2025-03-26."""
     value = each(
         _down_ResourceTemplate, o["resourceTemplates"], (at, "resourceTemplates"), trip
     )
@@ -810,7 +838,7 @@ def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Annotations(o: Json, at: At, trip: Trip) -> Json:
-    """Annotations."""
+    """What Annotations of 2025-06-18 is in 2025-03-26."""
     if "lastModified" in o:
         trip.lose(
             (at, "lastModified"),
@@ -822,7 +850,7 @@ def _down_Annotations(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Resource(o: Json, at: At, trip: Trip) -> Json:
-    """Resource."""
+    """What Resource of 2025-06-18 is in 2025-03-26."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -845,7 +873,7 @@ def _down_Resource(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourcesResult."""
+    """What ListResourcesResult of 2025-06-18 is in 2025-03-26."""
     value = each(_down_Resource, o["resources"], (at, "resources"), trip)
     if value is not o["resources"]:
         o = {**o, "resources": value}
@@ -853,7 +881,7 @@ def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeResult."""
+    """What InitializeResult of 2025-06-18 is in 2025-03-26."""
     value = _down_Implementation(o["serverInfo"], (at, "serverInfo"), trip)
     if value is not o["serverInfo"]:
         o = {**o, "serverInfo": value}
@@ -861,7 +889,7 @@ def _down_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Implementation(o: Json, at: At, trip: Trip) -> Json:
-    """Implementation."""
+    """What Implementation of 2025-06-18 is in 2025-03-26."""
     if "title" in o:
         trip.lose(
             (at, "title"),
@@ -873,7 +901,7 @@ def _down_Implementation(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
-    """ClientCapabilities."""
+    """What ClientCapabilities of 2025-06-18 is in 2025-03-26."""
     if "elicitation" in o:
         trip.lose(
             (at, "elicitation"),
@@ -885,7 +913,7 @@ def _down_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeRequestParams."""
+    """What InitializeRequestParams of 2025-06-18 is in 2025-03-26."""
     value = _down_ClientCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}

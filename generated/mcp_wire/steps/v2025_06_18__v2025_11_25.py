@@ -47,21 +47,21 @@ _SQUATTER_DOWN: Final = (
 
 
 def _up_NumberSchema(o: Json, at: At, trip: Trip) -> Json:
-    """NumberSchema."""
+    """What NumberSchema of 2025-06-18 is in 2025-11-25."""
     if "default" in o and not is_number(o["default"]):
         o = trip.squat(o, "default", at, _SQUATTER_UP)
     return o
 
 
 def _up_StringSchema(o: Json, at: At, trip: Trip) -> Json:
-    """StringSchema."""
+    """What StringSchema of 2025-06-18 is in 2025-11-25."""
     if "default" in o and o["default"].__class__ is not str:
         o = trip.squat(o, "default", at, _SQUATTER_UP)
     return o
 
 
 def _up_LegacyTitledEnumSchema(o: Json, at: At, trip: Trip) -> Json:
-    """EnumSchema, which becomes LegacyTitledEnumSchema."""
+    """What EnumSchema of 2025-06-18 is in 2025-11-25."""
     if "default" in o and o["default"].__class__ is not str:
         o = trip.squat(o, "default", at, _SQUATTER_UP)
     return o
@@ -70,7 +70,9 @@ def _up_LegacyTitledEnumSchema(o: Json, at: At, trip: Trip) -> Json:
 def _up_ElicitRequestFormParamsRequestedSchema_properties(
     o: Json, at: At, trip: Trip
 ) -> Json:
-    """EnumSchema or StringSchema or BooleanSchema or NumberSchema."""
+    """What EnumSchema or StringSchema or BooleanSchema or NumberSchema of 2025-06-18
+    is in 2025-11-25.
+    """
     if _is_old_EnumSchema(o):
         return _up_LegacyTitledEnumSchema(o, at, trip)
     if _is_old_StringSchema(o):
@@ -81,9 +83,7 @@ def _up_ElicitRequestFormParamsRequestedSchema_properties(
 
 
 def _up_ElicitRequestFormParamsRequestedSchema(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestParamsRequestedSchema, which becomes
-    ElicitRequestFormParamsRequestedSchema.
-    """
+    """What ElicitRequestParamsRequestedSchema of 2025-06-18 is in 2025-11-25."""
     value = values(
         _up_ElicitRequestFormParamsRequestedSchema_properties,
         o["properties"],
@@ -98,7 +98,7 @@ def _up_ElicitRequestFormParamsRequestedSchema(o: Json, at: At, trip: Trip) -> J
 
 
 def _up_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestParams, which becomes ElicitRequestFormParams."""
+    """What ElicitRequestParams of 2025-06-18 is in 2025-11-25."""
     value = _up_ElicitRequestFormParamsRequestedSchema(
         o["requestedSchema"], (at, "requestedSchema"), trip
     )
@@ -112,19 +112,19 @@ def _up_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_elicitation_create_params(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestParams."""
+    """What ElicitRequestParams of 2025-06-18 is in 2025-11-25."""
     return _up_ElicitRequestFormParams(o, at, trip)
 
 
 def _up_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
-    """SamplingMessage."""
+    """What SamplingMessage of 2025-06-18 is in 2025-11-25."""
     if "_meta" in o and o["_meta"].__class__ is not dict:
         o = trip.squat(o, "_meta", at, _SQUATTER_UP)
     return o
 
 
 def _up_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageRequestParams."""
+    """What CreateMessageRequestParams of 2025-06-18 is in 2025-11-25."""
     value = each(_up_SamplingMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -138,8 +138,8 @@ def _up_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceLink or ImageContent or AudioContent or TextContent or
-    EmbeddedResource.
+    """What ResourceLink or ImageContent or AudioContent or TextContent or
+    EmbeddedResource of 2025-06-18 is in 2025-11-25.
     """
     match o["type"]:
         case "resource_link":
@@ -149,7 +149,7 @@ def _up_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult."""
+    """What CallToolResult of 2025-06-18 is in 2025-11-25."""
     value = each(_up_CallToolResult_content, o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -157,33 +157,33 @@ def _up_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult."""
+    """What CallToolResult of 2025-06-18 is in 2025-11-25."""
     return _up_CallToolResult(o, at, trip)
 
 
 def _up_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolRequestParams."""
+    """What CallToolRequestParams of 2025-06-18 is in 2025-11-25."""
     if "task" in o and not _is_new_TaskMetadata(o["task"]):
         o = trip.squat(o, "task", at, _SQUATTER_UP)
     return o
 
 
 def _up_ToolOutputSchema(o: Json, at: At, trip: Trip) -> Json:
-    """ToolOutputSchema."""
+    """What ToolOutputSchema of 2025-06-18 is in 2025-11-25."""
     if "$schema" in o and o["$schema"].__class__ is not str:
         o = trip.squat(o, "$schema", at, _SQUATTER_UP)
     return o
 
 
 def _up_ToolInputSchema(o: Json, at: At, trip: Trip) -> Json:
-    """ToolInputSchema."""
+    """What ToolInputSchema of 2025-06-18 is in 2025-11-25."""
     if "$schema" in o and o["$schema"].__class__ is not str:
         o = trip.squat(o, "$schema", at, _SQUATTER_UP)
     return o
 
 
 def _up_Tool(o: Json, at: At, trip: Trip) -> Json:
-    """Tool."""
+    """What Tool of 2025-06-18 is in 2025-11-25."""
     value = _up_ToolInputSchema(o["inputSchema"], (at, "inputSchema"), trip)
     if value is not o["inputSchema"]:
         o = {**o, "inputSchema": value}
@@ -199,7 +199,7 @@ def _up_Tool(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListToolsResult."""
+    """What ListToolsResult of 2025-06-18 is in 2025-11-25."""
     value = each(_up_Tool, o["tools"], (at, "tools"), trip)
     if value is not o["tools"]:
         o = {**o, "tools": value}
@@ -207,15 +207,15 @@ def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ResourceLink(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceLink."""
+    """What ResourceLink of 2025-06-18 is in 2025-11-25."""
     if "icons" in o and not _is_new_Tool_icons(o["icons"]):
         o = trip.squat(o, "icons", at, _SQUATTER_UP)
     return o
 
 
 def _up_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceLink or ImageContent or AudioContent or TextContent or
-    EmbeddedResource.
+    """What ResourceLink or ImageContent or AudioContent or TextContent or
+    EmbeddedResource of 2025-06-18 is in 2025-11-25.
     """
     match o["type"]:
         case "resource_link":
@@ -225,7 +225,7 @@ def _up_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
-    """PromptMessage."""
+    """What PromptMessage of 2025-06-18 is in 2025-11-25."""
     value = _up_PromptMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -233,7 +233,7 @@ def _up_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptResult."""
+    """What GetPromptResult of 2025-06-18 is in 2025-11-25."""
     value = each(_up_PromptMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -241,14 +241,14 @@ def _up_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_Prompt(o: Json, at: At, trip: Trip) -> Json:
-    """Prompt."""
+    """What Prompt of 2025-06-18 is in 2025-11-25."""
     if "icons" in o and not _is_new_Tool_icons(o["icons"]):
         o = trip.squat(o, "icons", at, _SQUATTER_UP)
     return o
 
 
 def _up_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListPromptsResult."""
+    """What ListPromptsResult of 2025-06-18 is in 2025-11-25."""
     value = each(_up_Prompt, o["prompts"], (at, "prompts"), trip)
     if value is not o["prompts"]:
         o = {**o, "prompts": value}
@@ -256,14 +256,14 @@ def _up_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ResourceTemplate(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceTemplate."""
+    """What ResourceTemplate of 2025-06-18 is in 2025-11-25."""
     if "icons" in o and not _is_new_Tool_icons(o["icons"]):
         o = trip.squat(o, "icons", at, _SQUATTER_UP)
     return o
 
 
 def _up_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourceTemplatesResult."""
+    """What ListResourceTemplatesResult of 2025-06-18 is in 2025-11-25."""
     value = each(
         _up_ResourceTemplate, o["resourceTemplates"], (at, "resourceTemplates"), trip
     )
@@ -273,14 +273,14 @@ def _up_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_Resource(o: Json, at: At, trip: Trip) -> Json:
-    """Resource."""
+    """What Resource of 2025-06-18 is in 2025-11-25."""
     if "icons" in o and not _is_new_Tool_icons(o["icons"]):
         o = trip.squat(o, "icons", at, _SQUATTER_UP)
     return o
 
 
 def _up_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourcesResult."""
+    """What ListResourcesResult of 2025-06-18 is in 2025-11-25."""
     value = each(_up_Resource, o["resources"], (at, "resources"), trip)
     if value is not o["resources"]:
         o = {**o, "resources": value}
@@ -288,14 +288,14 @@ def _up_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
-    """ServerCapabilities."""
+    """What ServerCapabilities of 2025-06-18 is in 2025-11-25."""
     if "tasks" in o and not _is_new_ServerCapabilitiesTasks(o["tasks"]):
         o = trip.squat(o, "tasks", at, _SQUATTER_UP)
     return o
 
 
 def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeResult."""
+    """What InitializeResult of 2025-06-18 is in 2025-11-25."""
     value = _up_ServerCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -306,7 +306,7 @@ def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_Implementation(o: Json, at: At, trip: Trip) -> Json:
-    """Implementation."""
+    """What Implementation of 2025-06-18 is in 2025-11-25."""
     if "description" in o and o["description"].__class__ is not str:
         o = trip.squat(o, "description", at, _SQUATTER_UP)
     if "websiteUrl" in o and o["websiteUrl"].__class__ is not str:
@@ -317,7 +317,7 @@ def _up_Implementation(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ClientCapabilitiesElicitation(o: Json, at: At, trip: Trip) -> Json:
-    """ClientCapabilitiesElicitation."""
+    """What ClientCapabilitiesElicitation of 2025-06-18 is in 2025-11-25."""
     if "form" in o and o["form"].__class__ is not dict:
         o = trip.squat(o, "form", at, _SQUATTER_UP)
     if "url" in o and o["url"].__class__ is not dict:
@@ -326,7 +326,7 @@ def _up_ClientCapabilitiesElicitation(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ClientCapabilitiesSampling(o: Json, at: At, trip: Trip) -> Json:
-    """ClientCapabilitiesSampling."""
+    """What ClientCapabilitiesSampling of 2025-06-18 is in 2025-11-25."""
     if "context" in o and o["context"].__class__ is not dict:
         o = trip.squat(o, "context", at, _SQUATTER_UP)
     if "tools" in o and o["tools"].__class__ is not dict:
@@ -335,7 +335,7 @@ def _up_ClientCapabilitiesSampling(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
-    """ClientCapabilities."""
+    """What ClientCapabilities of 2025-06-18 is in 2025-11-25."""
     if "sampling" in o:
         value = _up_ClientCapabilitiesSampling(o["sampling"], (at, "sampling"), trip)
         if value is not o["sampling"]:
@@ -352,7 +352,7 @@ def _up_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeRequestParams."""
+    """What InitializeRequestParams of 2025-06-18 is in 2025-11-25."""
     value = _up_ClientCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -372,16 +372,17 @@ def _down_error(o: Json, at: At, trip: Trip) -> Json:
     code = error["code"]
     if same(code, -32042):
         trip.lose(
-            ((at, "error"), "code"),
-            "-32042 becomes -32603",
+            (at, "error"),
+            "`error` has its addresses in the message",
             "The older revision has no such code; the message holds the addresses to visit.",
         )
-        return {**o, "error": urls_in_message(error, -32603)}
+        error = urls_in_message(error, -32603)
+        return {**o, "error": error}
     return o
 
 
 def _down_JSONRPCErrorResponse(o: Json, at: At, trip: Trip) -> Json:
-    """JSONRPCErrorResponse, which becomes JSONRPCError."""
+    """What JSONRPCErrorResponse of 2025-11-25 is in 2025-06-18."""
     if "id" not in o:
         raise refused(
             (at, "id"),
@@ -393,14 +394,14 @@ def _down_JSONRPCErrorResponse(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_NotificationParams_(o: Json, at: At, trip: Trip) -> Json:
-    """NotificationParams."""
+    """What NotificationParams of 2025-11-25 is in 2025-06-18."""
     if "_meta" in o and o["_meta"].__class__ is not dict:
         o = trip.squat(o, "_meta", at, _SQUATTER_DOWN)
     return o
 
 
 def _down_JSONRPCNotification(o: Json, at: At, trip: Trip) -> Json:
-    """JSONRPCNotification."""
+    """What JSONRPCNotification of 2025-11-25 is in 2025-06-18."""
     if "params" in o:
         value = _down_NotificationParams_(o["params"], (at, "params"), trip)
         if value is not o["params"]:
@@ -409,14 +410,14 @@ def _down_JSONRPCNotification(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_RequestParams_(o: Json, at: At, trip: Trip) -> Json:
-    """RequestParams."""
+    """What RequestParams of 2025-11-25 is in 2025-06-18."""
     if "_meta" in o and not _is_old_RequestParamsMeta(o["_meta"]):
         o = trip.squat(o, "_meta", at, _SQUATTER_DOWN)
     return o
 
 
 def _down_JSONRPCRequest(o: Json, at: At, trip: Trip) -> Json:
-    """JSONRPCRequest."""
+    """What JSONRPCRequest of 2025-11-25 is in 2025-06-18."""
     if "params" in o:
         value = _down_RequestParams_(o["params"], (at, "params"), trip)
         if value is not o["params"]:
@@ -425,11 +426,11 @@ def _down_JSONRPCRequest(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ElicitResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """array or prim or prim or prim."""
+    """What array or prim or prim or prim of 2025-11-25 is in 2025-06-18."""
     if o.__class__ is list:
         trip.lose(
             at,
-            "array becomes plainer",
+            "array becomes its JSON as text",
             "The older answer has one value for each field; their JSON is a text.",
         )
         return json_as_text(o)
@@ -437,7 +438,7 @@ def _down_ElicitResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ElicitResult(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitResult."""
+    """What ElicitResult of 2025-11-25 is in 2025-06-18."""
     if "content" in o:
         value = values(_down_ElicitResult_content, o["content"], (at, "content"), trip)
         if value is not o["content"]:
@@ -446,7 +447,7 @@ def _down_ElicitResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_elicitation_create_result(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitResult or CreateTaskResult."""
+    """What ElicitResult or CreateTaskResult of 2025-11-25 is in 2025-06-18."""
     if "task" not in o or _is_new_ElicitResult(o):
         return _down_ElicitResult(o, at, trip)
     raise refused(
@@ -458,7 +459,7 @@ def _down_elicitation_create_result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_NumberSchema(o: Json, at: At, trip: Trip) -> Json:
-    """NumberSchema."""
+    """What NumberSchema of 2025-11-25 is in 2025-06-18."""
     if "default" in o:
         trip.lose(
             (at, "default"), "`default` is left out", "The older field starts empty."
@@ -468,7 +469,7 @@ def _down_NumberSchema(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_StringSchema(o: Json, at: At, trip: Trip) -> Json:
-    """StringSchema."""
+    """What StringSchema of 2025-11-25 is in 2025-06-18."""
     if "default" in o:
         trip.lose(
             (at, "default"), "`default` is left out", "The older field starts empty."
@@ -478,7 +479,7 @@ def _down_StringSchema(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_UntitledSingleSelectEnumSchema(o: Json, at: At, trip: Trip) -> Json:
-    """UntitledSingleSelectEnumSchema, which becomes EnumSchema."""
+    """What UntitledSingleSelectEnumSchema of 2025-11-25 is in 2025-06-18."""
     if "default" in o:
         trip.lose(
             (at, "default"), "`default` is left out", "The older field starts empty."
@@ -490,7 +491,7 @@ def _down_UntitledSingleSelectEnumSchema(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_LegacyTitledEnumSchema(o: Json, at: At, trip: Trip) -> Json:
-    """LegacyTitledEnumSchema, which becomes EnumSchema."""
+    """What LegacyTitledEnumSchema of 2025-11-25 is in 2025-06-18."""
     if "default" in o:
         trip.lose(
             (at, "default"), "`default` is left out", "The older field starts empty."
@@ -502,9 +503,10 @@ def _down_LegacyTitledEnumSchema(o: Json, at: At, trip: Trip) -> Json:
 def _down_ElicitRequestFormParamsRequestedSchema_properties(
     o: Json, at: At, trip: Trip
 ) -> Json:
-    """UntitledMultiSelectEnumSchema or TitledMultiSelectEnumSchema or
+    """What UntitledMultiSelectEnumSchema or TitledMultiSelectEnumSchema or
     LegacyTitledEnumSchema or UntitledSingleSelectEnumSchema or
-    TitledSingleSelectEnumSchema or StringSchema or BooleanSchema or NumberSchema.
+    TitledSingleSelectEnumSchema or StringSchema or BooleanSchema or NumberSchema of
+    2025-11-25 is in 2025-06-18.
     """
     if _is_new_UntitledMultiSelectEnumSchema(o):
         raise refused(
@@ -527,7 +529,7 @@ def _down_ElicitRequestFormParamsRequestedSchema_properties(
     if _is_new_TitledSingleSelectEnumSchema(o):
         trip.lose(
             at,
-            "TitledSingleSelectEnumSchema becomes plainer",
+            "TitledSingleSelectEnumSchema has its labels apart from its values",
             "The older field lists its labels beside its values.",
         )
         return choice_as_enum(o)
@@ -539,9 +541,7 @@ def _down_ElicitRequestFormParamsRequestedSchema_properties(
 
 
 def _down_ElicitRequestFormParamsRequestedSchema(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestFormParamsRequestedSchema, which becomes
-    ElicitRequestParamsRequestedSchema.
-    """
+    """What ElicitRequestFormParamsRequestedSchema of 2025-11-25 is in 2025-06-18."""
     if "$schema" in o:
         trip.lose(
             (at, "$schema"),
@@ -561,7 +561,7 @@ def _down_ElicitRequestFormParamsRequestedSchema(o: Json, at: At, trip: Trip) ->
 
 
 def _down_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestFormParams, which becomes ElicitRequestParams."""
+    """What ElicitRequestFormParams of 2025-11-25 is in 2025-06-18."""
     if "mode" in o:
         trip.lose(
             (at, "mode"), "`mode` is left out", "The older request is always a form."
@@ -583,7 +583,9 @@ def _down_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_elicitation_create_params(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestURLParams or ElicitRequestFormParams."""
+    """What ElicitRequestURLParams or ElicitRequestFormParams of 2025-11-25 is in
+    2025-06-18.
+    """
     if "requestedSchema" not in o or _is_new_ElicitRequestURLParams(o):
         raise refused(
             at,
@@ -595,13 +597,13 @@ def _down_elicitation_create_params(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ToolUseContent or ToolResultContent or ImageContent or AudioContent or
-    TextContent or array.
+    """What ToolUseContent or ToolResultContent or ImageContent or AudioContent or
+    TextContent or array of 2025-11-25 is in 2025-06-18.
     """
     if o.__class__ is list:
         trip.lose(
             at,
-            "array becomes plainer",
+            "array becomes one block",
             "The older message has one block: the only one, or the text of all.",
         )
         return blocks_as_one(o)
@@ -609,14 +611,14 @@ def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
         case "tool_use":
             trip.lose(
                 at,
-                "ToolUseContent becomes plainer",
+                "ToolUseContent becomes text",
                 "Models of the older revision use no tools; a text item says which was wanted.",
             )
             return tool_use_as_text(o)
         case "tool_result":
             trip.lose(
                 at,
-                "ToolResultContent becomes plainer",
+                "ToolResultContent becomes text",
                 "Models of the older revision use no tools; a text item says what came out.",
             )
             return tool_result_as_text(o)
@@ -625,7 +627,7 @@ def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageResult."""
+    """What CreateMessageResult of 2025-11-25 is in 2025-06-18."""
     value = _down_CreateMessageResult_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -633,7 +635,7 @@ def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_sampling_createMessage_result(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageResult or CreateTaskResult."""
+    """What CreateMessageResult or CreateTaskResult of 2025-11-25 is in 2025-06-18."""
     if "task" not in o or _is_new_CreateMessageResult(o):
         return _down_CreateMessageResult(o, at, trip)
     raise refused(
@@ -645,13 +647,13 @@ def _down_sampling_createMessage_result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ToolUseContent or ToolResultContent or ImageContent or AudioContent or
-    TextContent or array.
+    """What ToolUseContent or ToolResultContent or ImageContent or AudioContent or
+    TextContent or array of 2025-11-25 is in 2025-06-18.
     """
     if o.__class__ is list:
         trip.lose(
             at,
-            "array becomes plainer",
+            "array becomes one block",
             "The older message has one block: the only one, or the text of all.",
         )
         return blocks_as_one(o)
@@ -659,14 +661,14 @@ def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
         case "tool_use":
             trip.lose(
                 at,
-                "ToolUseContent becomes plainer",
+                "ToolUseContent becomes text",
                 "Models of the older revision use no tools; a text item says which was wanted.",
             )
             return tool_use_as_text(o)
         case "tool_result":
             trip.lose(
                 at,
-                "ToolResultContent becomes plainer",
+                "ToolResultContent becomes text",
                 "Models of the older revision use no tools; a text item says what came out.",
             )
             return tool_result_as_text(o)
@@ -675,7 +677,7 @@ def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
-    """SamplingMessage."""
+    """What SamplingMessage of 2025-11-25 is in 2025-06-18."""
     if "_meta" in o:
         trip.lose(
             (at, "_meta"),
@@ -690,7 +692,7 @@ def _down_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageRequestParams."""
+    """What CreateMessageRequestParams of 2025-11-25 is in 2025-06-18."""
     if "tools" in o:
         raise refused(
             (at, "tools"),
@@ -719,8 +721,8 @@ def _down_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceLink or ImageContent or AudioContent or TextContent or
-    EmbeddedResource.
+    """What ResourceLink or ImageContent or AudioContent or TextContent or
+    EmbeddedResource of 2025-11-25 is in 2025-06-18.
     """
     match o["type"]:
         case "resource_link":
@@ -730,7 +732,7 @@ def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult."""
+    """What CallToolResult of 2025-11-25 is in 2025-06-18."""
     value = each(_down_CallToolResult_content, o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -738,19 +740,19 @@ def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult or CreateTaskResult."""
+    """What CallToolResult or CreateTaskResult of 2025-11-25 is in 2025-06-18."""
     if "task" not in o or _is_new_CallToolResult(o):
         return _down_CallToolResult(o, at, trip)
     trip.lose(
         at,
-        "CreateTaskResult becomes plainer",
+        "CreateTaskResult becomes text",
         "The older revision has no tasks; a text item holds what is known of this one.",
     )
     return task_as_text(o)
 
 
 def _down_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolRequestParams."""
+    """What CallToolRequestParams of 2025-11-25 is in 2025-06-18."""
     if "task" in o:
         trip.lose(
             (at, "task"),
@@ -762,7 +764,7 @@ def _down_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ToolOutputSchema(o: Json, at: At, trip: Trip) -> Json:
-    """ToolOutputSchema."""
+    """What ToolOutputSchema of 2025-11-25 is in 2025-06-18."""
     if "$schema" in o:
         trip.lose(
             (at, "$schema"),
@@ -774,7 +776,7 @@ def _down_ToolOutputSchema(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ToolInputSchema(o: Json, at: At, trip: Trip) -> Json:
-    """ToolInputSchema."""
+    """What ToolInputSchema of 2025-11-25 is in 2025-06-18."""
     if "$schema" in o:
         trip.lose(
             (at, "$schema"),
@@ -786,7 +788,7 @@ def _down_ToolInputSchema(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
-    """Tool."""
+    """What Tool of 2025-11-25 is in 2025-06-18."""
     if "execution" in o:
         trip.lose(
             (at, "execution"),
@@ -812,7 +814,7 @@ def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListToolsResult."""
+    """What ListToolsResult of 2025-11-25 is in 2025-06-18."""
     value = each(_down_Tool, o["tools"], (at, "tools"), trip)
     if value is not o["tools"]:
         o = {**o, "tools": value}
@@ -820,7 +822,7 @@ def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ResourceLink(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceLink."""
+    """What ResourceLink of 2025-11-25 is in 2025-06-18."""
     if "icons" in o:
         trip.lose(
             (at, "icons"),
@@ -832,8 +834,8 @@ def _down_ResourceLink(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceLink or ImageContent or AudioContent or TextContent or
-    EmbeddedResource.
+    """What ResourceLink or ImageContent or AudioContent or TextContent or
+    EmbeddedResource of 2025-11-25 is in 2025-06-18.
     """
     match o["type"]:
         case "resource_link":
@@ -843,7 +845,7 @@ def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
-    """PromptMessage."""
+    """What PromptMessage of 2025-11-25 is in 2025-06-18."""
     value = _down_PromptMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -851,7 +853,7 @@ def _down_PromptMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptResult."""
+    """What GetPromptResult of 2025-11-25 is in 2025-06-18."""
     value = each(_down_PromptMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -859,7 +861,7 @@ def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Prompt(o: Json, at: At, trip: Trip) -> Json:
-    """Prompt."""
+    """What Prompt of 2025-11-25 is in 2025-06-18."""
     if "icons" in o:
         trip.lose(
             (at, "icons"),
@@ -871,7 +873,7 @@ def _down_Prompt(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListPromptsResult."""
+    """What ListPromptsResult of 2025-11-25 is in 2025-06-18."""
     value = each(_down_Prompt, o["prompts"], (at, "prompts"), trip)
     if value is not o["prompts"]:
         o = {**o, "prompts": value}
@@ -879,7 +881,7 @@ def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ResourceTemplate(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceTemplate."""
+    """What ResourceTemplate of 2025-11-25 is in 2025-06-18."""
     if "icons" in o:
         trip.lose(
             (at, "icons"),
@@ -891,7 +893,7 @@ def _down_ResourceTemplate(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourceTemplatesResult."""
+    """What ListResourceTemplatesResult of 2025-11-25 is in 2025-06-18."""
     value = each(
         _down_ResourceTemplate, o["resourceTemplates"], (at, "resourceTemplates"), trip
     )
@@ -901,7 +903,7 @@ def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Resource(o: Json, at: At, trip: Trip) -> Json:
-    """Resource."""
+    """What Resource of 2025-11-25 is in 2025-06-18."""
     if "icons" in o:
         trip.lose(
             (at, "icons"),
@@ -913,7 +915,7 @@ def _down_Resource(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourcesResult."""
+    """What ListResourcesResult of 2025-11-25 is in 2025-06-18."""
     value = each(_down_Resource, o["resources"], (at, "resources"), trip)
     if value is not o["resources"]:
         o = {**o, "resources": value}
@@ -921,7 +923,7 @@ def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
-    """ServerCapabilities."""
+    """What ServerCapabilities of 2025-11-25 is in 2025-06-18."""
     if "tasks" in o:
         trip.lose(
             (at, "tasks"), "`tasks` is left out", "The older revision has no tasks."
@@ -931,7 +933,7 @@ def _down_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeResult."""
+    """What InitializeResult of 2025-11-25 is in 2025-06-18."""
     value = _down_ServerCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -942,7 +944,7 @@ def _down_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_Implementation(o: Json, at: At, trip: Trip) -> Json:
-    """Implementation."""
+    """What Implementation of 2025-11-25 is in 2025-06-18."""
     if "description" in o:
         trip.lose(
             (at, "description"),
@@ -968,7 +970,7 @@ def _down_Implementation(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ClientCapabilitiesElicitation(o: Json, at: At, trip: Trip) -> Json:
-    """ClientCapabilitiesElicitation."""
+    """What ClientCapabilitiesElicitation of 2025-11-25 is in 2025-06-18."""
     if "form" in o:
         trip.lose(
             (at, "form"),
@@ -987,7 +989,7 @@ def _down_ClientCapabilitiesElicitation(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ClientCapabilitiesSampling(o: Json, at: At, trip: Trip) -> Json:
-    """ClientCapabilitiesSampling."""
+    """What ClientCapabilitiesSampling of 2025-11-25 is in 2025-06-18."""
     if "context" in o:
         trip.lose(
             (at, "context"),
@@ -1006,7 +1008,7 @@ def _down_ClientCapabilitiesSampling(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
-    """ClientCapabilities."""
+    """What ClientCapabilities of 2025-11-25 is in 2025-06-18."""
     if "tasks" in o:
         trip.lose(
             (at, "tasks"), "`tasks` is left out", "The older revision has no tasks."
@@ -1026,7 +1028,7 @@ def _down_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """InitializeRequestParams."""
+    """What InitializeRequestParams of 2025-11-25 is in 2025-06-18."""
     value = _down_ClientCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -1037,7 +1039,7 @@ def _down_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CancelledNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """CancelledNotificationParams."""
+    """What CancelledNotificationParams of 2025-11-25 is in 2025-06-18."""
     if "requestId" not in o:
         raise refused(
             (at, "requestId"),

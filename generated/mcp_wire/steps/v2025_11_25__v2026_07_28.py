@@ -92,7 +92,7 @@ def _up_error_of_resources_read(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_Result(o: Json, at: At, trip: Trip) -> Json:
-    """Result."""
+    """What Result of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -105,7 +105,7 @@ def _up_Result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_JSONRPCResultResponse(o: Json, at: At, trip: Trip) -> Json:
-    """JSONRPCResultResponse."""
+    """What JSONRPCResultResponse of 2025-11-25 is in 2026-07-28."""
     value = _up_Result(o["result"], (at, "result"), trip)
     if value is not o["result"]:
         o = {**o, "result": value}
@@ -113,7 +113,7 @@ def _up_JSONRPCResultResponse(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_elicitation_create_result(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitResult or CreateTaskResult."""
+    """What ElicitResult or CreateTaskResult of 2025-11-25 is in 2026-07-28."""
     if "task" not in o or _is_old_ElicitResult(o):
         return o
     raise refused(
@@ -124,8 +124,24 @@ def _up_elicitation_create_result(o: Json, at: At, trip: Trip) -> Json:
     )
 
 
+def _up_ElicitRequestURLParams(o: Json, at: At, trip: Trip) -> Json:
+    """What ElicitRequestURLParams of 2025-11-25 is in 2026-07-28."""
+    if "elicitationId" in o and same(o["elicitationId"], ""):
+        o = without(o, "elicitationId")
+    return o
+
+
+def _up_elicitation_create_params(o: Json, at: At, trip: Trip) -> Json:
+    """What ElicitRequestURLParams or ElicitRequestFormParams of 2025-11-25 is in
+    2026-07-28.
+    """
+    if "requestedSchema" not in o or _is_old_ElicitRequestURLParams(o):
+        return _up_ElicitRequestURLParams(o, at, trip)
+    return o
+
+
 def _up_CompleteResultCompletion(o: Json, at: At, trip: Trip) -> Json:
-    """CompleteResultCompletion."""
+    """What CompleteResultCompletion of 2025-11-25 is in 2026-07-28."""
     if "values" in o and not _is_new_values(o["values"]):
         raise refused(
             (at, "values"),
@@ -137,7 +153,7 @@ def _up_CompleteResultCompletion(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CompleteResult(o: Json, at: At, trip: Trip) -> Json:
-    """CompleteResult."""
+    """What CompleteResult of 2025-11-25 is in 2026-07-28."""
     value = _up_CompleteResultCompletion(o["completion"], (at, "completion"), trip)
     if value is not o["completion"]:
         o = {**o, "completion": value}
@@ -153,7 +169,7 @@ def _up_CompleteResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CompleteRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CompleteRequestParams."""
+    """What CompleteRequestParams of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_RequestMetaObject(found, (at, "_meta"), trip)
     if "_meta" not in o or value is not found:
@@ -162,7 +178,7 @@ def _up_CompleteRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_sampling_createMessage_result(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageResult or CreateTaskResult."""
+    """What CreateMessageResult or CreateTaskResult of 2025-11-25 is in 2026-07-28."""
     if "task" not in o or _is_old_CreateMessageResult(o):
         return o
     raise refused(
@@ -174,7 +190,7 @@ def _up_sampling_createMessage_result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_LoggingMessageNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """LoggingMessageNotificationParams."""
+    """What LoggingMessageNotificationParams of 2025-11-25 is in 2026-07-28."""
     if "_meta" in o:
         value = _up_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -183,7 +199,7 @@ def _up_LoggingMessageNotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult."""
+    """What CallToolResult of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -196,7 +212,7 @@ def _up_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult or CreateTaskResult."""
+    """What CallToolResult or CreateTaskResult of 2025-11-25 is in 2026-07-28."""
     if "task" not in o or _is_old_CallToolResult(o):
         return _up_CallToolResult(o, at, trip)
     raise refused(
@@ -208,7 +224,7 @@ def _up_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolRequestParams."""
+    """What CallToolRequestParams of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_RequestMetaObject(found, (at, "_meta"), trip)
     if "_meta" not in o or value is not found:
@@ -223,7 +239,7 @@ def _up_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListToolsResult."""
+    """What ListToolsResult of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -244,7 +260,7 @@ def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptResult."""
+    """What GetPromptResult of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -257,12 +273,12 @@ def _up_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_prompts_get_result(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptResult."""
+    """What GetPromptResult of 2025-11-25 is in 2026-07-28."""
     return _up_GetPromptResult(o, at, trip)
 
 
 def _up_GetPromptRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptRequestParams."""
+    """What GetPromptRequestParams of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_RequestMetaObject(found, (at, "_meta"), trip)
     if "_meta" not in o or value is not found:
@@ -277,7 +293,7 @@ def _up_GetPromptRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListPromptsResult."""
+    """What ListPromptsResult of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -298,7 +314,7 @@ def _up_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ResourceUpdatedNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceUpdatedNotificationParams."""
+    """What ResourceUpdatedNotificationParams of 2025-11-25 is in 2026-07-28."""
     if "_meta" in o:
         value = _up_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -312,7 +328,7 @@ def _up_pass_NotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_NotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """NotificationParams."""
+    """What NotificationParams of 2025-11-25 is in 2026-07-28."""
     if "_meta" in o:
         value = _up_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -321,7 +337,7 @@ def _up_NotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
-    """ReadResourceResult."""
+    """What ReadResourceResult of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -342,12 +358,12 @@ def _up_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_resources_read_result(o: Json, at: At, trip: Trip) -> Json:
-    """ReadResourceResult."""
+    """What ReadResourceResult of 2025-11-25 is in 2026-07-28."""
     return _up_ReadResourceResult(o, at, trip)
 
 
 def _up_ReadResourceRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """ReadResourceRequestParams."""
+    """What ReadResourceRequestParams of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_RequestMetaObject(found, (at, "_meta"), trip)
     if "_meta" not in o or value is not found:
@@ -362,7 +378,7 @@ def _up_ReadResourceRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourceTemplatesResult."""
+    """What ListResourceTemplatesResult of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -383,7 +399,7 @@ def _up_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ResultMetaObject(o: Json, at: At, trip: Trip) -> Json:
-    """ResultMetaObject."""
+    """What ResultMetaObject of 2025-11-25 is in 2026-07-28."""
     if SERVER_INFO in o and not _is_new_Implementation(o[SERVER_INFO]):
         o = trip.squat(o, SERVER_INFO, at, _SQUATTER_UP)
     if SERVER_INFO not in o and trip.context.server_info is not None:
@@ -392,7 +408,7 @@ def _up_ResultMetaObject(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourcesResult."""
+    """What ListResourcesResult of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -418,7 +434,7 @@ def _up_fill_PaginatedRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
-    """RequestParamsMeta, which becomes RequestMetaObject."""
+    """What RequestParamsMeta of 2025-11-25 is in 2026-07-28."""
     if PROTOCOL_VERSION in o and not same(o[PROTOCOL_VERSION], "2026-07-28"):
         o = trip.squat(o, PROTOCOL_VERSION, at, _SQUATTER_UP)
     if PROTOCOL_VERSION not in o:
@@ -450,7 +466,7 @@ def _up_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_PaginatedRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """PaginatedRequestParams."""
+    """What PaginatedRequestParams of 2025-11-25 is in 2026-07-28."""
     found = o.get("_meta", {})
     value = _up_RequestMetaObject(found, (at, "_meta"), trip)
     if "_meta" not in o or value is not found:
@@ -459,7 +475,7 @@ def _up_PaginatedRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_ProgressNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """ProgressNotificationParams."""
+    """What ProgressNotificationParams of 2025-11-25 is in 2026-07-28."""
     if "_meta" in o:
         value = _up_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -468,7 +484,7 @@ def _up_ProgressNotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_NotificationMetaObject(o: Json, at: At, trip: Trip) -> Json:
-    """NotificationMetaObject."""
+    """What NotificationMetaObject of 2025-11-25 is in 2026-07-28."""
     if (
         SUBSCRIPTION_ID in o
         and o[SUBSCRIPTION_ID].__class__ is not str
@@ -479,7 +495,7 @@ def _up_NotificationMetaObject(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _up_CancelledNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """CancelledNotificationParams."""
+    """What CancelledNotificationParams of 2025-11-25 is in 2026-07-28."""
     if "requestId" not in o:
         raise refused(
             (at, "requestId"),
@@ -507,21 +523,24 @@ def _down_error(o: Json, at: At, trip: Trip) -> Json:
             "-32020 becomes -32600",
             "The older code for a request that contradicts itself.",
         )
-        return {**o, "error": {**error, "code": -32600}}
+        error = {**error, "code": -32600}
+        return {**o, "error": error}
     if same(code, -32021):
         trip.lose(
             ((at, "error"), "code"),
             "-32021 becomes -32600",
             "The older code for a request that cannot be served as it stands.",
         )
-        return {**o, "error": {**error, "code": -32600}}
+        error = {**error, "code": -32600}
+        return {**o, "error": error}
     if same(code, -32022):
         trip.lose(
             ((at, "error"), "code"),
             "-32022 becomes -32602",
             "The older lifecycle answers an unknown version with this code, and the same data.",
         )
-        return {**o, "error": {**error, "code": -32602}}
+        error = {**error, "code": -32602}
+        return {**o, "error": error}
     return o
 
 
@@ -543,26 +562,29 @@ def _down_error_of_resources_read(o: Json, at: At, trip: Trip) -> Json:
             "-32020 becomes -32600",
             "The older code for a request that contradicts itself.",
         )
-        return {**o, "error": {**error, "code": -32600}}
+        error = {**error, "code": -32600}
+        return {**o, "error": error}
     if same(code, -32021):
         trip.lose(
             ((at, "error"), "code"),
             "-32021 becomes -32600",
             "The older code for a request that cannot be served as it stands.",
         )
-        return {**o, "error": {**error, "code": -32600}}
+        error = {**error, "code": -32600}
+        return {**o, "error": error}
     if same(code, -32022):
         trip.lose(
             ((at, "error"), "code"),
             "-32022 becomes -32602",
             "The older lifecycle answers an unknown version with this code, and the same data.",
         )
-        return {**o, "error": {**error, "code": -32602}}
+        error = {**error, "code": -32602}
+        return {**o, "error": error}
     return o
 
 
 def _down_Result(o: Json, at: At, trip: Trip) -> Json:
-    """Result."""
+    """What Result of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
             trip.lose(
@@ -579,7 +601,7 @@ def _down_Result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_JSONRPCResultResponse(o: Json, at: At, trip: Trip) -> Json:
-    """JSONRPCResultResponse."""
+    """What JSONRPCResultResponse of 2026-07-28 is in 2025-11-25."""
     value = _down_Result(o["result"], (at, "result"), trip)
     if value is not o["result"]:
         o = {**o, "result": value}
@@ -587,19 +609,19 @@ def _down_JSONRPCResultResponse(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ElicitResult(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitResult."""
+    """What ElicitResult of 2026-07-28 is in 2025-11-25."""
     if "_meta" in o and o["_meta"].__class__ is not dict:
         o = trip.squat(o, "_meta", at, _SQUATTER_DOWN)
     return o
 
 
 def _down_elicitation_create_result(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitResult."""
+    """What ElicitResult of 2026-07-28 is in 2025-11-25."""
     return _down_ElicitResult(o, at, trip)
 
 
 def _down_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestFormParams."""
+    """What ElicitRequestFormParams of 2026-07-28 is in 2025-11-25."""
     if "task" in o and not _is_old_TaskMetadata(o["task"]):
         o = trip.squat(o, "task", at, _SQUATTER_DOWN)
     if "_meta" in o and not _is_old_RequestParamsMeta(o["_meta"]):
@@ -608,7 +630,7 @@ def _down_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ElicitRequestURLParams(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestURLParams."""
+    """What ElicitRequestURLParams of 2026-07-28 is in 2025-11-25."""
     if "elicitationId" in o and o["elicitationId"].__class__ is not str:
         o = trip.squat(o, "elicitationId", at, _SQUATTER_DOWN)
     if "elicitationId" not in o:
@@ -621,14 +643,16 @@ def _down_ElicitRequestURLParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_elicitation_create_params(o: Json, at: At, trip: Trip) -> Json:
-    """ElicitRequestURLParams or ElicitRequestFormParams."""
+    """What ElicitRequestURLParams or ElicitRequestFormParams of 2026-07-28 is in
+    2025-11-25.
+    """
     if "requestedSchema" not in o or _is_new_ElicitRequestURLParams(o):
         return _down_ElicitRequestURLParams(o, at, trip)
     return _down_ElicitRequestFormParams(o, at, trip)
 
 
 def _down_ListRootsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListRootsResult."""
+    """What ListRootsResult of 2026-07-28 is in 2025-11-25."""
     if "_meta" in o and o["_meta"].__class__ is not dict:
         o = trip.squat(o, "_meta", at, _SQUATTER_DOWN)
     return o
@@ -640,7 +664,7 @@ def _down_pass_ListRootsRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_RequestParamsMeta(o: Json, at: At, trip: Trip) -> Json:
-    """RequestParamsMeta."""
+    """What RequestParamsMeta of 2026-07-28 is in 2025-11-25."""
     if (
         "progressToken" in o
         and o["progressToken"].__class__ is not str
@@ -651,7 +675,7 @@ def _down_RequestParamsMeta(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListRootsRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """ListRootsRequestParams, which becomes RequestParams."""
+    """What ListRootsRequestParams of 2026-07-28 is in 2025-11-25."""
     if "_meta" in o:
         value = _down_RequestParamsMeta(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -660,7 +684,7 @@ def _down_ListRootsRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CompleteResult(o: Json, at: At, trip: Trip) -> Json:
-    """CompleteResult."""
+    """What CompleteResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
             trip.lose(
@@ -677,7 +701,7 @@ def _down_CompleteResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CompleteRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CompleteRequestParams."""
+    """What CompleteRequestParams of 2026-07-28 is in 2025-11-25."""
     value = _down_RequestMetaObject(o["_meta"], (at, "_meta"), trip)
     if value is not o["_meta"]:
         o = {**o, "_meta": value} if value else without(o, "_meta")
@@ -685,8 +709,8 @@ def _down_CompleteRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult_content_(o: Json, at: At, trip: Trip) -> Json:
-    """ToolUseContent or ToolResultContent or ImageContent or AudioContent or
-    TextContent.
+    """What ToolUseContent or ToolResultContent or ImageContent or AudioContent or
+    TextContent of 2026-07-28 is in 2025-11-25.
     """
     match o["type"]:
         case "tool_result":
@@ -696,8 +720,8 @@ def _down_CreateMessageResult_content_(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """ToolUseContent or ToolResultContent or ImageContent or AudioContent or
-    TextContent or array.
+    """What ToolUseContent or ToolResultContent or ImageContent or AudioContent or
+    TextContent or array of 2026-07-28 is in 2025-11-25.
     """
     if o.__class__ is list:
         return each(_down_CreateMessageResult_content_, o, at, trip)
@@ -709,7 +733,7 @@ def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageResult."""
+    """What CreateMessageResult of 2026-07-28 is in 2025-11-25."""
     value = _down_CreateMessageResult_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -717,13 +741,13 @@ def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_sampling_createMessage_result(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageResult."""
+    """What CreateMessageResult of 2026-07-28 is in 2025-11-25."""
     return _down_CreateMessageResult(o, at, trip)
 
 
 def _down_SamplingMessage_content_(o: Json, at: At, trip: Trip) -> Json:
-    """ToolUseContent or ToolResultContent or ImageContent or AudioContent or
-    TextContent.
+    """What ToolUseContent or ToolResultContent or ImageContent or AudioContent or
+    TextContent of 2026-07-28 is in 2025-11-25.
     """
     match o["type"]:
         case "tool_result":
@@ -733,20 +757,26 @@ def _down_SamplingMessage_content_(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ToolResultContent(o: Json, at: At, trip: Trip) -> Json:
-    """ToolResultContent."""
+    """What ToolResultContent of 2026-07-28 is in 2025-11-25."""
     if "structuredContent" in o and o["structuredContent"].__class__ is not dict:
         trip.lose(
             (at, "structuredContent"),
-            "`structuredContent` becomes plainer",
+            "`structuredContent` becomes text",
             "The older block holds an object there; any other JSON goes into the text.",
         )
-        o = structured_as_text(o, "structuredContent")
+        o = structured_as_text(
+            o,
+            "structuredContent",
+            at,
+            trip,
+            "The older block holds an object there; any other JSON goes into the text.",
+        )
     return o
 
 
 def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
-    """ToolUseContent or ToolResultContent or ImageContent or AudioContent or
-    TextContent or array.
+    """What ToolUseContent or ToolResultContent or ImageContent or AudioContent or
+    TextContent or array of 2026-07-28 is in 2025-11-25.
     """
     if o.__class__ is list:
         return each(_down_SamplingMessage_content_, o, at, trip)
@@ -758,7 +788,7 @@ def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
-    """SamplingMessage."""
+    """What SamplingMessage of 2026-07-28 is in 2025-11-25."""
     value = _down_SamplingMessage_content(o["content"], (at, "content"), trip)
     if value is not o["content"]:
         o = {**o, "content": value}
@@ -766,7 +796,7 @@ def _down_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CreateMessageRequestParams."""
+    """What CreateMessageRequestParams of 2026-07-28 is in 2025-11-25."""
     value = each(_down_SamplingMessage, o["messages"], (at, "messages"), trip)
     if value is not o["messages"]:
         o = {**o, "messages": value}
@@ -782,7 +812,7 @@ def _down_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_LoggingMessageNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """LoggingMessageNotificationParams."""
+    """What LoggingMessageNotificationParams of 2026-07-28 is in 2025-11-25."""
     if "_meta" in o:
         value = _down_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -791,14 +821,20 @@ def _down_LoggingMessageNotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolResult."""
+    """What CallToolResult of 2026-07-28 is in 2025-11-25."""
     if "structuredContent" in o and o["structuredContent"].__class__ is not dict:
         trip.lose(
             (at, "structuredContent"),
-            "`structuredContent` becomes plainer",
+            "`structuredContent` becomes text",
             "The older result holds an object there; any other JSON goes into the text.",
         )
-        o = structured_as_text(o, "structuredContent")
+        o = structured_as_text(
+            o,
+            "structuredContent",
+            at,
+            trip,
+            "The older result holds an object there; any other JSON goes into the text.",
+        )
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
             trip.lose(
@@ -815,7 +851,7 @@ def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
-    """InputRequiredResult or CallToolResult."""
+    """What InputRequiredResult or CallToolResult of 2026-07-28 is in 2025-11-25."""
     if "content" not in o or _is_new_InputRequiredResult(o):
         raise refused(
             at,
@@ -828,7 +864,7 @@ def _down_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """CallToolRequestParams."""
+    """What CallToolRequestParams of 2026-07-28 is in 2025-11-25."""
     if "inputResponses" in o:
         raise refused(
             (at, "inputResponses"),
@@ -854,21 +890,27 @@ def _down_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ToolInputSchema(o: Json, at: At, trip: Trip) -> Json:
-    """ToolInputSchema."""
+    """What ToolInputSchema of 2026-07-28 is in 2025-11-25."""
     if "properties" in o and not _is_old_ToolInputSchema_properties(o["properties"]):
         trip.lose(
             (at, "properties"),
-            "`properties` becomes plainer",
+            "`properties` has objects for `true` and `false`",
             "The older schema has an object for each property; `true` and `false` have equals there.",
         )
-        o = schemas_as_objects(o, "properties")
+        o = schemas_as_objects(
+            o,
+            "properties",
+            at,
+            trip,
+            "The older schema has an object for each property; `true` and `false` have equals there.",
+        )
     if "required" in o and not _is_old_ElicitResult_content_item_0(o["required"]):
         o = trip.squat(o, "required", at, _SQUATTER_DOWN)
     return o
 
 
 def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
-    """Tool."""
+    """What Tool of 2026-07-28 is in 2025-11-25."""
     if "outputSchema" in o and not _is_old_ToolOutputSchema(o["outputSchema"]):
         trip.lose(
             (at, "outputSchema"),
@@ -885,7 +927,7 @@ def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListToolsResult."""
+    """What ListToolsResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
             trip.lose(
@@ -921,7 +963,7 @@ def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptResult."""
+    """What GetPromptResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
             trip.lose(
@@ -938,7 +980,7 @@ def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_prompts_get_result(o: Json, at: At, trip: Trip) -> Json:
-    """InputRequiredResult or GetPromptResult."""
+    """What InputRequiredResult or GetPromptResult of 2026-07-28 is in 2025-11-25."""
     if "messages" not in o or _is_new_InputRequiredResult(o):
         raise refused(
             at,
@@ -951,7 +993,7 @@ def _down_prompts_get_result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_GetPromptRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """GetPromptRequestParams."""
+    """What GetPromptRequestParams of 2026-07-28 is in 2025-11-25."""
     if "inputResponses" in o:
         raise refused(
             (at, "inputResponses"),
@@ -975,7 +1017,7 @@ def _down_GetPromptRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListPromptsResult."""
+    """What ListPromptsResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
             trip.lose(
@@ -1008,7 +1050,7 @@ def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ResourceUpdatedNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """ResourceUpdatedNotificationParams."""
+    """What ResourceUpdatedNotificationParams of 2026-07-28 is in 2025-11-25."""
     if "_meta" in o:
         value = _down_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -1022,7 +1064,7 @@ def _down_pass_NotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_NotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """NotificationParams."""
+    """What NotificationParams of 2026-07-28 is in 2025-11-25."""
     if "_meta" in o:
         value = _down_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -1031,7 +1073,7 @@ def _down_NotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
-    """ReadResourceResult."""
+    """What ReadResourceResult of 2026-07-28 is in 2025-11-25."""
     if "ttlMs" in o:
         if not same(o["ttlMs"], 0):
             trip.lose(
@@ -1064,7 +1106,7 @@ def _down_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_resources_read_result(o: Json, at: At, trip: Trip) -> Json:
-    """InputRequiredResult or ReadResourceResult."""
+    """What InputRequiredResult or ReadResourceResult of 2026-07-28 is in 2025-11-25."""
     if "contents" not in o or _is_new_InputRequiredResult(o):
         raise refused(
             at,
@@ -1077,7 +1119,7 @@ def _down_resources_read_result(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ReadResourceRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """ReadResourceRequestParams."""
+    """What ReadResourceRequestParams of 2026-07-28 is in 2025-11-25."""
     if "inputResponses" in o:
         raise refused(
             (at, "inputResponses"),
@@ -1101,7 +1143,7 @@ def _down_ReadResourceRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourceTemplatesResult."""
+    """What ListResourceTemplatesResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
             trip.lose(
@@ -1134,7 +1176,7 @@ def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ResultMetaObject(o: Json, at: At, trip: Trip) -> Json:
-    """ResultMetaObject."""
+    """What ResultMetaObject of 2026-07-28 is in 2025-11-25."""
     if SERVER_INFO in o:
         if not same(o[SERVER_INFO], trip.context.server_info):
             trip.lose(
@@ -1147,7 +1189,7 @@ def _down_ResultMetaObject(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
-    """ListResourcesResult."""
+    """What ListResourcesResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
             trip.lose(
@@ -1186,7 +1228,7 @@ def _down_empty_PaginatedRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
-    """RequestMetaObject, which becomes RequestParamsMeta."""
+    """What RequestMetaObject of 2026-07-28 is in 2025-11-25."""
     if PROTOCOL_VERSION in o:
         if not same(o[PROTOCOL_VERSION], "2026-07-28"):
             trip.lose(
@@ -1223,7 +1265,7 @@ def _down_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_PaginatedRequestParams(o: Json, at: At, trip: Trip) -> Json:
-    """PaginatedRequestParams."""
+    """What PaginatedRequestParams of 2026-07-28 is in 2025-11-25."""
     value = _down_RequestMetaObject(o["_meta"], (at, "_meta"), trip)
     if value is not o["_meta"]:
         o = {**o, "_meta": value} if value else without(o, "_meta")
@@ -1231,7 +1273,7 @@ def _down_PaginatedRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ProgressNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """ProgressNotificationParams."""
+    """What ProgressNotificationParams of 2026-07-28 is in 2025-11-25."""
     if "_meta" in o:
         value = _down_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -1240,7 +1282,7 @@ def _down_ProgressNotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_NotificationMetaObject(o: Json, at: At, trip: Trip) -> Json:
-    """NotificationMetaObject."""
+    """What NotificationMetaObject of 2026-07-28 is in 2025-11-25."""
     if SUBSCRIPTION_ID in o:
         trip.lose(
             (at, SUBSCRIPTION_ID),
@@ -1252,7 +1294,7 @@ def _down_NotificationMetaObject(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_CancelledNotificationParams(o: Json, at: At, trip: Trip) -> Json:
-    """CancelledNotificationParams."""
+    """What CancelledNotificationParams of 2026-07-28 is in 2025-11-25."""
     if "_meta" in o:
         value = _down_NotificationMetaObject(o["_meta"], (at, "_meta"), trip)
         if value is not o["_meta"]:
@@ -1306,6 +1348,47 @@ def _is_old_ElicitResult_content_item_0(x: Json) -> bool:
     for item in x:
         if item.__class__ is not str:
             return False
+    return True
+
+
+def _is_old_ElicitRequestURLParams(x: Json) -> bool:
+    """Whether it is a value of ElicitRequestURLParams."""
+    if x.__class__ is not dict:
+        return False
+    if "mode" not in x or x["mode"] != "url":
+        return False
+    if "message" not in x or x["message"].__class__ is not str:
+        return False
+    if "elicitationId" not in x or x["elicitationId"].__class__ is not str:
+        return False
+    if "url" not in x or x["url"].__class__ is not str:
+        return False
+    if "task" in x and not _is_old_TaskMetadata(x["task"]):
+        return False
+    if "_meta" in x and not _is_old_RequestParamsMeta(x["_meta"]):
+        return False
+    return True
+
+
+def _is_old_TaskMetadata(x: Json) -> bool:
+    """Whether it is a value of TaskMetadata."""
+    if x.__class__ is not dict:
+        return False
+    if "ttl" in x and not is_number(x["ttl"]):
+        return False
+    return True
+
+
+def _is_old_RequestParamsMeta(x: Json) -> bool:
+    """Whether it is a value of RequestParamsMeta."""
+    if x.__class__ is not dict:
+        return False
+    if (
+        "progressToken" in x
+        and x["progressToken"].__class__ is not str
+        and not is_number(x["progressToken"])
+    ):
+        return False
     return True
 
 
@@ -1646,28 +1729,6 @@ def _is_old_CallToolResult(x: Json) -> bool:
     if "isError" in x and x["isError"].__class__ is not bool:
         return False
     if "_meta" in x and x["_meta"].__class__ is not dict:
-        return False
-    return True
-
-
-def _is_old_TaskMetadata(x: Json) -> bool:
-    """Whether it is a value of TaskMetadata."""
-    if x.__class__ is not dict:
-        return False
-    if "ttl" in x and not is_number(x["ttl"]):
-        return False
-    return True
-
-
-def _is_old_RequestParamsMeta(x: Json) -> bool:
-    """Whether it is a value of RequestParamsMeta."""
-    if x.__class__ is not dict:
-        return False
-    if (
-        "progressToken" in x
-        and x["progressToken"].__class__ is not str
-        and not is_number(x["progressToken"])
-    ):
         return False
     return True
 
@@ -2866,7 +2927,10 @@ UP: Final[Mapping[str, Mapping[str, Step]]] = {
         "params": _up_CompleteRequestParams,
         "result": _up_CompleteResult,
     },
-    "elicitation/create": {"result": _up_elicitation_create_result},
+    "elicitation/create": {
+        "params": _up_elicitation_create_params,
+        "result": _up_elicitation_create_result,
+    },
     "": {"response": _up_JSONRPCResultResponse, "error": _up_error},
 }
 """How messages of 2025-11-25 become messages of 2026-07-28, where they differ."""
