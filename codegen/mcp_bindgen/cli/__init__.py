@@ -29,6 +29,7 @@ CLOSED: Final = 141
 """Whoever reads our output has closed it; the shell's own code for that."""
 
 VERBS: Final[Mapping[str, str]] = {
+    "convert": "Carry a message from one revision to another, and say what is lost.",
     "diff": "Say what changed between two schemas, and whom it breaks.",
     "generate": "Write the bindings of every revision, or of those named.",
     "inspect": "Say what a schema declares: as text, JSON, facts or JSON Schema.",

@@ -1,0 +1,115 @@
+"""`mcp-bindgen convert`: a message of one revision as a message of another."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.show import safe
+from mcp_bindgen.errors import InputError
+from mcp_bindgen.limits import MAX_MESSAGE_BYTES
+
+if TYPE_CHECKING:
+    from mcp_wire.steps import Context, Converted, Loss
+
+__all__ = ["command"]
+
+_CONTEXT: Final = {
+    "clientInfo": "client_info",
+    "clientCapabilities": "client_capabilities",
+    "serverInfo": "server_info",
+    "logLevel": "log_level",
+}
+"""The members of a context file, and what they are called in Python."""
+
+
+@click.command("convert")
+@click.option("--from", "from_", required=True, metavar="REVISION", help="What it is.")
+@click.option("--to", required=True, metavar="REVISION", help="What it shall be.")
+@click.option("--method", metavar="METHOD", help="The method of the request that it answers.")
+@click.option("--context", metavar="FILE", help="What a handshake agreed, as JSON.")
+@click.option(
+    "--format", type=click.Choice(("text", "json")), default="text", help="How losses are said."
+)
+@click.argument("file", metavar="FILE|-")
+def command(
+    from_: str, to: str, method: str | None, context: str | None, format: str, file: str
+) -> int:
+    """Convert a JSON-RPC message, or a result or an input request without its envelope.
+
+    The message goes to stdout, what it lost to stderr; with `--format json` both go to stdout. A
+    context has clientInfo, clientCapabilities, serverInfo and logLevel, as far as they are known.
+    Exit code 0: nothing was lost; 1: something was; 2: the message is invalid, or refused.
+    """
+    message = _read(file)
+    converted = _converted(message, from_, to, method, _context(context))
+    if format == "json":
+        losses = [loss._asdict() for loss in converted.losses]
+        click.echo(_written({"message": converted.message, "losses": losses}))
+    else:
+        click.echo(_written(converted.message))
+        for loss in converted.losses:
+            click.echo(safe(_told(loss)), err=True)
+    return FINDINGS if converted.losses else OK
+
+
+def _converted(
+    message: Any, from_: str, to: str, method: str | None, context: Context | None
+) -> Converted:
+    from mcp_wire.steps import DecodeError, NeedsContext, StepError, convert
+
+    try:
+        return convert(message, from_, to, method=method, context=context)
+    except DecodeError as error:
+        raise InputError(f"no valid message of {from_}: {error}") from None
+    except NeedsContext as error:
+        raise InputError(
+            str(error), remedy=f"Give --context FILE with {', '.join(_CONTEXT)}."
+        ) from None
+    except StepError as error:
+        raise InputError(str(error)) from None
+    except TypeError as error:
+        raise InputError(str(error), remedy="Give --method METHOD.") from None
+
+
+def _context(file: str | None) -> Context | None:
+    """The context that a file holds. Raises InputError for what is none."""
+    from mcp_wire.steps import Context
+
+    if file is None:
+        return None
+    found = _read(file)
+    unknown = found.keys() - _CONTEXT.keys() if isinstance(found, dict) else {type(found).__name__}
+    if unknown:
+        raise InputError(
+            f"{file}: a context has no {', '.join(map(repr, sorted(unknown)))}",
+            remedy=f"It has {', '.join(_CONTEXT)}.",
+        )
+    return Context(**{_CONTEXT[name]: value for name, value in found.items()})
+
+
+def _read(file: str) -> Any:
+    """The JSON that a file holds, or stdin. Raises InputError."""
+    from mcp_wire._wire import DecodeError, parse
+
+    with click.open_file(file, "rb") as stream:
+        data = stream.read(MAX_MESSAGE_BYTES + 1)
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise InputError(f"{file}: is larger than {MAX_MESSAGE_BYTES} bytes")
+    try:
+        return parse(data)
+    except DecodeError as error:
+        raise InputError(f"{'stdin' if file == '-' else file}: {error}") from None
+
+
+def _written(value: Any) -> str:
+    """One line of JSON; on a terminal only what steers none."""
+    return json.dumps(value, ensure_ascii=sys.stdout.isatty())
+
+
+def _told(loss: Loss) -> str:
+    return f"{loss.path}: {loss.what}. {loss.why}"
