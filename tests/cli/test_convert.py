@@ -93,7 +93,7 @@ def test_what_cannot_be_converted_is_one_message(
     ("text", "said"),
     [
         ('{"clientName": 1}', "'clientName'"),
-        ("[]", "'list'"),
+        ("[]", "a context is an object"),
         ('{"clientCapabilities": 3}', "context.client_capabilities: 2026-07-28 does not take it"),
     ],
 )

@@ -83,10 +83,12 @@ def _context(file: str | None) -> Context | None:
     if file is None:
         return None
     found = _read(file)
-    unknown = found.keys() - _CONTEXT.keys() if isinstance(found, dict) else {type(found).__name__}
+    if found.__class__ is not dict:
+        raise InputError(f"{file}: a context is an object", remedy=f"Of {', '.join(_CONTEXT)}.")
+    unknown = [name for name in found if name not in _CONTEXT]
     if unknown:
         raise InputError(
-            f"{file}: a context has no {', '.join(map(repr, sorted(unknown)))}",
+            f"{file}: a context has no {', '.join(map(repr, unknown))}",
             remedy=f"It has {', '.join(_CONTEXT)}.",
         )
     return Context(**{_CONTEXT[name]: value for name, value in found.items()})
