@@ -5,9 +5,12 @@ from typing import Final
 __all__ = [
     "MAX_DEPTH",
     "MAX_INSTANCES",
+    "MAX_LITERALS",
     "MAX_MESSAGE_BYTES",
     "MAX_OPEN_REQUESTS",
+    "MAX_PLACES",
     "MAX_SCHEMA_BYTES",
+    "MAX_TOOLS",
     "MAX_WEIGHT",
 ]
 
@@ -28,3 +31,12 @@ MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
 MAX_OPEN_REQUESTS: Final = 10_000
 """Requests of one file that are remembered until their answer is found."""
+
+MAX_TOOLS: Final = 4096
+"""Tools of one side of `diff --tools`; a server of the field has up to about 100."""
+
+MAX_PLACES: Final = 20_000
+"""Places that the schemas of one side's tools may come to, each reference followed."""
+
+MAX_LITERALS: Final = 1000
+"""Values of one `enum` that are compared one by one; a longer list is compared as a whole."""

@@ -203,12 +203,12 @@ class _Comparison:
         return here.change(key, spot) if what == "removed" else here.change(key, NOTHING, spot)
 
     def manner(self, field: Field, side: Schema, other: Struct) -> str:
-        if field.required:
-            return "required" if field.const is None else "const"
         relation = self.forward if side is self.old else self.backward
-        if other.index is not None and not relation.holds(field.type, other.index):
-            return "closed"
-        return "optional"
+        refused = other.index is not None and not relation.holds(field.type, other.index)
+        if field.required:
+            alone = "required" if field.const is None else "const"
+            return "required closed" if refused else alone
+        return "closed" if refused else "optional"
 
     def is_envelope(self, at: _Place, field: Field, other: Struct, what: str) -> bool:
         """Whether a message's member was on the wire anyway, by the envelope of the other side."""

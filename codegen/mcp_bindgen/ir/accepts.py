@@ -129,7 +129,7 @@ def _union(schema: Schema, type: Uni, value: Any, path: Path) -> Iterator[Fault]
     if len(found) == len(type.arms):
         deepest = max((f for f in found), key=lambda f: len(f.path), default=Fault(path, "nothing"))
         rivals = [f for f in found if len(f.path) == len(deepest.path)]
-        yield deepest if len(rivals) == 1 else Fault(path, f"one of {len(found)} alternatives")
+        yield deepest if len(rivals) < 2 else Fault(path, f"one of {len(found)} alternatives")
 
 
 _KINDS: Final[dict[str, Callable[[Any], bool]]] = {
