@@ -33,6 +33,7 @@ __all__ = [
     "parse",
     "pins",
     "read_bytes",
+    "read_text",
     "render",
     "require_name",
     "resolve",
@@ -199,6 +200,11 @@ def read_bytes(path: Path) -> bytes:
             f"{path}: cannot be read: {error.strerror or error}",
             remedy="Give a file that exists and that you may read.",
         ) from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises InputError if it cannot be read, or is not UTF-8."""
+    return _decoded(read_bytes(path), str(path))
 
 
 def _decoded(data: bytes, where: str) -> str:

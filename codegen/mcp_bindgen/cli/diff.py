@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -22,13 +23,13 @@ __all__ = ["command"]
 
 _FAIL_ON: Final = ("breaking", "dangerous", "any", "never")
 _FOR: Final = ("client", "server", "bindings", "all")
+_CHOICES: Final = ("text", "json", "markdown")
 _ALL_RULES: Final = "*"
 
 
 @click.command("diff")
-@click.argument("old", required=False, metavar="OLD")
-@click.argument("new", required=False, metavar="NEW")
-@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How.")
+@click.argument("names", nargs=-1, metavar="OLD NEW")
+@click.option("--format", type=click.Choice(_CHOICES), default="text", help="How.")
 @click.option("--for", "whom", type=click.Choice(_FOR), default="all", help="Whom it may break.")
 @click.option("--fail-on", type=click.Choice(_FAIL_ON), default="breaking", help="Exit 1 from.")
 @click.option(
@@ -38,28 +39,80 @@ _ALL_RULES: Final = "*"
     metavar="[RULE]",
     help="Say what a rule means; without one, list all.",
 )
+@click.option("--tools", is_flag=True, help="OLD and NEW are results of tools/list, as JSON.")
+@click.option("--ignore", metavar="FILE", help="Hide the findings that the rows of FILE name.")
+@click.option("--history", is_flag=True, help="Every revision in a row; with names, theirs alone.")
 def command(
-    old: str | None, new: str | None, format: str, whom: str, fail_on: str, explain: str | None
+    names: tuple[str, ...],
+    format: str,
+    whom: str,
+    fail_on: str,
+    explain: str | None,
+    tools: bool,
+    ignore: str | None,
+    history: bool,
 ) -> int:
     """Compare OLD with NEW, each a revision, a schema.ts file or a folder with one."""
     if explain is not None:
         click.echo("\n".join(_explained(explain)))
         return OK
-    if old is None or new is None:
+    if history:
+        if tools or ignore is not None:
+            raise click.UsageError("--history is of the revisions, without --tools and --ignore.")
+        return _history(names, format)
+    if format not in _FORMATS:
+        raise click.UsageError(f"--format {format} is for --history.")
+    if len(names) != 2:
         raise click.UsageError("OLD and NEW are needed: two revisions, files or folders.")
-    report = _compared(old, new, whom)
+    report = _compared(*names, whom, tools)
+    if ignore is not None:
+        report = _without_ignored(report, ignore)
     click.echo(_FORMATS[format](report))
     return FINDINGS if _fails(report, fail_on) else OK
 
 
-def _compared(old: str, new: str, whom: str) -> Report:
+def _compared(old: str, new: str, whom: str, tools: bool) -> Report:
     from dataclasses import replace
 
     from mcp_bindgen.diff.judge import AUDIENCES
-    from mcp_bindgen.diff.report import compare
 
     audiences = AUDIENCES if whom == "all" else tuple(a for a in AUDIENCES if a == whom)
-    return replace(compare(_side(old), _side(new)), audiences=audiences)
+    report = _of_tools(old, new) if tools else _of_schemas(old, new)
+    return replace(report, audiences=audiences)
+
+
+def _of_schemas(old: str, new: str) -> Report:
+    from mcp_bindgen.diff.report import compare
+
+    return compare(_side(old), _side(new))
+
+
+def _of_tools(old: str, new: str) -> Report:
+    from mcp_bindgen.diff.tools import compare, read
+
+    data = [(pins.read_bytes(Path(path)), path) for path in (old, new)]
+    before, after = (read(found, path) for found, path in data)
+    return compare(before, after)
+
+
+def _without_ignored(report: Report, path: str) -> Report:
+    from datetime import date
+
+    from mcp_bindgen.diff.ignore import apply, parse
+
+    rows = parse(pins.read_text(Path(path)), path)
+    return apply(report, rows, date.today())
+
+
+def _history(names: Sequence[str], format: str) -> int:
+    from mcp_bindgen.cli.diff_history import FORMATS
+    from mcp_bindgen.diff.history import history
+
+    if format not in FORMATS:
+        raise click.UsageError(f"--history is told as {', '.join(FORMATS)}, not as {format}.")
+    found = history([_side(revision) for revision in pins.revisions()])
+    click.echo(FORMATS[format](found, names))
+    return OK
 
 
 def _side(text: str) -> Side:

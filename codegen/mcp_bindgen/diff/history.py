@@ -295,7 +295,8 @@ def document(history: History, names: Sequence[str] = ()) -> dict[str, Any]:
     """
     if names:
         asked = [r for name in names for r in related(history, history.row(name))]
-        rows = [_told(row, True) | _with_members(history, row) for row in asked]
+        once = {(row.kind, row.name): row for row in asked}.values()
+        rows = [_told(row, True) | _with_members(history, row) for row in once]
     else:
         rows = [_told(row, False) for row in history.rows]
     return {"format": 1, "revisions": [side.name for side in history.sides], "rows": rows}

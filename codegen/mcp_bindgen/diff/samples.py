@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
@@ -196,7 +197,8 @@ def shared(pair: Pair) -> Any:
 def _hybrids(pair: Pair) -> Iterator[Any]:
     of, read = _opened(pair.writer, pair.of), _opened(pair.reader, pair.read)
     if isinstance(of, Ref) and isinstance(read, Ref):
-        yield _base(pair, of, read)
+        with suppress(UnmakeableError):
+            yield _base(pair, of, read)
     yield from variants(pair.writer, pair.of)
     if pair.read is not None:
         yield from variants(pair.reader, pair.read)

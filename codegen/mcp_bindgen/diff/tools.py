@@ -77,7 +77,7 @@ class Surface:
     members: _Found
 
 
-def read(data: bytes, path: str, name: str) -> Surface:
+def read(data: bytes, path: str) -> Surface:
     """The tools of a file: the result of `tools/list`, the whole response, a list of tools, or
     several pages, one after the other or in a list.
 
@@ -101,9 +101,9 @@ def read(data: bytes, path: str, name: str) -> Surface:
     reader, methods = Reader(), [_method(tool) for tool in tools]
     shapes = [shape for tool in tools for shape in _shapes(tool, reader)]
     digest = sha256(canonical([tool.value for tool in tools]).encode()).hexdigest()
-    schema = Schema(name, path, digest, (*shapes, *reader.declarations), tuple(methods))
+    schema = Schema(path, path, digest, (*shapes, *reader.declarations), tuple(methods))
     rest = {(r.path, r.keyword): r for tool in tools for r in _rest(tool)}
-    return Surface(Side(name, schema, documents[0].document.source), reader, rest)
+    return Surface(Side(path, schema, documents[0].document.source), reader, rest)
 
 
 def _pages(document: Node) -> Iterator[Node]:

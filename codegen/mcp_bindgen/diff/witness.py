@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
@@ -121,9 +122,10 @@ def _without(
 ) -> Iterator[tuple[Any, Path]]:
     place = _path(steps)
     for frame, hole in _frames(pair, steps, side):
-        value: dict[str, Any] = dict(shared(hole))
-        value.pop(member, None)
-        yield _put(frame, place, value), (*place, member)
+        with suppress(UnmakeableError):
+            value: dict[str, Any] = dict(shared(hole))
+            value.pop(member, None)
+            yield _put(frame, place, value), (*place, member)
 
 
 def _frames(pair: Pair, steps: tuple[Step, ...], side: int) -> Iterator[tuple[Any, Pair]]:
