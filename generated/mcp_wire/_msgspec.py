@@ -8,14 +8,22 @@ The native decoder takes what declares all its members. What it refuses, and wha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    NoReturn,
+    TypeAlias,
+    TypeVar,
+)
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
-from ._wire import EMPTY, KINDS, At, EncodeError, Frozen, Json, fault, is_deep, is_json
+from ._wire import EMPTY, KINDS, At, EncodeError, Frozen, Json, extras, fault, is_json
 
 __all__ = [
     "UNSET",
@@ -24,9 +32,13 @@ __all__ = [
     "Model",
     "Open",
     "Unset",
+    "Late",
+    "Rest",
     "decoder",
     "encoder",
-    "is_deep",
+    "keep",
+    "refused",
+    "write",
 ]
 
 _T = TypeVar("_T")
@@ -42,6 +54,7 @@ class _AnyInstance(type):
     """A class of which everything is an instance: what the codecs return is right by itself."""
 
     of: ClassVar[object]
+    read: ClassVar[Callable[[Json, At], Json]]
 
     def __instancecheck__(cls, instance: object) -> bool:
         return True
@@ -62,7 +75,11 @@ else:
                 cls._made[of] = _AnyInstance("Checked", (), {"of": of})
             return cls._made[of]
 
+    def _unknown(obj: Json, at: At) -> NoReturn:
+        raise ValueError("unknown members are for the codec")
+
     Extra = Checked[None]
+    Extra.read = _unknown
 
 
 class Bare(
@@ -88,7 +105,51 @@ class Open(Frozen):
     `wire_` is the JSON it was read from, where that is all it holds; then it is written as it is.
     """
 
-    wire_: ClassVar[Json] = None
+    __slots__ = ("wire_",)
+    if TYPE_CHECKING:
+        wire_: Json
+
+
+keep: Final[Callable[[Open, Json], None]] = Open.__dict__["wire_"].__set__
+"""Sets `wire_`."""
+
+
+if TYPE_CHECKING:
+
+    def Late(wire: str) -> Any: ...  # noqa: N802
+    def Rest(*wires: str) -> Any: ...  # noqa: N802
+
+else:
+
+    class Late:
+        """An optional member that is read from `wire_` when it is first asked for."""
+
+        absent = UNSET
+
+        def __init__(self, *wires: str) -> None:
+            self.wires = wires
+
+        def __set_name__(self, owner: type[Open], name: str) -> None:
+            self.name = name
+
+        def __get__(self, value: Open | None, owner: type[Open]) -> Json:
+            if value is None:
+                return self.absent
+            wire = getattr(value, "wire_", None)
+            found = self.absent if wire is None else self.read(wire)
+            value.__dict__[self.name] = found
+            return found
+
+        def read(self, wire: Json) -> Json:
+            return wire.get(self.wires[0], UNSET)
+
+    class Rest(Late):
+        """The members with other names."""
+
+        absent = EMPTY
+
+        def read(self, wire: Json) -> Json:
+            return extras(wire, frozenset(self.wires)) or EMPTY
 
 
 def decoder(
@@ -97,9 +158,11 @@ def decoder(
     """The native decoder of a type; a lone struct is read as one of two, so that its tag counts."""
 
     def hook(cls: Any, obj: Json) -> Json:
-        if cls.of is None:
-            raise ValueError("unknown members are for the codec")
-        return readers[cls.of](obj, None)
+        try:
+            read = cls.read
+        except AttributeError:
+            read = cls.read = readers[cls.of]
+        return read(obj, None)
 
     return msgspec.json.Decoder(_with_tag(T), dec_hook=hook).decode
 
@@ -122,14 +185,12 @@ def encoder(
 
     def hook(value: object) -> Json:
         if isinstance(value, Open):
-            return value.wire_ or writers[value.__class__](value)
+            wire = getattr(value, "wire_", None)
+            return writers[value.__class__](value) if wire is None else wire
         raise TypeError(type(value).__name__)
 
     return msgspec.json.Encoder(enc_hook=hook).encode
 
-
-has_null: Final = re.compile(b"null").search
-"""Sooner done than `b"null" in text`."""
 
 _plain: Final = msgspec.json.Encoder().encode
 

@@ -32,7 +32,6 @@ from ._wire import (
     check_depth,
     dump,
     fault,
-    is_deep,
     is_json,
     parse,
     set_,
@@ -228,8 +227,6 @@ def write_text(value: object) -> bytes:
         raise fault(write_object(value)) from None
     if (b"I" in text or b"N" in text) and (b"Infinity" in text or b"NaN" in text):
         return dump(write_object(value))
-    if is_deep(text):
-        raise fault(write_object(value))
     return text
 
 

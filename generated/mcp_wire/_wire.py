@@ -380,13 +380,13 @@ def no_extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> NoReturn:
     raise AssertionError("a member was counted that is not there")
 
 
-_new = object.__new__
+new = object.__new__
 _set = object.__setattr__
 
 
 def build(cls: type[_T], members: dict[str, Json]) -> _T:
     """An instance with these attributes; the checks were made."""
-    made = _new(cls)
+    made = new(cls)
     _set(made, "__dict__", members)
     return made
 
@@ -512,32 +512,42 @@ def check_depth(data: bytes | bytearray | memoryview | str) -> None:
 
 
 def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
-    """Whether brackets outside strings nest deeper than MAX_DEPTH.
+    """Whether brackets outside strings nest deeper than MAX_DEPTH, in what is JSON.
 
-    All but brackets and quotes is cut out, then the strings; then every round takes away the
-    innermost pairs, of one sort: which bracket closes which is for the parser.
+    All but brackets is cut out, then those in strings, if quotes do not stand in pairs; then every
+    round takes away the innermost pairs, of one sort: which bracket closes which is for the parser.
     """
-    if len(data) <= 2 * MAX_DEPTH:
-        return False
-    raw = (
-        data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-    )
-    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
+    raw: bytes | bytearray
+    if isinstance(data, bytes | bytearray):
+        raw = data
+    elif isinstance(data, str):
+        raw = data.encode("utf-8", "surrogatepass")
+    else:
+        raw = bytes(data)
+    brackets = raw.translate(_ONE_SORT, _NO_BRACKETS)
+    if len(brackets) <= 2 * MAX_DEPTH:
         return False
     if b"\\" in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = raw.translate(_ONE_SORT, _NO_STRUCTURE).replace(b'""', b"")
-    if b'"' in brackets:
-        brackets = b"".join(brackets.split(b'"')[::2])
-    for _ in range(MAX_DEPTH):
+    quoted = raw.translate(_ONE_SORT, _NO_STRUCTURE)
+    if 2 * quoted.count(b'""') + len(brackets) != len(quoted):
+        brackets = b"".join(quoted.replace(b'""', b"").split(b'"')[::2])
+    return _rounds(brackets) > MAX_DEPTH
+
+
+def _rounds(brackets: bytes | bytearray) -> int:
+    """How deep pairs of brackets nest, as far as it matters."""
+    rounds = 0
+    while rounds <= MAX_DEPTH and len(brackets) > 2 * (MAX_DEPTH - rounds):
         rest = brackets.replace(b"[]", b"")
-        if not rest or rest == brackets:
-            return False
-        brackets = rest
-    return True
+        if len(rest) == len(brackets):
+            break
+        brackets, rounds = rest, rounds + 1
+    return rounds
 
 
 _ONE_SORT: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 _NO_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
 
 _encode: Final = json.JSONEncoder(
@@ -551,8 +561,6 @@ def dump(value: Any) -> bytes:
         text = _encode(value).encode()
     except (ValueError, TypeError, RecursionError):
         raise fault(value) from None
-    if is_deep(text):
-        raise fault(value)
     return text
 
 

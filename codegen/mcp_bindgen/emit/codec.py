@@ -39,7 +39,22 @@ Construct: TypeAlias = Callable[[Struct, list[tuple[str, str]]], Code]
 _PLACE: Final = "at"
 _NEW: Final = frozenset(
     (
-        *("o", "at", "n", "get", "x", "extra", "build", "wrong", "extras", "no_extras", "merge"),
+        *(
+            "o",
+            "at",
+            "n",
+            "get",
+            "x",
+            "extra",
+            "made",
+            "new",
+            "keep",
+            "build",
+            "wrong",
+            "extras",
+            "no_extras",
+            "merge",
+        ),
         *("is_number", "read_string", "read_number", "read_boolean", "read_null", "read_object"),
         *("read_any", "read_array", "read_strings", "read_map", "read_tuple"),
         *("check_array", "check_map", "check_objects"),
@@ -84,10 +99,18 @@ def _deeper(lines: Iterable[Line], by: int = 1) -> Iterator[Line]:
 class Codec:
     """The functions that a module needs, by name, in the order in which they are first needed."""
 
-    def __init__(self, schema: Schema, unknown: str, construct: Construct) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        unknown: str,
+        construct: Construct,
+        late: Callable[[Struct], bool] = lambda _: False,
+    ) -> None:
+        """`late` says of which structs the members are read when they are asked for."""
         self.schema = schema
         self.unknown = unknown
         self.construct = construct
+        self.late = late
         self.functions: dict[str, list[str]] = {}
         self.shared: set[str] = set()
         self._named: dict[Type, str] = {}
@@ -371,8 +394,11 @@ class Codec:
         optional = [f for f in struct.fields if not f.required]
         counts = self.keeps(struct) or self.unknown == "reject"
         yield from self._refuse("o.__class__ is not dict", _PLACE, "object", "o")
-        if struct.fields:
+        if any(f.required for f in struct.fields) or (struct.fields and not self.late(struct)):
             yield Line(0, "get = o.get")
+        if self.late(struct):
+            yield from self._unread(struct)
+            return
         for field in required:
             yield from self._field(struct, field, counts)
         if optional:
@@ -386,6 +412,26 @@ class Codec:
             yield from self._extras(struct, "n" if optional else str(len(required)))
         extra = [("extra_", "extra")] if self.keeps(struct) else []
         yield Line(0, "return ", self._made(struct, struct.fields, extra))
+
+    def _unread(self, struct: Struct) -> Iterator[Line]:
+        """The checks, and a value that keeps what it was read from."""
+        for field in sorted(struct.fields, key=lambda f: not f.required):
+            if field.required:
+                yield from self._field(struct, field, counts=False)
+            else:
+                yield from self._present(struct, field)
+        yield Line(0, "made = ", call(self.use("new"), struct.name))
+        yield Line(0, "", call("keep", "made", "o"))
+        yield Line(0, "return made")
+
+    def _present(self, struct: Struct, field: Field) -> Iterator[Line]:
+        var, wire = _local(field), literal(field.wire)
+        at = _at(_PLACE, field.wire)
+        checks = list(self.check(field.type, var, at, f"{struct.name}_{field.name}"))
+        if checks and not _is_any(self.schema, field.type):
+            yield Line(0, f"if {wire} in o:")
+            yield Line(1, f"{var} = o[{wire}]")
+            yield from _deeper(checks)
 
     def _made(
         self,

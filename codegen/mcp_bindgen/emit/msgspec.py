@@ -49,19 +49,21 @@ _IMPORTS: Final = frozenset(("EMPTY", "At", "DecodeError", "Json", "Writers")) |
 def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_msgspec.py.jinja places."""
     gears = _Gears(schema)
-    codec = Codec(schema, options.unknown, gears.built)
+    codec = Codec(schema, options.unknown, gears.built, gears.late)
     used = _Annotator(schema, gears, codec)
     structs = [Row(s.name, tuple(_class(used, codec, s))) for s in schema.structs.values()]
     rows = module_rows(schema, used, structs)
     lines = [line for row in (*structs, *rows["aliases"]) for line in row.lines]
     rows |= codec_rows(schema, codec)
     imports = (_IMPORTS | codec.shared | {"build"}) - {"UNSET"}
-    if not gears.open:
+    if all(codec.late(schema.structs[name]) for name in gears.open):
         imports -= {"build"}
-    names = ("Bare", "Checked", "Model", "Open")
+    names = ("Bare", "Checked", "Late", "Model", "Open", "Rest")
     return rows | {
         "imports": sorted(imports, key=import_order),
-        "bases": [n for n in names if any(f"({n}" in x or f"{n}[" in x for x in lines)],
+        "bases": [
+            n for n in names if n in used.lates or any(f"({n}" in x or f"{n}[" in x for x in lines)
+        ],
         "checked": [f"{code}: {reader}" for code, reader in used.checked.items()],
         "codec_only": [name for name in schema.types if not gears.top(Ref(name))],
     }
@@ -118,8 +120,6 @@ class _Gears:
     def built(self, struct: Struct, values: list[tuple[str, str]]) -> Code:
         if struct.name in self.open:
             pairs = tuple(f"{literal(name)}: {value}" for name, value in values)
-            if self.is_json(struct):
-                pairs += ('"wire_": o',)
             return call("build", struct.name, Group("{", pairs, "}"))
         return call(struct.name, *(f"{name}={value}" for name, value in values))
 
@@ -127,6 +127,12 @@ class _Gears:
         """Whether all that a struct holds is JSON, so that what it was read from can be written."""
         types = [f.type for f in struct.fields] + ([struct.index] if struct.index else [])
         return not any(_structs(self.schema, t, set()) for t in types)
+
+    def late(self, struct: Struct) -> bool:
+        """Whether the members of a struct are read from what it keeps, when they are asked for."""
+        given = any(f.required and f.const is None for f in struct.fields)
+        index = struct.index is not None and self._is_any(struct.index)
+        return struct.name in self.open and index and not given and self.is_json(struct)
 
     def alone(self, type: Type) -> bool:
         """Whether the native gear reads a type exactly, where it stands by itself."""
@@ -204,6 +210,12 @@ class _Annotator(Annotator):
         self.gears = gears
         self.codec = codec
         self.checked: dict[str, str] = {}
+        self.lates: set[str] = set()
+
+    def late(self, name: str) -> str:
+        """A descriptor of the shared module, noted for the import."""
+        self.lates.add(name)
+        return name
 
     def code(self, type: Type) -> Code:
         if self.gears.alone(type):
@@ -238,13 +250,16 @@ def _class(used: _Annotator, codec: Codec, struct: Struct) -> Iterator[str]:
         options += (f"tag_field={literal(const.wire)}", f"tag={literal(const.const)}")
     head = Group(f"class {struct.name}(", (base, *options), ")")
     yield from lay("", "", head, ":")
-    body = [*opening(struct), *(x for f in struct.fields for x in _field(used, f, is_open))]
+    late = codec.late(struct)
+    body = [*opening(struct), *(x for f in struct.fields for x in _field(used, f, is_open, late))]
     if is_open and codec.keeps(struct):
-        body += [f"{STEP}extra_: Mapping[str, Any] = EMPTY"]
+        wires = (literal(field.wire) for field in struct.fields)
+        rest = call(used.late("Rest"), *wires) if late else "EMPTY"
+        body += member(STEP, "extra_", "Mapping[str, Any]", rest)
     yield from body_lines(body)
 
 
-def _field(used: _Annotator, field: Field, is_open: bool) -> Iterator[str]:
+def _field(used: _Annotator, field: Field, is_open: bool, late: bool) -> Iterator[str]:
     renamed = field.wire != field.name
     if renamed and is_open:
         yield f"{STEP}# {literal(field.wire)}"
@@ -257,7 +272,10 @@ def _field(used: _Annotator, field: Field, is_open: bool) -> Iterator[str]:
         code = plain.of(field.type)
         used.text.append(flat(code))
         code = code if field.required else optional(code, "Unset")
-        yield from member(STEP, field.name, code, _default(field, renamed and not is_open))
+        default = _default(field, renamed and not is_open)
+        if late:
+            default = call(used.late("Late"), literal(field.wire))
+        yield from member(STEP, field.name, code, default)
     yield from docstring(STEP, told(field))
 
 

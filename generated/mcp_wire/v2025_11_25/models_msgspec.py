@@ -18,13 +18,14 @@ from msgspec import Meta, MsgspecError, field
 from .._msgspec import (
     UNSET,
     Checked,
+    Late,
     Model,
     Open,
+    Rest,
     Unset,
     decoder,
     encoder,
-    has_null,
-    is_deep,
+    keep,
     refused,
     write,
 )
@@ -42,6 +43,7 @@ from .._wire import (
     extras,
     is_number,
     merge,
+    new,
     parse,
     plain_writers,
     read_array,
@@ -292,11 +294,11 @@ class RequestParamsMeta(Open):
     """Value of `RequestParams._meta`."""
 
     # "progressToken"
-    progress_token: ProgressToken | Unset = UNSET
+    progress_token: ProgressToken | Unset = Late("progressToken")
     """Asks for progress notifications that carry this token; absent means that none
     are wanted.
     """
-    extra_: Mapping[str, Any] = EMPTY
+    extra_: Mapping[str, Any] = Rest("progressToken")
 
 
 class RequestParams(Model, frozen=True, kw_only=True):
@@ -770,12 +772,12 @@ class PaginatedResult(Open):
     """What pages of lists have in common."""
 
     # "nextCursor"
-    next_cursor: Cursor | Unset = UNSET
+    next_cursor: Cursor | Unset = Late("nextCursor")
     """Cursor for the next page; absent on the last one."""
     # "_meta"
-    meta: dict[str, Any] | Unset = UNSET
+    meta: dict[str, Any] | Unset = Late("_meta")
     """Metadata kept apart from the outcome itself."""
-    extra_: Mapping[str, Any] = EMPTY
+    extra_: Mapping[str, Any] = Rest("nextCursor", "_meta")
 
 
 class ListResourcesRequest(Open):
@@ -2364,18 +2366,14 @@ def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
     The native encoder writes null for NaN, and unknown members under a name of their own with a
-    null in it: where there is one, the codec writes. Raises EncodeError for what JSON has no form
-    for, inside unknown members too.
+    null in it: where there is one (`rfind` looks for it soonest), the codec writes. Raises
+    EncodeError for what JSON has no form for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    if has_null(text):
-        text = write(to_wire(value))
-    if len(text) > 256 and is_deep(text):
-        raise refused(value, to_wire)
-    return text
+    return text if text.rfind(b"null") < 0 else write(to_wire(value))
 
 
 @overload
@@ -2796,21 +2794,12 @@ def _write_TaskAugmentedRequestParams(x: TaskAugmentedRequestParams) -> Json:
 def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(RequestParamsMeta, {"wire_": o})
-    n = 0
-    progress_token = get("progressToken", UNSET)
-    if progress_token is not UNSET:
+    if "progressToken" in o:
+        progress_token = o["progressToken"]
         progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RequestParamsMeta_members)
-    return build(
-        RequestParamsMeta,
-        {"progress_token": progress_token, "extra_": extra, "wire_": o},
-    )
+    made = new(RequestParamsMeta)
+    keep(made, o)
+    return made
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
@@ -4357,27 +4346,17 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
 def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(PaginatedResult, {"wire_": o})
-    n = 0
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
+    if "nextCursor" in o:
+        next_cursor = o["nextCursor"]
         if next_cursor.__class__ is not str:
             raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
+    if "_meta" in o:
+        meta = o["_meta"]
         if meta.__class__ is not dict:
             raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedResult_members)
-    return build(
-        PaginatedResult,
-        {"next_cursor": next_cursor, "meta": meta, "extra_": extra, "wire_": o},
-    )
+    made = new(PaginatedResult)
+    keep(made, o)
+    return made
 
 
 def _write_PaginatedResult(x: PaginatedResult) -> Json:

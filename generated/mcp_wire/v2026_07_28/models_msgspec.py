@@ -18,13 +18,14 @@ from msgspec import Meta, MsgspecError, field
 from .._msgspec import (
     UNSET,
     Checked,
+    Late,
     Model,
     Open,
+    Rest,
     Unset,
     decoder,
     encoder,
-    has_null,
-    is_deep,
+    keep,
     refused,
     write,
 )
@@ -41,6 +42,7 @@ from .._wire import (
     extras,
     is_number,
     merge,
+    new,
     parse,
     plain_writers,
     read_any,
@@ -317,11 +319,11 @@ class NotificationMetaObject(Open):
     """Metadata of a notification."""
 
     # "io.modelcontextprotocol/subscriptionId"
-    subscription_id: RequestId | Unset = UNSET
+    subscription_id: RequestId | Unset = Late("io.modelcontextprotocol/subscriptionId")
     """Id of the `subscriptions/listen` request on whose stream this is sent; absent
     on other notifications.
     """
-    extra_: Mapping[str, Any] = EMPTY
+    extra_: Mapping[str, Any] = Rest("io.modelcontextprotocol/subscriptionId")
 
 
 class ResultMetaObject(Open):
@@ -1712,19 +1714,19 @@ class ToolInputSchema(Open):
     """Value of `Tool.inputSchema`."""
 
     # "$schema"
-    schema_: str | Unset = UNSET
+    schema_: str | Unset = Late("$schema")
     """URI of the JSON Schema dialect; absent means 2020-12."""
     type: ClassVar[Literal["object"]] = "object"
-    extra_: Mapping[str, Any] = EMPTY
+    extra_: Mapping[str, Any] = Rest("$schema", "type")
 
 
 class ToolOutputSchema(Open):
     """Value of `Tool.outputSchema`."""
 
     # "$schema"
-    schema_: str | Unset = UNSET
+    schema_: str | Unset = Late("$schema")
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    extra_: Mapping[str, Any] = EMPTY
+    extra_: Mapping[str, Any] = Rest("$schema")
 
 
 class LoggingMessageNotificationParams(Model, frozen=True, kw_only=True):
@@ -2520,18 +2522,14 @@ def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
     The native encoder writes null for NaN, and unknown members under a name of their own with a
-    null in it: where there is one, the codec writes. Raises EncodeError for what JSON has no form
-    for, inside unknown members too.
+    null in it: where there is one (`rfind` looks for it soonest), the codec writes. Raises
+    EncodeError for what JSON has no form for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    if has_null(text):
-        text = write(to_wire(value))
-    if len(text) > 256 and is_deep(text):
-        raise refused(value, to_wire)
-    return text
+    return text if text.rfind(b"null") < 0 else write(to_wire(value))
 
 
 @overload
@@ -3020,23 +3018,14 @@ def _write_RequestMetaObject(x: RequestMetaObject) -> Json:
 def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(NotificationMetaObject, {"wire_": o})
-    n = 0
-    subscription_id = get("io.modelcontextprotocol/subscriptionId", UNSET)
-    if subscription_id is not UNSET:
+    if "io.modelcontextprotocol/subscriptionId" in o:
+        subscription_id = o["io.modelcontextprotocol/subscriptionId"]
         subscription_id = _read_ProgressToken(
             subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
         )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NotificationMetaObject_members)
-    return build(
-        NotificationMetaObject,
-        {"subscription_id": subscription_id, "extra_": extra, "wire_": o},
-    )
+    made = new(NotificationMetaObject)
+    keep(made, o)
+    return made
 
 
 def _write_NotificationMetaObject(x: NotificationMetaObject) -> Json:
@@ -7030,18 +7019,13 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     get = o.get
     if get("type") != "object":
         raise wrong((at, "type"), '"object"', get("type", UNSET))
-    if len(o) == 1:
-        return build(ToolInputSchema, {"wire_": o})
-    n = 1
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
+    if "$schema" in o:
+        schema_ = o["$schema"]
         if schema_.__class__ is not str:
             raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolInputSchema_members)
-    return build(ToolInputSchema, {"schema_": schema_, "extra_": extra, "wire_": o})
+    made = new(ToolInputSchema)
+    keep(made, o)
+    return made
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
@@ -7056,19 +7040,13 @@ def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
 def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ToolOutputSchema, {"wire_": o})
-    n = 0
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
+    if "$schema" in o:
+        schema_ = o["$schema"]
         if schema_.__class__ is not str:
             raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolOutputSchema_members)
-    return build(ToolOutputSchema, {"schema_": schema_, "extra_": extra, "wire_": o})
+    made = new(ToolOutputSchema)
+    keep(made, o)
+    return made
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
