@@ -136,7 +136,8 @@ def bindgen_stands_alone(module: Module) -> Iterator[str]:
     """mcp_bindgen runs without what it writes; the command line's verbs may reach for it."""
     in_cli = module.parts[1:2] == ["cli"]
     for found in module.imports:
-        if found.within("mcp_wire", "mcp_runtime") and not (in_cli and found.lazy):
+        unseen = found.lazy or found.typing
+        if found.within("mcp_wire", "mcp_runtime") and not (in_cli and unseen):
             yield f"{module.name}:{found.line}: imports {found.name}"
 
 
