@@ -38,5 +38,5 @@ MAX_TOOLS: Final = 4096
 MAX_PLACES: Final = 20_000
 """Places that the schemas of one side's tools may come to, each reference followed."""
 
-MAX_LITERALS: Final = 1000
+MAX_LITERALS: Final = 512
 """Values of one `enum` that are compared one by one; a longer list is compared as a whole."""

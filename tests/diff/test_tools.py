@@ -278,6 +278,16 @@ def test_an_output_that_is_new_or_gone_is_told() -> None:
     assert verdicts(gone["TOOL_OUTPUT_REMOVED t.output"]) == ("breaks", "holds", "breaks")
 
 
+def test_a_tool_that_is_perhaps_renamed_is_told_so() -> None:
+    old = [tool("getSum"), tool("a_b"), tool("gone")]
+    new = [tool("get-sum"), tool("aB"), tool("A.b"), tool("come")]
+    notes = {f.change.path: f.change.note for f in report(old, new).findings if f.change.note}
+    assert notes == {
+        "getSum": "perhaps renamed: see get-sum",
+        "get-sum": "perhaps renamed: see getSum",
+    }
+
+
 # ---- shapes
 
 
@@ -421,6 +431,10 @@ def test_a_description_inside_a_schema_informs() -> None:
 def test_a_tag_of_a_member_informs(key: str, value: Any) -> None:
     found = inputs(object_of(a={}), object_of(a={key: value}))
     assert [(k, f.severity) for k, f in found.items()] == [("TAG_CHANGED t.input.a", "docs")]
+
+
+def test_no_task_support_is_said_by_absence_too() -> None:
+    assert diff(tool(), tool(execution={"taskSupport": "forbidden"})) == {}
 
 
 def test_whether_a_call_is_a_task_is_dangerous() -> None:
@@ -580,3 +594,48 @@ def shut(schema: Any) -> Any:
     listed = {key: shut(value) for key, value in schema["properties"].items()}
     required = {key: schema.get("additionalProperties", True) for key in schema["required"]}
     return inner | {"properties": required | listed, "additionalProperties": False}
+
+
+# ---- hostile shapes
+
+
+def node(*arms: Any) -> Any:
+    """A required member that is one of `arms`, in which `#/$defs/N` is the same again."""
+    return object_of(["a"], a={"$ref": "#/$defs/N"}) | {"$defs": {"N": {"anyOf": list(arms)}}}
+
+
+AGAIN = {"$ref": "#/$defs/N"}
+ENDLESS = object_of(["n"], n=AGAIN)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        (
+            node(*(object_of(["n", k], n=AGAIN, **{k: {"const": k}}) for k in map(str, range(30)))),
+            node(object_of(["n"], n=AGAIN)),
+            "t.input.a",
+        ),
+        (
+            node(ENDLESS, {"type": "integer", "minimum": 5}),
+            node(ENDLESS, {"type": "integer", "minimum": 7}),
+            "t.input.a",
+        ),
+        (
+            node(ENDLESS, {"type": "array", "minItems": 1, "items": AGAIN}),
+            node(ENDLESS, {"type": "array", "minItems": 2, "items": AGAIN}),
+            "t.input.a",
+        ),
+    ],
+)
+def test_what_stands_in_itself_many_times_is_compared_in_time(
+    old: Any, new: Any, path: str
+) -> None:
+    found = inputs(old, new)
+    assert {f.change.path[: len(path)] for f in found.values()} == {path}
+
+
+def test_a_list_as_long_as_is_admitted_is_compared_in_time() -> None:
+    tools = [tool(str(n), object_of(a=STRING)) for n in range(MAX_TOOLS)]
+    changed = [*tools[:-1], tool(tools[-1]["name"], object_of(["a"], a=STRING))]
+    assert [f.rule.id for f in report(tools, changed).findings] == ["MEMBER_BECAME_REQUIRED"]

@@ -14,7 +14,20 @@ from typing import Final, Literal, TypeAlias
 from mcp_bindgen.diff.changes import ITEM, VALUE, Owner
 from mcp_bindgen.diff.pairing import Pairing
 from mcp_bindgen.diff.relate import leaves, unaliased
-from mcp_bindgen.ir.model import Arr, Bounded, Map, Method, Ref, Schema, Struct, Tup, Type, Uni
+from mcp_bindgen.ir.model import (
+    Arr,
+    Bounded,
+    Lit,
+    Map,
+    Method,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
 
 __all__ = [
     "TO_CLIENT",
@@ -205,8 +218,8 @@ def _members(pairing: Pairing, a: str, b: str, route: Route) -> Iterator[tuple[T
 
 def _arms(pairing: Pairing, a: Type, b: Type, route: Route) -> Iterator[tuple[Type, Type, Route]]:
     mine, theirs = leaves(pairing.old, a), leaves(pairing.new, b)
-    for x in mine:
-        for y in theirs:
+    for x in filter(_is_walkable, mine):
+        for y in filter(_is_walkable, theirs):
             if pairing.same(x, y) or not (isinstance(x, Ref) and isinstance(y, Ref)):
                 yield x, y, route.below((x, y), len(mine) == 1, len(theirs) == 1)
     named = [x for x in mine if isinstance(x, Ref)], [y for y in theirs if isinstance(y, Ref)]
@@ -217,6 +230,10 @@ def _arms(pairing: Pairing, a: Type, b: Type, route: Route) -> Iterator[tuple[Ty
                 yield x, y, route.below((x, y), len(mine) == 1, len(theirs) == 1)
     for one_sided in _aliases(pairing, a, b):
         yield *one_sided, route
+
+
+def _is_walkable(type: Type) -> bool:
+    return not isinstance(type, Lit | Prim)
 
 
 def _aliases(pairing: Pairing, a: Type, b: Type) -> Iterator[tuple[Type, Type]]:

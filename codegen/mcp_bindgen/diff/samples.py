@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Final
+from math import ceil, floor
+from typing import Any, Final, TypeAlias
 
 from mcp_bindgen.diff.changes import ITEM, VALUE
 from mcp_bindgen.diff.reach import Step
@@ -47,15 +48,37 @@ class UnmakeableError(Exception):
     """No finite value of the type was found."""
 
 
-def smallest(schema: Schema, type: Type, depth: int = 0) -> Any:
+_Made: TypeAlias = dict[tuple[str, int], Any]
+"""What was made of a name at a depth; UnmakeableError itself where nothing was."""
+
+
+def smallest(schema: Schema, type: Type) -> Any:
     """The smallest value of a type. Raises UnmakeableError."""
+    return _smallest(schema, type, 0, {})
+
+
+def _smallest(schema: Schema, type: Type, depth: int, made: _Made) -> Any:
+    if not isinstance(type, Ref):
+        return _made_of(schema, type, depth, made)
+    key = type.name, depth
+    if key not in made:
+        try:
+            made[key] = _made_of(schema, type, depth, made)
+        except UnmakeableError:
+            made[key] = UnmakeableError
+    if made[key] is UnmakeableError:
+        raise UnmakeableError
+    return made[key]
+
+
+def _made_of(schema: Schema, type: Type, depth: int, made: _Made) -> Any:
     if depth > _DEEPEST:
         raise UnmakeableError
     match found := unaliased(schema, type):
         case Ref():
             struct = schema.structs[found.name]
             need = (f for f in struct.fields if f.required)
-            return {f.wire: smallest(schema, f.type, depth + 1) for f in need}
+            return {f.wire: _smallest(schema, f.type, depth + 1, made) for f in need}
         case Lit():
             return found.value
         case Arr():
@@ -63,43 +86,54 @@ def smallest(schema: Schema, type: Type, depth: int = 0) -> Any:
         case Map():
             return {}
         case Tup():
-            return [smallest(schema, e.type, depth + 1) for e in found.of if not e.optional]
+            places = (e.type for e in found.of if not e.optional)
+            return [_smallest(schema, place, depth + 1, made) for place in places]
         case Prim():
             return _SAMPLES.get(found.name, _ANY)[0]
         case Bounded():
-            return _within(schema, found)
+            return _within(schema, found, depth, made)
         case Uni():
-            return _least(schema, found, depth)
+            return _least(schema, found, depth, made)
 
 
-def _least(schema: Schema, type: Uni, depth: int) -> Any:
+def _least(schema: Schema, type: Uni, depth: int, made: _Made) -> Any:
     """The smallest value among the arms, by the length of its JSON."""
-    made: list[Any] = []
+    values: list[Any] = []
     for arm in type.arms:
-        try:
-            made.append(smallest(schema, arm, depth + 1))
-        except UnmakeableError:
-            continue
-    if not made:
+        with suppress(UnmakeableError):
+            values.append(_smallest(schema, arm, depth + 1, made))
+    if not values:
         raise UnmakeableError
-    return min(made, key=lambda value: len(json.dumps(value)))
+    return min(values, key=lambda value: len(json.dumps(value)))
 
 
-def _within(schema: Schema, type: Bounded) -> Any:
-    for value in _candidates(schema, type):
+def _within(schema: Schema, type: Bounded, depth: int, made: _Made) -> Any:
+    for value in _candidates(schema, type, depth, made):
         if accepts(schema, type, value):
             return value
     raise UnmakeableError
 
 
-def _candidates(schema: Schema, type: Bounded) -> Iterator[Any]:
-    yield smallest(schema, type.of)
-    yield from variants(schema, type.of)
-    yield from edges(schema, type.of, type.limits)
+def _candidates(schema: Schema, type: Bounded, depth: int, made: _Made) -> Iterator[Any]:
+    with suppress(UnmakeableError):
+        yield _smallest(schema, type.of, depth + 1, made)
+    for leaf in leaves(schema, type.of):
+        opened = unaliased(schema, leaf)
+        if isinstance(opened, Prim):
+            yield from _SAMPLES.get(opened.name, _ANY)
+        else:
+            with suppress(UnmakeableError):
+                yield _smallest(schema, leaf, depth + 1, made)
+        with suppress(UnmakeableError):
+            yield from _edges(schema, leaf, type.limits, depth, made)
 
 
 def edges(schema: Schema, of: Type, limits: Limits) -> Iterator[Any]:
-    """Values at the bounds, and on either side of them."""
+    """Values at the bounds, and on either side of them. Raises UnmakeableError."""
+    return _edges(schema, of, limits, 0, {})
+
+
+def _edges(schema: Schema, of: Type, limits: Limits, depth: int, made: _Made) -> Iterator[Any]:
     numbers = (
         limits.minimum,
         limits.maximum,
@@ -109,13 +143,14 @@ def edges(schema: Schema, of: Type, limits: Limits) -> Iterator[Any]:
     for bound in numbers:
         if bound is not None:
             yield from (bound, bound + 1, bound - 1, bound + 0.5, bound - 0.5)
+            yield from (floor(bound), ceil(bound))
     for size in (limits.min_length, limits.max_length):
         if size is not None and size < 10_000:
             yield from ("x" * size, "x" * (size + 1), "x" * max(0, size - 1))
     opened = unaliased(schema, of)
     for size in (limits.min_items, limits.max_items):
         if size is not None and size < 1_000 and isinstance(opened, Arr):
-            item = smallest(schema, opened.of)
+            item = _smallest(schema, opened.of, depth + 1, made)
             yield from ([item] * size, [item] * (size + 1), [item] * max(0, size - 1))
 
 

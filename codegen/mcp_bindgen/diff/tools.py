@@ -8,6 +8,7 @@ writes inputs and reads outputs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -50,6 +51,9 @@ _OUTPUTS: Final = {
     ("member", "added", "required"): ("tool", "output added", ""),
     ("member", "removed", "required"): ("tool", "output removed", ""),
 }
+_PUNCTUATION: Final = re.compile(r"[\W_]+")
+_NO_TASKS: Final = ("taskSupport", "forbidden")
+"""What an absent member of `execution` means."""
 _ONE_SIDED: Final = (
     ("member", "added"),
     ("member", "removed"),
@@ -70,7 +74,7 @@ _Found: TypeAlias = dict[tuple[str, str], Remark]
 @dataclass(frozen=True, slots=True)
 class Surface:
     """The tools of one side: `side` has them as methods, `reader` what types do not say,
-    `members` the rest of each tool by path and name."""
+    `members` the rest of each tool by its name and path."""
 
     side: Side
     reader: Reader
@@ -102,7 +106,7 @@ def read(data: bytes, path: str) -> Surface:
     shapes = [shape for tool in tools for shape in _shapes(tool, reader)]
     digest = sha256(canonical([tool.value for tool in tools]).encode()).hexdigest()
     schema = Schema(path, path, digest, (*shapes, *reader.declarations), tuple(methods))
-    rest = {(r.path, r.keyword): r for tool in tools for r in _rest(tool)}
+    rest = {(quoted(r.tool), r.path): r for tool in tools for r in _rest(tool)}
     return Surface(Side(path, schema, documents[0].document.source), reader, rest)
 
 
@@ -191,10 +195,13 @@ def _rest(tool: Node) -> Iterator[Remark]:
         if member in ("name", *_SCHEMAS):
             continue
         inner = tool.below(member)
-        parts = inner.members.items() if member in ("annotations", "execution") else ()
-        for key, found in parts or ((None, value),):
-            path = f"{name}.{member}" if key is None else f"{name}.{member}.{key}"
-            yield Remark(path, member, canonical(found), inner.at, name, "")
+        if member in ("annotations", "execution") and isinstance(value, dict):
+            for key, found in inner.members.items():
+                if (key, found) != _NO_TASKS:
+                    path = f"{name}.{member}.{key}"
+                    yield Remark(path, member, canonical(found), inner.below(key).at, name, "")
+        else:
+            yield Remark(f"{name}.{member}", member, canonical(value), inner.at, name, "")
 
 
 # ---- two surfaces
@@ -202,13 +209,31 @@ def _rest(tool: Node) -> Iterator[Remark]:
 
 def compare(old: Surface, new: Surface) -> Report:
     """The findings of two surfaces, by tool: those of the new side in its order, then the rest."""
-    found = list(_judged(old, new))
+    found = list(_renames(list(_judged(old, new))))
     found += _told(old, new, {f.change.path for f in found if f.change.key[:2] in _ONE_SIDED})
     unique = {_identity(finding): finding for finding in found}
     names = [m.name for m in (*new.side.schema.methods, *old.side.schema.methods)]
     order = {name: number for number, name in reversed(list(enumerate(names)))}
     ordered = sorted(unique.values(), key=lambda finding: order[finding.methods[0]])
     return Report(old.side, new.side, tuple(ordered))
+
+
+def _renames(found: list[Finding]) -> Iterator[Finding]:
+    """The findings, a tool that is gone and one that came told of each other where their names are
+    the same but for case and punctuation."""
+    lone = [f for f in found if f.change.key in _KEYS.values()]
+    alike: dict[str, list[Finding]] = {}
+    for finding in lone:
+        alike.setdefault(_PUNCTUATION.sub("", finding.change.path).casefold(), []).append(finding)
+    likely: dict[str, str] = {}
+    for twins in alike.values():
+        if [f.change.key[1] for f in twins] in (["removed", "added"], ["added", "removed"]):
+            names = [f.change.path for f in twins]
+            likely |= {names[0]: names[1], names[1]: names[0]}
+    for finding in found:
+        other = likely.get(finding.change.path) if finding.change.key in _KEYS.values() else None
+        note = f"perhaps renamed: see {other}"
+        yield replace(finding, change=replace(finding.change, note=note)) if other else finding
 
 
 def _identity(finding: Finding) -> tuple[str, ...]:
