@@ -1,8 +1,9 @@
-"""`python -m bench [NAME…]`: generation, models, imports; all of them without a name."""
+"""`python -m bench [NAME…]`: generation, models, imports, steps; all of them without a name."""
 
 from __future__ import annotations
 
 import shutil
+import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from bench import peers
+from bench import steps as way
 from bench.messages import TEXTS
-from bench.pairs import Row, Side, processes, show, turns
+from bench.pairs import PAIRS, Row, Side, processes, show, turns
 
 _FLAVOURS: Final = ("msgspec", "pydantic", "dataclass")
 
@@ -76,7 +78,34 @@ def generation() -> Iterator[Row]:
         yield processes("everything, nothing changed", command, None, 0.3)
 
 
-BENCHES: Final = {"generation": generation, "models": models, "imports": imports}
+def steps() -> Iterator[Row]:
+    """A `tools/call` result of three items, up, losing nothing; then `convert`, less its decode."""
+    for from_, to in (*way.STEPS, way.CHAIN):
+        name = "step, same shape" if (from_, to) == way.STEPS[0] else "step"
+        bar = {way.STEPS[0]: 0.2e-6, way.CHAIN: 12e-6}.get((from_, to), 3e-6)
+        yield Row(f"{name}, {from_} to {to}", _turn(f"step {from_} {to}"), None, bar)
+    for from_, to in way.CONVERT:
+        pair = turns("", _way(f"convert {from_} {to}"), _way(f"decode {from_} {to}"), None)
+        assert pair.peer is not None
+        over = pair.ours - pair.peer
+        yield Row(f"convert less decode, {from_} to {to}", over, None, _OVER.get((from_, to)))
+
+
+def _way(job: str) -> Side:
+    return Side(sys.executable, "bench.steps", job)
+
+
+def _turn(job: str) -> float:
+    side = _way(job)
+    median = statistics.median(side.turn() for _ in range(PAIRS))
+    side.close()
+    return median
+
+
+_OVER: Final = dict.fromkeys(way.STEPS, 3e-6)
+
+
+BENCHES: Final = {"generation": generation, "models": models, "imports": imports, "steps": steps}
 
 
 def main() -> None:

@@ -120,6 +120,8 @@ class Trip:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What was lost so far, at places of the message as it was at first."""
+        if not self._noted:
+            return ()
         return tuple(
             Loss(path(self._outer(at) if at in self._added else at), what, why)
             for at, what, why in self._noted
