@@ -164,12 +164,15 @@ def find(text: str) -> Found:
     return Found(data, str(path), "")
 
 
-def lower(found: Found, name: str = "") -> Schema:
-    """The meaning of a found file, called `name`; decisions answer for a pinned revision only."""
+def lower(found: Found, name: str = "", rows: Decisions | None = None) -> Schema:
+    """The meaning of a found file, called `name`; decisions answer for a pinned revision only.
+
+    `rows` stand for those of schema/decisions.toml.
+    """
     from mcp_bindgen.ir import lower as lowering
 
     if found.revision and name in ("", found.revision):
-        return lowering.load(found.data, found.path, found.revision, decisions())
+        return lowering.load(found.data, found.path, found.revision, rows or decisions())
     return lowering.load(found.data, found.path, name or Path(found.path).stem)
 
 

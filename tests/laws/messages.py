@@ -38,6 +38,7 @@ __all__ = [
     "settled",
     "squatted",
     "steps",
+    "wire_schema",
     "wrong",
 ]
 
@@ -362,10 +363,14 @@ def plain(message: JSON) -> JSON:
     return value
 
 
-def settled(message: Message, told: Context) -> JSON:
-    """A message as the context has it: what one request leaves out, the context says for all."""
+def settled(message: Message, to: str, told: Context) -> JSON:
+    """A message as the context has it: what one request leaves out, the context says for all.
+
+    That is so where it becomes a message of a revision in which a handshake agreed it.
+    """
     wire = {"params": "params", "result": "result"}.get(message.position)
-    if message.revision != REVISIONS[-1] or wire is None or message.bare:
+    leaves = (schema_of(message.revision).era, schema_of(to).era) == ("per-request", "handshake")
+    if not leaves or wire is None or message.bare:
         return message.value
     inside = message.value.get(wire, {})
     members = _PARAMS if wire == "params" and "id" in message.value else _RESULT

@@ -67,7 +67,7 @@ def narrowed(document: dict[str, Any]) -> int:
 LOSSES: Final = (
     Loss(
         "number is integer",
-        dict(zip(REVISIONS, (6, 6, 10, 18, 30), strict=True)),
+        dict(zip(REVISIONS, (6, 6, 10, 18, 30), strict=False)),
         integers,
         "without `@TJS-type number` its default for `number` is `integer`",
     ),

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from mcp_bindgen import places
+from mcp_bindgen import pins, places
 from mcp_bindgen.ir import decisions, unions
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.json_schema import json_schema
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 FLAVOURS: Final = ("dataclass", "pydantic", "msgspec")
-REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+REVISIONS: Final = tuple(pins.revisions())
 SHARED: Final = Path(__file__).parents[2] / ".." / "shared"
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +19,7 @@ from mcp_bindgen.errors import InputError, OutputError
 if TYPE_CHECKING:
     from mcp_bindgen.convert.model import Pair
     from mcp_bindgen.emit.options import Options
+    from mcp_bindgen.ir.decisions import Decisions
     from mcp_bindgen.ir.model import Schema
 
 __all__ = ["command"]
@@ -219,24 +220,26 @@ def _make(target: _Target, choices: _Choices) -> dict[str, str]:
 
     with progress(len(target.found) + 1) as step:
         schemas: list[Schema] = []
+        rows = replace(pins.decisions(), deferred=True)
         for revision, found in target.found.items():
             step(f"reading {revision}")
-            schemas.append(pins.lower(found, revision))
+            schemas.append(pins.lower(found, revision, rows))
+        pairs = _pairs(target, schemas, rows)
+        rows.settle()
         step("writing")
-        files = generate(schemas, _options(choices), _pairs(target, schemas))
+        files = generate(schemas, _options(choices), pairs)
     if target.only is None:
         files[manifest.NAME] = manifest.made(list(target.found), files).text()
     return files
 
 
-def _pairs(target: _Target, schemas: Sequence[Schema]) -> list[Pair]:
+def _pairs(target: _Target, schemas: Sequence[Schema], rows: Decisions) -> list[Pair]:
     """The plans of pinned neighbours that are both written; others are no business of rows."""
     from mcp_bindgen.convert import plan
 
     chosen = {s.revision: s for s in schemas if target.found[s.revision].revision == s.revision}
     pinned = pins.revisions()
     both = [(chosen.get(a), chosen.get(b)) for a, b in pairwise(pinned)]
-    rows = pins.decisions()
     texts = {revision: found.data for revision, found in target.found.items()}
     return [plan(old, new, rows, texts) for old, new in both if old and new]
 

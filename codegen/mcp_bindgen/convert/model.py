@@ -31,6 +31,7 @@ __all__ = [
     "Member",
     "New",
     "Pair",
+    "Stamp",
     "StructStep",
     "UnionStep",
     "Values",
@@ -43,11 +44,11 @@ DOWN: Final = "down"
 
 
 DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
-    "audio": ("audio_as_text", "becomes text"),
     "blocks": ("blocks_as_one", "becomes one block"),
     "choice": ("choice_as_enum", "has its labels apart from its values"),
     "json": ("json_as_text", "becomes its JSON as text"),
     "link": ("link_as_text", "becomes text"),
+    "media": ("media_as_text", "becomes text"),
     "schemas": ("schemas_as_objects", "has objects for `true` and `false`"),
     "structured": ("structured_as_text", "becomes text"),
     "task": ("task_as_text", "becomes text"),
@@ -142,7 +143,14 @@ class New:
     decision: Decision | None = None
 
 
-Member: TypeAlias = Kept | Lost | New
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A member that both sides declare, and that names the revision of its message."""
+
+    wire: str
+
+
+Member: TypeAlias = Kept | Lost | New | Stamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from mcp_bindgen.convert.model import (
     Member,
     New,
     Pair,
+    Stamp,
     StructStep,
     UnionStep,
     Values,
@@ -292,7 +293,7 @@ class _Walk:
                 return None
             if way is None:
                 path, question = f"{place}:{_arm_name(leaf)}", "no arm of the other side takes it"
-                where = self.source, self._at(leaf)
+                where = self.source, self._at(leaf, place)
                 found_row = self.rows.demand(self.name, (path,), _ACTIONS[1:], question, where)
                 way = found_row or CARRY
             found.append(Arm(leaf, way))
@@ -336,9 +337,14 @@ class _Walk:
         found = _structs(self.target, targets)
         return next((o for o in found if (g := o.field(wire)) and g.const == mine.const), None)
 
-    def _at(self, leaf: Type) -> int:
-        found = self.source.types[leaf.name] if isinstance(leaf, Ref) else None
-        return found.at if found is not None else 0
+    def _at(self, leaf: Type, place: str) -> int:
+        """Where an arm is declared; for one without a name, where the member around it is."""
+        owner, _, wire = place.partition(".")
+        if isinstance(leaf, Ref):
+            return self.source.types[leaf.name].at
+        struct = self.source.structs.get(owner)
+        member = struct.field(wire) if struct is not None else None
+        return member.at if member is not None else 0
 
     def _alike(self, s: Type, t: Type) -> bool:
         """Whether two arms that are no structs are of the same JSON kind."""
@@ -405,6 +411,9 @@ class _Walk:
     def _both(self, s: Struct, t: Struct, f: Field, g: Field) -> Iterator[Member]:
         newer = (t, g) if self.name == UP else (s, f)
         paths = (*_paths(*((s, f) if self.name == UP else (t, g))), *_paths(*newer))
+        if self.rows.says_revision(paths):
+            yield Stamp(f.wire)
+            return
         decision = self._ahead(f, g, paths)
         if decision is not None:
             yield Lost(f.wire, decision, g.type)
@@ -436,18 +445,24 @@ class _Walk:
     def _kept(
         self, f: Field, g: Field, way: Way, paths: tuple[str, ...], at: int
     ) -> Iterator[Member]:
-        decision = None
+        """A member of both sides; what a default stands for is taken out again on the way back."""
         if g.required and not f.required:
             question = "it is required there; what stands for it where it is absent?"
-            decision = self.rows.demand(
-                self.name, paths, ("default", "refuse"), question, (self.new, at)
-            )
+            actions, place = ("default", "refuse"), (self.new, at)
+            decision = self.rows.demand(self.name, paths, actions, question, place)
+            yield Kept(f.wire, way, f.wire, True, True, decision)
+            return
+        action = "default" if self.name == UP else "drop"
+        decision = self.rows.peek(self.name, paths, (action,))
+        if decision is None or "value" not in decision.values:
+            yield Kept(f.wire, way, f.wire, not f.required, g.required)
+            return
+        self.rows.find(self.name, paths, (action,))
+        if decision.values["value"] == {}:
+            yield Kept(f.wire, way, f.wire, not f.required, g.required, decision)
         else:
-            actions = ("default",) if self.name == UP else ("drop",)
-            row = self.rows.peek(self.name, paths, actions)
-            if row is not None and "value" in row.values:
-                decision = self.rows.find(self.name, paths, actions)
-        yield Kept(f.wire, way, f.wire, not f.required, g.required, decision)
+            yield Lost(f.wire, decision, undone=True)
+            yield Kept(f.wire, way, f.wire, True, g.required)
 
     def _only_source(self, s: Struct, t: Struct, f: Field) -> Member | None:
         actions = ("drop", "rename", "degrade", "refuse")

@@ -17,6 +17,7 @@ from mcp_bindgen.convert.model import (
     Lost,
     Member,
     New,
+    Stamp,
     StructStep,
     UnionStep,
     Values,
@@ -70,9 +71,9 @@ def _arms(function: UnionStep) -> Iterator[Way | Decision]:
 
 
 def _changes(member: Member, acting: set[str]) -> bool:
-    if isinstance(member, Lost | New):
+    if isinstance(member, Lost | New | Stamp):
         return True
-    needed = member.required and member.optional
+    needed = member.required and member.optional and member.decision is not None
     return needed or member.wire != member.to or _way(member.way, acting) != CARRY
 
 

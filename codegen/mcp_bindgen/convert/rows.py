@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from mcp_bindgen.convert.model import DEGRADES, Code, Decision
 from mcp_bindgen.errors import DecisionError
@@ -14,9 +14,12 @@ from mcp_bindgen.ir.model import Field, Schema, Struct
 __all__ = ["Rows"]
 
 
+_Asked: TypeAlias = tuple[str, str]
+
+
 @dataclass
 class Rows:
-    """`missing` are the rows to paste, by path and direction, each with the question it answers.
+    """`missing` are questions and rows to paste, by direction and path.
 
     A place is a schema and a byte offset in its file.
     """
@@ -26,7 +29,7 @@ class Rows:
     pair: str
     decisions: Decisions | None
     texts: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    missing: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    missing: dict[_Asked, tuple[str, str]] = field(default_factory=dict[_Asked, tuple[str, str]])
     quiet: bool = False
 
     def silent(self) -> Rows:
@@ -70,6 +73,12 @@ class Rows:
             self.missing.setdefault((direction, paths[-1]), row)
         return found
 
+    def says_revision(self, paths: tuple[str, ...]) -> bool:
+        """Whether a row of any pair fills in one of these members with the revision's name."""
+        told = {f"up {path}" for path in paths}
+        rows = self.decisions.rows.values() if self.decisions is not None else ()
+        return any(r.path in told and r.values.get("context") == "revision" for r in rows)
+
     def codes(self, direction: str, method: str) -> Iterator[Code]:
         """The error codes that rows name for one method: `resources/read.error:-32002`."""
         prefix = f"{direction} {method}.error:"
@@ -93,16 +102,11 @@ class Rows:
         )
 
     def require_all(self) -> None:
-        """Raises DecisionError if rows are missing, or if nothing needed one."""
-        if self.missing:
-            number = len(self.missing)
-            count = f"{number} [[step]] rows are" if number > 1 else "a [[step]] row is"
-            raise DecisionError(
-                f"{self._source}: {count} missing for {self.pair}",
-                remedy="\n\n".join(["Add, with your answers:", *self.missing.values()]),
-            )
+        """Raises DecisionError if rows are missing, or nothing needed one; or leaves it noted."""
         if self.decisions is not None:
-            self.decisions.require_used(self.pair)
+            for question, row in self.missing.values():
+                self.decisions.miss(question, row)
+            self.decisions.require_all(self.pair)
 
     def _require_known(self, direction: str, row: Row, path: str) -> None:
         kind = row.values.get("as", "")
@@ -124,12 +128,12 @@ class Rows:
         actions: tuple[str, ...],
         question: str,
         place: tuple[Schema, int],
-    ) -> str:
-        """A row to paste, below the place and the question."""
+    ) -> tuple[str, str]:
+        """A question with its place and its possible answers, and the row to paste."""
         choice = actions[0] if len(actions) == 1 else ""
-        head = f"# {self._line(*place)}: `{path}`, {direction}: {question}"
-        told = f"# {direction} is one of: {', '.join(actions)}"
-        return f"{head}\n{told}\n{paste('step', self.pair, path, {direction: choice})}"
+        asked = f"{self._line(*place)}: `{path}`, {direction}: {question}"
+        told = f"{asked} ({', '.join(actions)})"
+        return told, paste("step", self.pair, path, {direction: choice})
 
     def _line(self, schema: Schema, at: int) -> str:
         text = self.texts.get(schema.revision, b"")

@@ -22,6 +22,7 @@ from mcp_bindgen.convert.model import (
     Lost,
     New,
     Pair,
+    Stamp,
     StructStep,
     UnionStep,
     Values,
@@ -111,6 +112,8 @@ class _Writer:
                     yield from self._kept(member)
                 case New():
                     yield from self._new(function, member)
+                case Stamp():
+                    yield from self._stamp(self.wire(member.wire), member.wire)
                 case Lost():
                     pass
         if function.rest != CARRY:
@@ -211,13 +214,29 @@ class _Writer:
                 yield from lay(f"{indent}{STEP}", "o = ", put)
 
     def _defaulted(self, member: Kept, decision: Decision, wire: str) -> Iterator[str]:
-        value = _json(decision.values["value"])
-        put = Group("{", ("**o", f"{wire}: value"), "}")
+        value, put = _json(decision.values["value"]), Group("{", ("**o", f"{wire}: value"), "}")
+        if decision.values["value"] != {}:
+            yield from self._told_default(member, decision, wire, value)
         yield from lay(STEP, "found = ", call("o.get", wire, value))
         yield from lay(STEP, "value = ", self._way(member.way, "found", f"(at, {wire})"))
         absent = f"{wire} not in o or " if member.required else ""
         yield from lay(STEP, "if ", f"{absent}value is not found", ":")
         yield from lay(STEP * 2, "o = ", put)
+
+    def _told_default(
+        self, member: Kept, decision: Decision, wire: str, value: str
+    ) -> Iterator[str]:
+        """A default and its absence are one; which of them comes back is told of the other."""
+        why = literal(decision.why)
+        if decision.values.get("down") == "drop":
+            told = literal(f"`{member.wire}` comes back as absent")
+            equal = call(self.use("same"), f"o[{wire}]", value)
+            yield from when(STEP, both(f"{wire} in o", equal))
+            yield from lay(STEP * 2, "", call("trip.lose", f"(at, {wire})", told, why))
+        else:
+            told = literal(f"`{member.wire}` is filled in")
+            yield from lay(STEP, "if ", f"{wire} not in o", ":")
+            yield from lay(STEP * 2, "", call("trip.add", f"(at, {wire})", told, why))
 
     def _moved(self, member: Kept, wire: str) -> Iterator[str]:
         to = self.wire(member.to)
@@ -225,6 +244,7 @@ class _Writer:
         yield from self._squat(STEP * 2, to)
         yield f"{STEP}if {wire} in o:"
         value = self._way(member.way, f"o[{wire}]", f"(at, {wire})")
+        yield from lay(STEP * 2, "", call("trip.rename", f"(at, {wire})", to))
         yield from lay(STEP * 2, "o = ", call(self.use("renamed"), "o", wire, to, value))
 
     def _new(self, function: StructStep, member: New) -> Iterator[str]:
@@ -244,6 +264,19 @@ class _Writer:
                 yield from self._squat(STEP * 2, wire)
         if decision is not None and decision.action in ("default", "refuse"):
             yield from self._filled(member, decision, wire)
+
+    def _stamp(self, wire: str, name: str) -> Iterator[str]:
+        """The revision's name; another one than its sender's is a loss."""
+        old, new = self.direction.source.revision, self.direction.target.revision
+        yield from lay(STEP, "if ", f"{wire} in o", ":")
+        told = (
+            f"(at, {wire})",
+            literal(f"`{name}` names {new}"),
+            literal(f"It did not name {old}."),
+        )
+        yield from lay(STEP * 2, "if ", f"o[{wire}] != {literal(old)}", ":")
+        yield from lay(STEP * 3, "", call("trip.lose", *told))
+        yield from lay(STEP * 2, "o = ", Group("{", ("**o", f"{wire}: {literal(new)}"), "}"))
 
     def _filled(self, member: New, decision: Decision, wire: str) -> Iterator[str]:
         absent = f"{wire} not in o"

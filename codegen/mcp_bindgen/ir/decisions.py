@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from mcp_bindgen.errors import DecisionError
 
@@ -46,14 +46,18 @@ class Row:
 
 @dataclass
 class Decisions:
-    """The rows, and which of them were asked for.
+    """The rows, which of them were asked for, and the rows that are missing, ready to paste.
 
-    `source` is what errors call the file.
+    `source` is what errors call the file. What is missing or idle is told when a revision or a pair
+    is done with, or all together by `settle` where that is `deferred`.
     """
 
     rows: Mapping[_Key, Row]
     source: str
     used: set[_Key] = field(default_factory=set[_Key])
+    deferred: bool = False
+    missing: list[str] = field(default_factory=list[str])
+    asked: list[str] = field(default_factory=list[str])
 
     def get(self, kind: str, revision: str, path: str) -> Row | None:
         """The row for `path`, counted as used; None without one."""
@@ -68,26 +72,32 @@ class Decisions:
         self.used.update((kind, revision, row.path) for row in found)
         return found
 
-    def require(
-        self, kind: str, revision: str, path: str, question: str, **proposal: str
-    ) -> NoReturn:
-        """Raises DecisionError with the row to paste."""
-        raise DecisionError(
-            f"{self.source}: no [[{kind}]] row answers for `{path}` of {revision}: {question}",
-            remedy=f"Add, with your answer:\n\n{paste(kind, revision, path, proposal)}",
-        )
+    def miss(self, question: str, row: str) -> None:
+        """Notes a row that is missing: what it answers, and the row to paste."""
+        self.missing.append(f"# {question}\n{row}")
 
-    def require_used(self, revision: str) -> None:
-        """Raises DecisionError if a row of `revision` was never asked for."""
-        idle = [
-            r for key, r in self.rows.items() if r.revision == revision and key not in self.used
-        ]
-        if idle:
-            names = ", ".join(f"[[{row.kind}]] `{row.path}`" for row in idle)
-            steps = all(row.kind == "step" for row in idle)
+    def require_all(self, where: str) -> None:
+        """Raises DecisionError if rows of a revision or pair are missing, or nothing needs one."""
+        self.asked.append(where)
+        if not self.deferred:
+            self.settle()
+
+    def settle(self) -> None:
+        """Raises DecisionError that lists every row that is missing, else those without need."""
+        wheres, self.asked = self.asked, []
+        rows, self.missing = self.missing, []
+        if rows:
+            count = f"{len(rows)} rows are" if len(rows) > 1 else "a row is"
             raise DecisionError(
-                f"{self.source}: nothing in {revision} needs {names}",
-                remedy="Take them out." if steps else f"Take {revision} out of those rows.",
+                f"{self.source}: {count} missing",
+                remedy="\n\n".join(["Add, with your answers:", *rows]),
+            )
+        idle = [r for k, r in self.rows.items() if r.revision in wheres and k not in self.used]
+        if idle:
+            names = "; ".join(f"{row.revision} needs [[{row.kind}]] `{row.path}`" for row in idle)
+            raise DecisionError(
+                f"{self.source}: nothing in {names}",
+                remedy="Take it out, or the revision out of its list.",
             )
 
 

@@ -73,7 +73,7 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
     schema = narrow(schema, decisions)
     schema = replace(schema, methods=tuple(methods(schema, resolver, decisions, lowering.python)))
     if decisions is not None:
-        decisions.require_used(revision)
+        decisions.require_all(revision)
     return schema
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mcp_bindgen.errors import DecisionError
-from mcp_bindgen.ir.decisions import Decisions, Row
+from mcp_bindgen.ir.decisions import Decisions, Row, paste
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.pairs import Pair, pairs
 from mcp_bindgen.ir.resolve import Resolver
@@ -25,6 +25,7 @@ _SIDES = {
     ("notification", "client-to-server"): ("ClientCapabilities",),
     ("notification", "server-to-client"): ("ServerCapabilities",),
 }
+_UNSAID = {"capability": ""}
 _BOTH = ("ServerCapabilities", "ClientCapabilities")
 
 
@@ -46,13 +47,9 @@ def methods(
             and rule is None
             and (row is None or "capability" not in row.values)
         ):
-            decisions.require(
-                "method",
-                schema.revision,
-                pair.method,
-                "which capability does it need?",
-                capability="",
-            )
+            place = resolver.source.place(schema.structs[python[pair.type]].at)
+            question = f"{place}: which capability does `{pair.method}` need?"
+            decisions.miss(question, paste("method", schema.revision, pair.method, _UNSAID))
         _require_news(row, rule, schema.revision)
         struct = schema.structs[python[pair.type]]
         params = struct.field("params")

@@ -239,19 +239,22 @@ def _bare(
     known = source.methods.get(name) if name.__class__ is str else None
     if known is None:
         raise DecodeError("$.method", f"a method of {source.revision}", str(name)[:40])
+    if known.direction != "input-request":
+        source.read(source.types["request"], {**_ENVELOPE, **message}, "")
     params = source.params_of(message, known)
     steps = _steps(source.revision, to, known.name, "params", True)
     return _with(message, "params", params, _run(steps, params, _PARAMS, trip, to))
 
 
 def _batch(message: Json, from_: str, to: str) -> Json:
-    """Batches travel nowhere: the refusal of the first step on the way that has them."""
-    for old, new in _path(from_, to):
-        if "" in matters(old, new):
-            raise matters(old, new)[""].at(None)
+    """Batches travel nowhere: the refusal of their revision, if it has them."""
+    for pair in _path(from_, to)[:1]:
+        if "" in matters(*pair):
+            raise matters(*pair)[""].at(None)
     raise DecodeError("$", "object", "array")
 
 
+_ENVELOPE: Final = {"jsonrpc": "2.0", "id": 0}
 _METHOD: Final[At] = (None, "method")
 _PARAMS: Final[At] = (None, "params")
 _RESULT: Final[At] = (None, "result")
@@ -277,11 +280,11 @@ def _run(steps: tuple[Step, ...], value: Json, at: At, trip: Trip, to: str) -> J
 def _require_fit(context: Context, to: str) -> None:
     """Raises NeedsContext for a context that a step up to `to` could not write."""
     if not context.fits(to):
-        for (_, new), name in STEPS.items():
-            for member, takes in import_module(f".{name}", __name__).CONTEXT.items():
+        for pair in _path(next(iter(_ENVELOPES)), to):
+            for member, takes in _module(*pair).context.items():
                 value = getattr(context, member)
-                if new <= to and value is not None and not takes(value):
-                    raise NeedsContext(member, f"{new} does not take it")
+                if value is not None and not takes(value):
+                    raise NeedsContext(member, f"{pair[1]} does not take it")
         context.fits(to, now=True)
 
 
@@ -383,12 +386,14 @@ class _Module(NamedTuple):
     down: Mapping[str, Mapping[str, Step]]
     refused_up: Mapping[str, Refusal]
     refused_down: Mapping[str, Refusal]
+    context: Mapping[str, Callable[[Json], bool]]
 
 
 @cache
 def _module(old: str, new: str) -> _Module:
     found: Any = import_module(f".{STEPS[old, new]}", __name__)
-    return _Module(found.UP, found.DOWN, found.REFUSED_UP, found.REFUSED_DOWN)
+    refused = found.REFUSED_UP, found.REFUSED_DOWN
+    return _Module(found.UP, found.DOWN, *refused, found.CONTEXT)
 
 
 @cache

@@ -109,13 +109,14 @@ class Refusal(NamedTuple):
 class Trip:
     """One message on its way: the context, and the losses so far."""
 
-    __slots__ = ("_added", "_lost", "_noted", "context")
+    __slots__ = ("_added", "_lost", "_names", "_noted", "context")
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self._noted: list[tuple[At, str, str]] = []
         self._lost: set[At] = set()
         self._added: set[At] = set()
+        self._names: dict[At, At] = {}
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -129,14 +130,26 @@ class Trip:
 
     def lose(self, at: At, what: str, why: str) -> None:
         """Notes a loss; one inside of what an earlier step has lost is told at that place."""
-        at = self._outer(at)
+        at = self._outer(self._first(at))
         self._lost.add(at)
         self._noted.append((at, what, why))
 
     def add(self, at: At, what: str, why: str) -> None:
         """Notes that something stands where nothing was."""
+        at = self._first(at)
         self._added.add(at)
         self._noted.append((at, what, why))
+
+    def rename(self, at: At, to: str) -> None:
+        """Notes that what is at a place has another name from now on."""
+        if at is not None:
+            self._names[at[0], to] = self._first(at)
+
+    def _first(self, at: At) -> At:
+        """The place in the message as it was at first."""
+        if at is None or not self._names:
+            return at
+        return self._names.get(at) or (self._first(at[0]), at[1])
 
     def _outer(self, at: At) -> At:
         """The outermost place around `at` that was lost; `at` itself if there is none."""
@@ -241,9 +254,9 @@ def written(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def audio_as_text(o: Json) -> Json:
-    """The media type of a sound."""
-    return text(f"[audio: {o['mimeType']}]")
+def media_as_text(o: Json) -> Json:
+    """What it is, a sound for instance, and its media type."""
+    return text(f"[{o['type']}: {o['mimeType']}]")
 
 
 def link_as_text(o: Json) -> Json:

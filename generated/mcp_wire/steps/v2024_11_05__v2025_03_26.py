@@ -18,8 +18,8 @@ from ._step import (
     Refusal,
     Step,
     Trip,
-    audio_as_text,
     each,
+    media_as_text,
     without,
 )
 
@@ -85,7 +85,7 @@ def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
                 "AudioContent becomes text",
                 "The older revision has no sound; a text item says what was there.",
             )
-            return audio_as_text(o)
+            return media_as_text(o)
         case _:
             return o
 
@@ -109,7 +109,7 @@ def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
                 "AudioContent becomes text",
                 "The older revision has no sound; a text item says what was there.",
             )
-            return audio_as_text(o)
+            return media_as_text(o)
         case _:
             return o
 
@@ -141,7 +141,7 @@ def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
                 "AudioContent becomes text",
                 "The older revision has no sound; a text item says what was there.",
             )
-            return audio_as_text(o)
+            return media_as_text(o)
         case _:
             return o
 
@@ -185,7 +185,7 @@ def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
                 "AudioContent becomes text",
                 "The older revision has no sound; a text item says what was there.",
             )
-            return audio_as_text(o)
+            return media_as_text(o)
         case _:
             return o
 
