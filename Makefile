@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate test long check lint types drift format bench wheel pins clean
+.PHONY: help setup generate test long check lint types drift docs format bench wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,8 +40,12 @@ types: $(VENV) ## mypy and pyright, both strict
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-drift: $(VENV) ## is generated/ what the schemas and the templates make?
+drift: $(VENV) ## are generated/ and docs/CONVERSION.md what their sources make?
 	@$(BIN)/mcp-bindgen generate --check
+	@$(BIN)/python -m tests.convert.conversion --check
+
+docs: $(VENV) ## write docs/CONVERSION.md, from the messages in ../shared
+	@$(BIN)/python -m tests.convert.conversion
 
 format: $(VENV) ## format what is written by hand
 	@$(BIN)/ruff check --quiet --fix-only .

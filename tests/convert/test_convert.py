@@ -202,8 +202,8 @@ def test_a_response_needs_the_method_of_its_request() -> None:
         (request("tools/call", [1]), "$.params"),
         ({**request("tools/list"), "id": None}, "$.id"),
         ({**request("tools/list"), "jsonrpc": "1.0"}, "$.jsonrpc"),
-        ({"jsonrpc": "2.0", "method": "tools/list"}, "$.method"),
-        (request("notifications/initialized"), "$.method"),
+        ({"jsonrpc": "2.0", "method": "tools/list"}, "$.id"),
+        (request("notifications/initialized"), "$.id"),
         ({"jsonrpc": "2.0", "id": 1}, "$.result"),
     ],
 )

@@ -250,6 +250,8 @@ def refusal(message: Message, to: str) -> str:
         convert(message.value, message.revision, to, method=message.asked)
     except DecodeError as error:
         return error.path
+    except NotAMessageMatter as error:  # an array, in the revision that has batches
+        return error.path
     return ""
 
 

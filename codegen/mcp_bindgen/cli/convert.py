@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -12,9 +12,6 @@ from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.show import safe
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
-
-if TYPE_CHECKING:
-    from mcp_wire.steps import Context, Converted, Loss
 
 __all__ = ["command"]
 
@@ -57,9 +54,8 @@ def command(
     return FINDINGS if converted.losses else OK
 
 
-def _converted(
-    message: Any, from_: str, to: str, method: str | None, context: Context | None
-) -> Converted:
+def _converted(message: Any, from_: str, to: str, method: str | None, context: Any) -> Any:
+    """What `mcp_wire.steps` makes of it, its errors as ours."""
     from mcp_wire.steps import DecodeError, NeedsContext, StepError, convert
 
     try:
@@ -76,8 +72,8 @@ def _converted(
         raise InputError(str(error), remedy="Give --method METHOD.") from None
 
 
-def _context(file: str | None) -> Context | None:
-    """The context that a file holds. Raises InputError for what is none."""
+def _context(file: str | None) -> Any:
+    """The Context that a file holds, None without one. Raises InputError for what is none."""
     from mcp_wire.steps import Context
 
     if file is None:
@@ -113,5 +109,5 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=sys.stdout.isatty())
 
 
-def _told(loss: Loss) -> str:
+def _told(loss: Any) -> str:
     return f"{loss.path}: {loss.what}. {loss.why}"

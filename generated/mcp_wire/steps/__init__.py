@@ -103,7 +103,7 @@ class Converted(NamedTuple):
     losses: tuple[Loss, ...]
 
 
-class UnknownRevision(StepError):  # noqa: N818
+class UnknownRevision(StepError):
     """No step leads from one of these revisions to the other."""
 
 
@@ -201,7 +201,7 @@ def _request(message: Json, source: _Side, to: str, trip: Trip) -> Json:
         _require_open(source.revision, to, name)
         return _run(steps, message, None, trip, to)
     if known.kind != kind:
-        raise DecodeError("$.method", f"the method of a {kind}", name)
+        raise DecodeError("$.id", *_IDS[known.kind])
     params = source.params_of(message, known)
     steps = _steps(source.revision, to, name, "params", False)
     return _with(message, "params", params, _run(steps, params, _PARAMS, trip, to))
@@ -254,6 +254,10 @@ def _batch(message: Json, from_: str, to: str) -> Json:
     raise DecodeError("$", "object", "array")
 
 
+_IDS: Final = {
+    "request": ("string | number", "nothing"),
+    "notification": ("no id", "one"),
+}
 _ENVELOPE: Final = {"jsonrpc": "2.0", "id": 0}
 _METHOD: Final[At] = (None, "method")
 _PARAMS: Final[At] = (None, "params")

@@ -71,7 +71,7 @@ class Refused(StepError):
         self.why = why
 
 
-class NotAMessageMatter(StepError):  # noqa: N818
+class NotAMessageMatter(StepError):
     """A matter of how two sides talk, which no single message says; `handled_by` is who does."""
 
     def __init__(self, path: str, handled_by: str, message: str, why: str) -> None:
@@ -82,7 +82,7 @@ class NotAMessageMatter(StepError):  # noqa: N818
         self.why = why
 
 
-class NeedsContext(StepError):  # noqa: N818
+class NeedsContext(StepError):
     """A context lacks `member`, or has something there that does not fit."""
 
     def __init__(self, member: str, why: str) -> None:
