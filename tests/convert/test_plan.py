@@ -1,0 +1,193 @@
+"""Plans: what is carried by proof, what is asked for, and rows that cannot stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from mcp_bindgen.convert import plan
+from mcp_bindgen.convert.model import Decision, Kept, Lost, New, StructStep, UnionStep
+from mcp_bindgen.errors import DecisionError
+from mcp_bindgen.ir import decisions
+from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.model import Schema
+
+PAIR: Final = "a..b"
+
+FRAME: Final = """
+interface Request { method: string; params?: { [key: string]: any } }
+interface JSONRPCRequest extends Request { jsonrpc: "2.0"; id: string }
+interface JSONRPCErrorResponse { jsonrpc: "2.0"; error: { code: number; message: string } }
+type JSONRPCMessage = JSONRPCRequest | JSONRPCErrorResponse;
+interface FooRequest extends JSONRPCRequest { method: "foo"; params: P }
+interface FooResult { }
+type ClientRequest = FooRequest;
+"""
+
+
+def lowered(name: str, body: str) -> Schema:
+    return load((FRAME + body).encode(), f"{name}.ts", name)
+
+
+def planned(folder: Path, old: str, new: str, rows: str = "") -> Any:
+    """The plan of two schemas that differ in what `P`, the params of `foo`, is."""
+    table = folder / "decisions.toml"
+    table.write_text(rows, "utf-8")
+    return plan(lowered("a", old), lowered("b", new), decisions.load(table))
+
+
+def row(path: str, **keys: str) -> str:
+    lines = "\n".join(f"{key.rstrip('_')} = {value}" for key, value in keys.items())
+    return f'[[step]]\npair = "{PAIR}"\npath = "{path}"\n{lines}\npage = "p"\nwhy = "w"\n'
+
+
+def asked(folder: Path, old: str, new: str, rows: str = "") -> list[str]:
+    """The paths of the rows that are missing."""
+    with pytest.raises(DecisionError) as caught:
+        planned(folder, old, new, rows)
+    lines = caught.value.remedy.splitlines()
+    return [line[8:-1] for line in lines if line.startswith('path = "')]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("interface P { a: string }", "interface P { a: string }"),
+        ("interface P { a: string }", "type A = string; interface P { a: A }"),
+        (
+            "interface P { a: Q } interface Q { b?: 1 }",
+            "interface P { a: R } interface R { b?: 1 }",
+        ),
+        ("interface P { a: 'x' | 'y' }", "interface P { a: 'y' | 'x' }"),
+        ("interface P { a?: object }", "interface P { a?: { [key: string]: unknown } }"),
+        ("interface P { a: P[] | string }", "interface P { a: string | P[] }"),
+        ("interface P { a?: P }", "interface P { a?: P }"),
+    ],
+)
+def test_what_agrees_needs_neither_row_nor_function(tmp_path: Path, old: str, new: str) -> None:
+    pair = planned(tmp_path, old, new)
+    assert [direction.functions for direction in pair.directions] == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "paths"),
+    [
+        ("interface P { a: string }", "interface P { a: string; b?: number }", ["P.b"]),
+        ("interface P { a: string }", "interface P { a: string; b: number }", ["P.b", "P.b"]),
+        ("interface P { a?: string }", "interface P { a: string }", ["P.a"]),
+        ("interface P { a: string }", "interface P { a: number }", ["P.a", "P.a"]),
+        ("interface P { a: 'x' }", "interface P { a: 'x' | 'y' }", ["P.a:y"]),
+        ("interface P { a: 1 }", "interface P { a: 2 }", ["P.a", "P.a"]),
+        ("interface P { a: string }", "interface P { a: string | null }", ["P.a:null"]),
+        ("interface P { a: string[] }", "interface P { a: string }", ["P.a", "P.a"]),
+        (
+            "interface P { }",
+            "interface P extends Q { } interface Q { c?: string }",
+            ["Q.c"],
+        ),
+        (
+            "interface T { type: 't' } interface P { a: T[] }",
+            "interface T { type: 't' } interface U { type: 'u' } interface P { a: (T | U)[] }",
+            ["P.a:U"],
+        ),
+        ("interface P { }", "interface P { } const BAD = -5;", ["BAD"]),
+        ("interface P { } const BAD = -5;", "interface P { }", ["BAD"]),
+        (
+            "interface P {\n/**\n * @maximum 3\n */\na: number }",
+            "interface P { a: number }",
+            ["P.a"],
+        ),
+    ],
+)
+def test_what_does_not_agree_is_asked_for(
+    tmp_path: Path, old: str, new: str, paths: list[str]
+) -> None:
+    assert asked(tmp_path, old, new) == paths
+
+
+def test_a_method_of_one_side_is_asked_for(tmp_path: Path) -> None:
+    more = """interface BarRequest extends JSONRPCRequest { method: "bar" }
+    interface BarResult { } type ServerRequest = BarRequest; interface P { }"""
+    assert asked(tmp_path, "interface P { }", more) == ["bar"]
+    refused = row("bar", down='"refuse"', message='"no bar"', code="-32601")
+    pair = planned(tmp_path, "interface P { }", more, refused)
+    assert pair.down.refused["bar"].values["code"] == -32601
+
+
+def test_a_row_answers_and_makes_a_function(tmp_path: Path) -> None:
+    new = "interface P { a: string; b?: number }"
+    pair = planned(tmp_path, "interface P { a: string }", new, row("P.b", down='"drop"'))
+    (down,) = pair.down.functions.values()
+    assert isinstance(down, StructStep)
+    (lost,) = down.members
+    assert isinstance(lost, Lost)
+    assert (lost.wire, lost.decision.why) == ("b", "w")
+    (up,) = pair.up.functions.values()
+    assert isinstance(up, StructStep)
+    assert [type(member) for member in up.members] == [New]
+
+
+def test_a_member_of_the_older_side_alone_is_carried_up(tmp_path: Path) -> None:
+    pair = planned(tmp_path, "interface P { a?: string }", "interface P { }")
+    assert pair.up.functions == {}
+
+
+def test_a_renamed_member_keeps_its_way(tmp_path: Path) -> None:
+    rows = row("P.a", up='"rename"', to='"b"') + row("P.b", down='"rename"', to='"a"')
+    pair = planned(tmp_path, "interface P { a: 'x' }", "interface P { b: 'x' }", rows)
+    for direction, names in zip(pair.directions, (("a", "b"), ("b", "a")), strict=True):
+        (function,) = direction.functions.values()
+        assert isinstance(function, StructStep)
+        (kept,) = function.members
+        assert isinstance(kept, Kept)
+        assert (kept.wire, kept.to) == names
+
+
+def test_a_renamed_literal_is_one_arm(tmp_path: Path) -> None:
+    rows = row("P.a:x", up='"rename"', to='"z"') + row("P.a:z", down='"rename"', to='"x"')
+    old, new = "interface P { a: 'x' | 'y' }", "interface P { a: 'y' | 'z' }"
+    pair = planned(tmp_path, old, new, rows)
+    unions = [f for f in pair.up.functions.values() if isinstance(f, UnionStep)]
+    assert [type(arm.way) for arm in unions[0].arms].count(Decision) == 1
+
+
+SAME: Final = "interface P { a: string }"
+MORE: Final = "interface P { a: string; b?: number }"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows", "words"),
+    [
+        (SAME, SAME, row("P.a", down='"drop"'), "nothing in a..b needs [[step]] `down P.a`"),
+        (SAME, MORE, row("P.b", down='"drop"', up='"drop"'), "`up P.b`"),
+        (SAME, MORE, row("P.b", down='"drop"') * 2, "two [[step]] rows"),
+        (SAME, MORE, row("P.b", down='"lose"'), "no action"),
+        (SAME, MORE, row("P.b", down="3"), "no action"),
+        (SAME, MORE, row("P.b"), "decides nothing"),
+        (SAME, MORE, row("P.b", down='"rename"'), "lacks to"),
+        (SAME, MORE, row("P.b", down='"refuse"'), "lacks message"),
+        (SAME, MORE, row("P.b", down='"degrade"', as_='"music"'), "nothing degrades as 'music'"),
+        (SAME, MORE, row("P.b", down='"rename"', to='"c"'), "P has no `c`"),
+        (SAME, MORE, row("P.b", down='"rename"', to='"a"'), "does not take its values"),
+        (SAME, MORE, row("P.b", down='"drop"').replace(f'"{PAIR}"', "[1]"), "names no pair"),
+    ],
+)
+def test_a_row_that_cannot_stand_is_refused(
+    tmp_path: Path, old: str, new: str, rows: str, words: str
+) -> None:
+    with pytest.raises(DecisionError) as caught:
+        planned(tmp_path, old, new, rows)
+    assert words in str(caught.value)
+
+
+def test_rows_of_other_pairs_are_left_alone(tmp_path: Path) -> None:
+    other = row("No.such", down='"drop"').replace(PAIR, "b..c")
+    assert planned(tmp_path, SAME, SAME, other).up.functions == {}
+
+
+def test_a_required_member_cannot_be_dropped(tmp_path: Path) -> None:
+    new = "interface P { a: string | number }"
+    rows = row("P.a", down='"drop"')
+    assert asked(tmp_path, SAME, new, rows) == ["P.a:number"]
