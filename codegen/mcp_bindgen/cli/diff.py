@@ -15,7 +15,6 @@ from mcp_bindgen.cli.show import columns, heading, safe
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
-    from mcp_bindgen.diff.judge import Finding
     from mcp_bindgen.diff.report import Report, Side
     from mcp_bindgen.diff.rules import Rule
 
@@ -23,7 +22,7 @@ __all__ = ["command"]
 
 _FAIL_ON: Final = ("breaking", "dangerous", "any", "never")
 _FOR: Final = ("client", "server", "bindings", "all")
-_CHOICES: Final = ("text", "json", "markdown")
+_CHOICES: Final = ("text", "json", "markdown", "github")
 _ALL_RULES: Final = "*"
 
 
@@ -42,6 +41,8 @@ _ALL_RULES: Final = "*"
 @click.option("--tools", is_flag=True, help="OLD and NEW are results of tools/list, as JSON.")
 @click.option("--ignore", metavar="FILE", help="Hide the findings that the rows of FILE name.")
 @click.option("--history", is_flag=True, help="Every revision in a row; with names, theirs alone.")
+@click.option("-v", "--verbose", is_flag=True, help="As text: show what breaks nobody, too.")
+@click.option("--output", metavar="FILE", help="Write to FILE instead of standard output.")
 def command(
     names: tuple[str, ...],
     format: str,
@@ -51,6 +52,8 @@ def command(
     tools: bool,
     ignore: str | None,
     history: bool,
+    verbose: bool,
+    output: str | None,
 ) -> int:
     """Compare OLD with NEW, each a revision, a schema.ts file or a folder with one."""
     if explain is not None:
@@ -59,15 +62,14 @@ def command(
     if history:
         if tools or ignore is not None:
             raise click.UsageError("--history is of the revisions, without --tools and --ignore.")
-        return _history(names, format)
-    if format not in _FORMATS:
-        raise click.UsageError(f"--format {format} is for --history.")
+        _say(_history(names, format), output)
+        return OK
     if len(names) != 2:
         raise click.UsageError("OLD and NEW are needed: two revisions, files or folders.")
     report = _compared(*names, whom, tools)
     if ignore is not None:
         report = _without_ignored(report, ignore)
-    click.echo(_FORMATS[format](report))
+    _say(_FORMATS[format](report, verbose), output)
     return FINDINGS if _fails(report, fail_on) else OK
 
 
@@ -104,15 +106,22 @@ def _without_ignored(report: Report, path: str) -> Report:
     return apply(report, rows, date.today())
 
 
-def _history(names: Sequence[str], format: str) -> int:
+def _say(text: str, output: str | None) -> None:
+    if output is None:
+        click.echo(text.removesuffix("\n"))
+        return
+    Path(output).write_text(text.removesuffix("\n") + "\n", encoding="utf-8", newline="\n")
+    click.echo(f"mcp-bindgen: {safe(output)} is written", err=True)
+
+
+def _history(names: Sequence[str], format: str) -> str:
     from mcp_bindgen.cli.diff_history import FORMATS
     from mcp_bindgen.diff.history import history
 
     if format not in FORMATS:
         raise click.UsageError(f"--history is told as {', '.join(FORMATS)}, not as {format}.")
     found = history([_side(revision) for revision in pins.revisions()])
-    click.echo(FORMATS[format](found, names))
-    return OK
+    return FORMATS[format](found, names)
 
 
 def _side(text: str) -> Side:
@@ -139,34 +148,36 @@ def _fails(report: Report, fail_on: str) -> bool:
 # ---- formats
 
 
-def _json(report: Report) -> str:
+def _text(report: Report, verbose: bool) -> str:
+    from mcp_bindgen.cli.diff_text import text
+
+    return text(report, verbose)
+
+
+def _json(report: Report, _: bool) -> str:
     from mcp_bindgen.diff.report import document
 
     return json.dumps(document(report), indent=2, ensure_ascii=False)
 
 
-def _text(report: Report) -> str:
-    return "\n".join(_lines(report))
+def _markdown(report: Report, _: bool) -> str:
+    from mcp_bindgen.diff.markdown import markdown
+
+    return markdown(report)
 
 
-_FORMATS: Final[dict[str, Callable[[Report], str]]] = {"text": _text, "json": _json}
+def _github(report: Report, _: bool) -> str:
+    from mcp_bindgen.diff.github import workflow_commands
+
+    return workflow_commands(report)
 
 
-def _lines(report: Report) -> Iterator[str]:
-    from mcp_bindgen.diff.judge import SEVERITIES
-
-    yield from heading(f"{report.old.name} → {report.new.name}")
-    for severity in SEVERITIES:
-        found = [f for f in report.findings if report.severity(f) == severity]
-        if found:
-            yield ""
-            yield from heading(f"{severity} ({len(found)})")
-            yield from columns(_row(finding) for finding in found)
-
-
-def _row(finding: Finding) -> tuple[str, ...]:
-    change = finding.change
-    return change.path, finding.rule.id, f"{change.old.text} → {change.new.text}"
+_FORMATS: Final[dict[str, Callable[[Report, bool], str]]] = {
+    "text": _text,
+    "json": _json,
+    "markdown": _markdown,
+    "github": _github,
+}
 
 
 # ---- rules

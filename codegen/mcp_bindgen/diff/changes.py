@@ -227,7 +227,8 @@ class _Comparison:
         here = replace(at.below(a.wire), old_at=a.at, new_at=b.at)
         if a.required != b.required:
             how = "required" if b.required else "optional"
-            yield self.both(here, ("member", "became", how), a.type, b.type)
+            made = self.both(here, ("member", "became", how), a.type, b.type)
+            yield replace(made, old=_marked(made.old, a), new=_marked(made.new, b))
         if a.name != b.name:
             yield here.texts(("member", "python name", ""), a.name, b.name)
         declared = not (_is_inline(x) or _is_inline(y))
@@ -351,6 +352,10 @@ class _Comparison:
         for name, const in self.new.consts.items():
             if name not in self.old.consts:
                 yield _constant("added", None, const)
+
+
+def _marked(spot: Spot, field: Field) -> Spot:
+    return replace(spot, text=f"{'' if field.required else '?'}: {spot.text}")
 
 
 _OF_BASES: Final = {("member", "moved"), ("member", "added"), ("member", "removed")}
