@@ -7,13 +7,13 @@ BIN := .venv/bin
 VENV := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 EXTRAS := dev,pydantic,tools
-WRITTEN := $(wildcard codegen runtime tests bench examples)
+WRITTEN := $(wildcard codegen runtime tests bench docs examples)
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate test long check lint types drift docs format bench wheel pins clean
+.PHONY: help setup generate docs test long check lint types drift format bench wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,11 +40,13 @@ types: $(VENV) ## mypy and pyright, both strict
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-drift: $(VENV) ## are generated/ and docs/CONVERSION.md what their sources make?
+drift: $(VENV) ## are generated/ and docs/ what their sources make?
 	@$(BIN)/mcp-bindgen generate --check
+	@$(BIN)/python -m docs --check
 	@$(BIN)/python -m tests.convert.conversion --check
 
-docs: $(VENV) ## write docs/CONVERSION.md, from the messages in ../shared
+docs: $(VENV) ## write the pages that are made from the code
+	@$(BIN)/python -m docs
 	@$(BIN)/python -m tests.convert.conversion
 
 format: $(VENV) ## format what is written by hand
@@ -70,7 +72,7 @@ clean: ## remove .venv and all that the tools left behind
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Asked for together, also with -j: what writes goes before what reads.
-WRITERS := $(filter generate format,$(MAKECMDGOALS))
+WRITERS := $(filter generate docs format,$(MAKECMDGOALS))
 ifneq ($(WRITERS),)
 test long lint types drift bench wheel: $(WRITERS)
 endif

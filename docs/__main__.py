@@ -1,0 +1,82 @@
+"""Writes the pages of this folder that are made from the code; `--check` says which differ.
+
+Usage: python -m docs [--check]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from mcp_bindgen import pins
+from mcp_bindgen.diff.markdown import markdown
+from mcp_bindgen.diff.report import Side, compare
+from mcp_bindgen.diff.rules import RULES, Rule
+from mcp_bindgen.source import Source
+
+FOLDER: Final = Path(__file__).parent
+HEAD: Final = "## The rules\n"
+
+
+def changes(old: str, new: str) -> str:
+    """The report of two neighbours."""
+    return markdown(compare(side(old), side(new)))
+
+
+def side(revision: str) -> Side:
+    found = pins.find(revision)
+    return Side(revision, pins.lower(found), Source(found.data, found.path))
+
+
+def compatibility() -> str:
+    """The prose as it stands, and the rules of the table."""
+    prose = (FOLDER / "COMPATIBILITY.md").read_text("utf-8").partition(HEAD)[0]
+    return prose + HEAD + "".join(map(rule, RULES.values()))
+
+
+def rule(row: Rule) -> str:
+    verdicts = (
+        ("A new reader refuses of what old writers send there", row.new_refuses),
+        ("An old reader refuses of what new writers send there", row.old_refuses),
+        ("Python source against the old bindings", row.source),
+    )
+    told = "\n".join(f"- {what}: {how}." for what, how in verdicts)
+    informs = " Informs only." if row.docs else ""
+    return f"\n### {row.id}\n\n{row.asks}{informs}\n\n{told}\n\n{row.why} Example: {row.example}.\n"
+
+
+def pages() -> Mapping[str, Callable[[], str]]:
+    """Each page by its path, and what makes it."""
+    pairs = pairwise(pins.revisions())
+    found = {f"changes/{old}_{new}.md": partial(changes, old, new) for old, new in pairs}
+    return {**found, "COMPATIBILITY.md": compatibility}
+
+
+def main(check: bool) -> int:
+    made = {path: make() for path, make in pages().items()}
+    there = {
+        path: (FOLDER / path).read_text("utf-8") if (FOLDER / path).exists() else None
+        for path in (*made, *(f"changes/{p.name}" for p in (FOLDER / "changes").glob("*.md")))
+    }
+    differ = sorted(path for path, text in there.items() if made.get(path) != text)
+    for path in differ:
+        print(f"docs/{path}: {'differs' if check else 'is written'}")
+        if not check:
+            write(FOLDER / path, made.get(path))
+    return int(check and bool(differ))
+
+
+def write(path: Path, text: str | None) -> None:
+    if text is None:
+        path.unlink()
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))
