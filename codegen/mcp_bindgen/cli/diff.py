@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,7 @@ __all__ = ["command"]
 
 _FAIL_ON: Final = ("breaking", "dangerous", "any", "never")
 _FOR: Final = ("client", "server", "bindings", "all")
-_CHOICES: Final = ("text", "json", "markdown", "github")
+_CHOICES: Final = ("text", "json", "markdown", "github", "html")
 _ALL_RULES: Final = "*"
 
 
@@ -69,7 +70,7 @@ def command(
     report = _compared(*names, whom, tools)
     if ignore is not None:
         report = _without_ignored(report, ignore)
-    _say(_FORMATS[format](report, verbose), output)
+    _say(_FORMATS[format](report, _Manner(verbose, tools)), output)
     return FINDINGS if _fails(report, fail_on) else OK
 
 
@@ -148,35 +149,55 @@ def _fails(report: Report, fail_on: str) -> bool:
 # ---- formats
 
 
-def _text(report: Report, verbose: bool) -> str:
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """`tools` says that lists of tools were compared, not schemas."""
+
+    verbose: bool
+    tools: bool
+
+
+def _text(report: Report, manner: _Manner) -> str:
     from mcp_bindgen.cli.diff_text import text
 
-    return text(report, verbose)
+    return text(report, manner.verbose)
 
 
-def _json(report: Report, _: bool) -> str:
+def _json(report: Report, _: _Manner) -> str:
     from mcp_bindgen.diff.report import document
 
     return json.dumps(document(report), indent=2, ensure_ascii=False)
 
 
-def _markdown(report: Report, _: bool) -> str:
+def _markdown(report: Report, _: _Manner) -> str:
     from mcp_bindgen.diff.markdown import markdown
 
     return markdown(report)
 
 
-def _github(report: Report, _: bool) -> str:
+def _github(report: Report, _: _Manner) -> str:
     from mcp_bindgen.diff.github import workflow_commands
 
     return workflow_commands(report)
 
 
-_FORMATS: Final[dict[str, Callable[[Report, bool], str]]] = {
+def _html(report: Report, manner: _Manner) -> str:
+    from mcp_bindgen.diff.history import history
+    from mcp_bindgen.diff.page import page
+
+    if manner.tools:
+        return page(report)
+    asked = {side.name: side for side in (report.old, report.new)}
+    row = {name: asked.get(name) or _side(name) for name in pins.revisions()} | asked
+    return page(report, history(list(row.values())))
+
+
+_FORMATS: Final[dict[str, Callable[[Report, _Manner], str]]] = {
     "text": _text,
     "json": _json,
     "markdown": _markdown,
     "github": _github,
+    "html": _html,
 }
 
 

@@ -1,0 +1,137 @@
+"""A headless Chromium, driven over a pipe by the DevTools protocol."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["Page", "chromium", "opened"]
+
+_NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+_FLAGS: Final = ("--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe")
+_EXEC: Final = """
+import fcntl, os, sys
+there, here = (fcntl.fcntl(int(fd), fcntl.F_DUPFD, 10) for fd in sys.argv[1:3])
+os.dup2(there, 3)
+os.dup2(here, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""Gives the browser its pipes under the numbers that it expects."""
+_PATIENCE: Final = 30.0
+"""Seconds that one answer may take."""
+
+
+def chromium() -> str | None:
+    return next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+@dataclass
+class Page:
+    """One page; `events` has all that the browser told of it, in order."""
+
+    to: int
+    back: int
+    session: str = ""
+    last: int = 0
+    rest: bytes = b""
+    events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def call(self, method: str, **params: Any) -> Any:
+        self.last += 1
+        order: dict[str, Any] = {"id": self.last, "method": method, "params": params}
+        if self.session:
+            order["sessionId"] = self.session
+        os.write(self.to, json.dumps(order).encode() + b"\0")
+        while True:
+            told = self._next()
+            if told.get("id") == self.last:
+                assert "error" not in told, told
+                return told["result"]
+            self.events.append(told)
+
+    def wait(self, method: str) -> dict[str, Any]:
+        """The first event of that name that is not yet told."""
+        while True:
+            told = self._next()
+            self.events.append(told)
+            if told.get("method") == method:
+                return told
+
+    def _next(self) -> dict[str, Any]:
+        deadline = time.monotonic() + _PATIENCE
+        while b"\0" not in self.rest:
+            left = max(0.0, deadline - time.monotonic())
+            ready = select.select([self.back], [], [], left)[0]
+            assert ready, "the browser does not answer"
+            chunk = os.read(self.back, 1 << 20)
+            assert chunk, "the browser has gone"
+            self.rest += chunk
+        text, _, self.rest = self.rest.partition(b"\0")
+        told: dict[str, Any] = json.loads(text)
+        return told
+
+    def open(self, url: str) -> None:
+        self.call("Page.navigate", url=url)
+        self.wait("Page.loadEventFired")
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def look(self, width: int, height: int, scheme: str) -> bytes:
+        """A picture, as PNG, of a window of that size in a light or dark scheme."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        media = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", features=media)
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+
+@contextmanager
+def opened(profile: Path) -> Generator[Page, None, None]:
+    """A blank page of a browser of its own, which ends with it."""
+    program = chromium()
+    assert program is not None
+    there, to = os.pipe()
+    back, here = os.pipe()
+    launch = [sys.executable, "-c", _EXEC, str(there), str(here), program]
+    process = subprocess.Popen(
+        [*launch, *_FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        pass_fds=(there, here),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(there)
+    os.close(here)
+    try:
+        page = Page(to, back)
+        targets = page.call("Target.getTargets")["targetInfos"]
+        target = next(t["targetId"] for t in targets if t["type"] == "page")
+        attached = page.call("Target.attachToTarget", targetId=target, flatten=True)
+        page.session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            page.call(f"{domain}.enable")
+        yield page
+    finally:
+        process.terminate()
+        process.wait(10)
+        os.close(to)
+        os.close(back)
