@@ -14,6 +14,7 @@ from mcp_bindgen.ir.model import Schema, Struct, Type
 
 __all__ = [
     "CARRY",
+    "CONTEXTS",
     "DEGRADES",
     "DOWN",
     "UP",
@@ -42,6 +43,9 @@ __all__ = [
 UP: Final = "up"
 DOWN: Final = "down"
 
+
+CONTEXTS: Final = ("client_info", "client_capabilities", "server_info", "log_level", "revision")
+"""What a default may take from the context; `revision` is the target's name."""
 
 DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
     "blocks": ("blocks_as_one", "becomes one block"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
-from mcp_bindgen.convert.model import DEGRADES, Code, Decision
+from mcp_bindgen.convert.model import CONTEXTS, DEGRADES, Code, Decision
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row, paste
 from mcp_bindgen.ir.model import Field, Schema, Struct
@@ -87,6 +87,7 @@ class Rows:
                 name = path.removeprefix(f"{direction} ")
                 found = self.find(direction, (name,), ("rename", "refuse"))
                 if found is not None:
+                    self.require_code(found)
                     yield Code(int(path.removeprefix(prefix)), found)
 
     def require_member(self, struct: Struct, wire: str, decision: Decision) -> Field:
@@ -109,13 +110,26 @@ class Rows:
             self.decisions.require_all(self.pair)
 
     def _require_known(self, direction: str, row: Row, path: str) -> None:
-        kind = row.values.get("as", "")
-        if row.values[direction] == "degrade" and kind not in DEGRADES:
-            known = ", ".join(DEGRADES)
-            raise DecisionError(
-                f"{self._source}: [[step]] `{path}` of {self.pair}: nothing degrades as {kind!r}",
-                remedy=f"Known: {known}.",
-            )
+        """Raises DecisionError for a value that generated code could not have."""
+        values = row.values
+        known: tuple[str, ...]
+        if values[direction] == "degrade" and values["as"] not in DEGRADES:
+            known, told = tuple(DEGRADES), f"nothing degrades as {values['as']!r}"
+        elif values.get("context", "revision") not in CONTEXTS:
+            known, told = CONTEXTS, f"no context has {values['context']!r}"
+        elif not isinstance(values.get("code", 0), int):
+            known, told = ("an integer",), f"{values['code']!r} is no error code"
+        else:
+            return
+        raise DecisionError(
+            f"{self._source}: [[step]] `{path}` of {self.pair}: {told}",
+            remedy=f"Known: {', '.join(known)}.",
+        )
+
+    def require_code(self, decision: Decision) -> None:
+        """Raises DecisionError for an error code that becomes something else."""
+        if decision.action != "refuse" and not isinstance(decision.values.get("to"), int):
+            self.misfit(decision, "`to` is no error code")
 
     @property
     def _source(self) -> str:

@@ -1,0 +1,396 @@
+"""The way of each pair of types: what is carried by proof, and what needs a row.
+
+A value is carried where the target's type takes all that the source's type takes. On the way up a
+member that only the source declares is carried too, as one that the target does not know: the way
+down finds it again. On the way down it needs a row, for what the older revision does not declare it
+cannot mean. A member that only the target declares may stand in a message already, unknown to its
+sender; it is kept if the target's type admits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from mcp_bindgen.convert.model import (
+    CARRY,
+    DOWN,
+    UP,
+    Arm,
+    Call,
+    Decision,
+    Each,
+    Function,
+    Kept,
+    Lost,
+    Member,
+    New,
+    Stamp,
+    StructStep,
+    UnionStep,
+    Values,
+    Way,
+)
+from mcp_bindgen.convert.prune import prune
+from mcp_bindgen.convert.rows import Rows
+from mcp_bindgen.convert.types import (
+    arm_name,
+    identifier,
+    is_any,
+    is_object,
+    is_plain,
+    literals,
+    opened,
+    paths_of,
+    structs_of,
+    takes_objects,
+    value_of,
+)
+from mcp_bindgen.ir.model import (
+    Arr,
+    Bounded,
+    Field,
+    Kind,
+    Lit,
+    Map,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
+from mcp_bindgen.ir.unions import arms, kinds, tag
+
+__all__ = ["Ways"]
+
+_OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
+_ACTIONS: Final = ("drop", "degrade", "refuse", "rename")
+"""What can be done with a value that the target does not take."""
+
+_Key: TypeAlias = tuple[Type | Struct, Type | Struct] | tuple[Type, Type, str]
+
+
+@dataclass
+class Ways:
+    """The ways of one direction; functions are made once for each pair of types."""
+
+    name: str
+    old: Schema
+    new: Schema
+    rows: Rows
+    functions: dict[str, Function | None] = field(default_factory=dict[str, "Function | None"])
+    _names: dict[_Key, str] = field(default_factory=dict["_Key", str])
+
+    @property
+    def source(self) -> Schema:
+        return self.old if self.name == UP else self.new
+
+    @property
+    def target(self) -> Schema:
+        return self.new if self.name == UP else self.old
+
+    def required(self, s: Type, t: Type, place: str) -> Way:
+        """The way of params or of a result, which cannot be left out."""
+        way = self.way(s, t, place)
+        if way is None:
+            question = "its types have nothing in common"
+            self.rows.demand(self.name, (place,), ("degrade",), question, (self.source, 0))
+        return CARRY if way is None else way
+
+    def way(self, s: Type, t: Type, place: str) -> Way | None:
+        """How values of `s` become values of `t`; None if some do not, and nothing says how."""
+        s, t = opened(self.source, s), opened(self.target, t)
+        if isinstance(s, Bounded) or isinstance(t, Bounded):
+            return self._bounded(s, t, place)
+        if is_any(t):
+            return CARRY
+        if isinstance(s, Uni) or isinstance(t, Uni):
+            return self._union(s, t, place)
+        if isinstance(s, Ref) or isinstance(t, Ref):
+            return self._objects(s, t)
+        match s, t:
+            case (Arr(), Arr()):
+                return each(Each, self.way(s.of, t.of, place))
+            case (Tup(), Tup()):
+                return CARRY if s == t and is_plain(s) else None
+            case (_, Prim(name="object")):
+                return CARRY if kinds(self.source, s) == _OBJECT else None
+            case (Map() | Prim(name="object"), Map()):
+                return each(Values, self.way(value_of(s), t.of, place))
+            case (Lit(), Prim()):
+                return CARRY if kinds(self.source, s) <= kinds(self.target, t) else None
+            case _:
+                return CARRY if s == t else None
+
+    def _bounded(self, s: Type, t: Type, place: str) -> Way | None:
+        """Bounds may fall away; new ones are not met by proof."""
+        limits = s.limits if isinstance(s, Bounded) else None
+        inner = s.of if isinstance(s, Bounded) else s
+        if isinstance(t, Bounded):
+            return self.way(inner, t.of, place) if limits == t.limits else None
+        return self.way(inner, t, place)
+
+    def _objects(self, s: Type, t: Type) -> Way | None:
+        if "object" not in kinds(self.source, s) or kinds(self.target, t) != _OBJECT:
+            return None
+        if isinstance(t, Ref):
+            target = self.target.structs[t.name]
+            return self.struct(self._as_struct(s, target), target) if is_object(s) else None
+        if not takes_objects(t):
+            return None
+        if self.name == DOWN and isinstance(s, Ref):
+            struct = self.source.structs[s.name]
+            return self.struct(struct, Struct(struct.name, (), value_of(t)))
+        return CARRY
+
+    def _as_struct(self, s: Type, like: Struct) -> Struct:
+        """The source's struct; an object without declared members is one that has none."""
+        if isinstance(s, Ref):
+            return self.source.structs[s.name]
+        return Struct(like.name, (), value_of(s))
+
+    # ---- unions
+
+    def _union(self, s: Type, t: Type, place: str) -> Way | None:
+        key = (s, t, place)
+        if key in self._names:
+            return Call(self._names[key])
+        name = self._names[key] = self._fresh(f"_{self.name}_{identifier(place)}")
+        self.functions[name] = None
+        found = self._arms(s, t, place)
+        if found is not None and any(arm.way != CARRY for arm in found):
+            self.functions[name] = UnionStep(name, found)
+            return Call(name)
+        del self.functions[name], self._names[key]
+        return None if found is None else CARRY
+
+    def _arms(self, s: Type, t: Type, place: str) -> tuple[Arm, ...] | None:
+        leaves = arms(self.source, s) if isinstance(s, Uni) else (s,)
+        targets = arms(self.target, t) if isinstance(t, Uni) else (t,)
+        found: list[Arm] = []
+        for leaf in leaves:
+            way = self._arm(leaf, leaves, targets, place)
+            if way is None and not isinstance(s, Uni):
+                return None
+            if way is None:
+                path, question = f"{place}:{arm_name(leaf)}", "no arm of the other side takes it"
+                where = self.source, self._at(leaf, place)
+                found_row = self.rows.demand(self.name, (path,), _ACTIONS[1:], question, where)
+                way = found_row or CARRY
+            found.append(Arm(leaf, way))
+        return tuple(found)
+
+    def _arm(
+        self, leaf: Type, leaves: tuple[Type, ...], targets: tuple[Type, ...], place: str
+    ) -> Way | Decision | None:
+        """The way of an arm to the arm that fits it best; a row goes before likeness of shape."""
+        found = self.source.open(leaf)
+        if not isinstance(found, Ref):
+            ways = (self.way(leaf, t, place) for t in targets if self._alike(leaf, t))
+            return next((way for way in ways if way is not None), None)
+        struct = self.source.structs[found.name]
+        others = list(structs_of(self.target, targets))
+        other = next((o for o in others if o.name == struct.name), None) or self._tagged(
+            struct, leaves, targets
+        )
+        if other is not None:
+            return self.struct(struct, other)
+        path = f"{place}:{struct.name}"
+        if (decision := self.rows.find(self.name, (path,), _ACTIONS[1:])) is not None:
+            return decision
+        fitting = [o for o in others if self._fits(struct, o)]
+        if fitting:
+            best = max(fitting, key=lambda o: sum(f.required for f in o.fields))
+            return self.struct(struct, best)
+        whole = any(takes_objects(self.target.open(t)) for t in targets)
+        return CARRY if whole else None
+
+    def _tagged(
+        self, struct: Struct, leaves: tuple[Type, ...], targets: tuple[Type, ...]
+    ) -> Struct | None:
+        """The arm with the same tag, where one member tells the arms of both sides apart."""
+        here = [leaf for leaf in leaves if isinstance(self.source.open(leaf), Ref)]
+        there = [t for t in targets if isinstance(self.target.open(t), Ref)]
+        wire = tag(self.source, tuple(here))
+        mine = struct.field(wire) if wire is not None else None
+        if mine is None or wire is None or tag(self.target, tuple(there)) != wire:
+            return None
+        found = structs_of(self.target, targets)
+        return next((o for o in found if (g := o.field(wire)) and g.const == mine.const), None)
+
+    def _at(self, leaf: Type, place: str) -> int:
+        """Where an arm is declared; for one without a name, where the member around it is."""
+        owner, _, wire = place.partition(".")
+        if isinstance(leaf, Ref):
+            return self.source.types[leaf.name].at
+        struct = self.source.structs.get(owner)
+        member = struct.field(wire) if struct is not None else None
+        return member.at if member is not None else 0
+
+    def _alike(self, s: Type, t: Type) -> bool:
+        """Whether two arms that are no structs are of the same JSON kind."""
+        if isinstance(self.source.open(s), Lit) and isinstance(self.target.open(t), Lit):
+            return self.source.open(s) == self.target.open(t)
+        return bool(kinds(self.source, s) & kinds(self.target, t))
+
+    def _fits(self, s: Struct, t: Struct) -> bool:
+        """Whether `s` has all that `t` requires, and no member that contradicts."""
+        needed = {f.wire for f in t.fields if f.required} <= {f.wire for f in s.fields}
+        both = [(f, g) for f in s.fields if (g := t.field(f.wire)) is not None]
+        return needed and not any(self._clash(f, g) for f, g in both)
+
+    def _clash(self, f: Field, g: Field) -> bool:
+        a, b = self.source.open(f.type), self.target.open(g.type)
+        mine, theirs = literals(self.source, a), literals(self.target, b)
+        if mine and theirs:
+            return not mine & theirs
+        return not kinds(self.source, a) & kinds(self.target, b)
+
+    # ---- structs
+
+    def struct(self, s: Struct, t: Struct) -> Way:
+        """The way of a pair of structs: a function, which prune takes out if it does nothing."""
+        key = (s if not s.fields else Ref(s.name), t if not t.fields else Ref(t.name))
+        if key not in self._names:
+            newer = t if self.name == UP else s
+            name = self._fresh(f"_{self.name}_{newer.name}")
+            self._names[key] = name
+            self.functions[name] = None
+            members = tuple(self._members(s, t))
+            self.functions[name] = StructStep(name, s, t, members, self._rest(s, t))
+        return Call(self._names[key])
+
+    def _fresh(self, name: str) -> str:
+        while name in self.functions:
+            name += "_"
+        return name
+
+    def _members(self, s: Struct, t: Struct) -> Iterator[Member]:
+        renamed: set[str] = set()
+        for f in s.fields:
+            g = t.field(f.wire)
+            if g is not None:
+                yield from self._both(s, t, f, g)
+            elif self.name == DOWN or not self._admitted(s, t, f):
+                lost = self._only_source(s, t, f)
+                if isinstance(lost, Kept):
+                    renamed.add(lost.to)
+                yield from [lost] if lost is not None else []
+            elif (decision := self.rows.find(self.name, paths_of(s, f), ("rename",))) is not None:
+                kept = self._renamed(t, f, decision)
+                renamed.add(kept.to)
+                yield kept
+            elif (decision := self.rows.find(self.name, paths_of(s, f), ("drop",))) is not None:
+                yield Lost(f.wire, decision, undone=True)
+        for g in t.fields:
+            if s.field(g.wire) is None and g.wire not in renamed:
+                yield from self._only_target(t, g)
+
+    def _admitted(self, s: Struct, t: Struct, f: Field) -> bool:
+        """Whether the target takes a member that it does not declare."""
+        return t.index is None or self.way(f.type, t.index, f"{t.name}.{f.wire}") == CARRY
+
+    def _both(self, s: Struct, t: Struct, f: Field, g: Field) -> Iterator[Member]:
+        newer = (t, g) if self.name == UP else (s, f)
+        paths = (*paths_of(*((s, f) if self.name == UP else (t, g))), *paths_of(*newer))
+        if self.rows.says_revision(paths):
+            yield Stamp(f.wire)
+            return
+        decision = self._ahead(f, g, paths)
+        if decision is not None:
+            yield Lost(f.wire, decision, g.type)
+            return
+        way = self.way(f.type, g.type, f"{newer[0].name}.{f.wire}")
+        if way is None:
+            question = f"{self.target.revision} takes only some of its values"
+            where = self.new, newer[1].at
+            actions = _ACTIONS[1:] if g.required else _ACTIONS
+            decision = self.rows.demand(self.name, paths, actions, question, where)
+            if decision is not None:
+                yield Lost(f.wire, decision, g.type)
+            return
+        yield from self._kept(f, g, way, paths, newer[1].at)
+
+    def _ahead(self, f: Field, g: Field, paths: tuple[str, ...]) -> Decision | None:
+        """A row that decides for the member as a whole what its insides would ask one by one."""
+        actions = _ACTIONS[1:] if g.required else _ACTIONS
+        decision = self.rows.peek(self.name, paths, actions)
+        if decision is None or "value" in decision.values:
+            return None
+        dry = Ways(self.name, self.old, self.new, self.rows.silent())
+        way = dry.way(f.type, g.type, "")
+        dry_functions, ways = prune(dry.functions, {("", ""): way or Each(CARRY)})
+        if ways[("", "")] == CARRY and not dry_functions:
+            return None
+        return self.rows.find(self.name, paths, _ACTIONS)
+
+    def _kept(
+        self, f: Field, g: Field, way: Way, paths: tuple[str, ...], at: int
+    ) -> Iterator[Member]:
+        """A member of both sides; what a default stands for is taken out again on the way back."""
+        if g.required and not f.required:
+            question = "it is required there; what stands for it where it is absent?"
+            actions, place = ("default", "refuse"), (self.new, at)
+            decision = self.rows.demand(self.name, paths, actions, question, place)
+            yield Kept(f.wire, way, f.wire, True, True, decision)
+            return
+        action = "default" if self.name == UP else "drop"
+        decision = self.rows.peek(self.name, paths, (action,))
+        if decision is None or "value" not in decision.values:
+            yield Kept(f.wire, way, f.wire, not f.required, g.required)
+            return
+        self.rows.find(self.name, paths, (action,))
+        if decision.values["value"] == {}:
+            yield Kept(f.wire, way, f.wire, not f.required, g.required, decision)
+        else:
+            yield Lost(f.wire, decision, undone=True)
+            yield Kept(f.wire, way, f.wire, True, g.required)
+
+    def _only_source(self, s: Struct, t: Struct, f: Field) -> Member | None:
+        actions = ("drop", "rename", "degrade", "refuse")
+        question = f"{self.target.revision} does not declare it"
+        decision = self.rows.demand(
+            self.name, paths_of(s, f), actions, question, (self.source, f.at)
+        )
+        if decision is None:
+            return None
+        if decision.action == "rename":
+            return self._renamed(t, f, decision)
+        return Lost(f.wire, decision)
+
+    def _renamed(self, t: Struct, f: Field, decision: Decision) -> Kept:
+        to = str(decision.values["to"])
+        g = self.rows.require_member(t, to, decision)
+        way = self.way(f.type, g.type, f"{t.name}.{to}")
+        if way is None:
+            self.rows.misfit(decision, f"{t.name}.{to} does not take its values")
+        if g.required and not f.required:
+            self.rows.misfit(decision, f"{t.name}.{to} is required")
+        return Kept(f.wire, way, to, not f.required, g.required)
+
+    def _only_target(self, t: Struct, g: Field) -> Iterator[Member]:
+        paths = paths_of(t, g)
+        if g.required:
+            question = "it is required there, and unknown to its sender"
+            place, actions = (self.target, g.at), ("default", "refuse")
+            decision = self.rows.demand(self.name, paths, actions, question, place)
+            if decision is not None:
+                yield New(g.wire, g.type, True, decision)
+            return
+        decision = self.rows.find(self.name, paths, ("default", "degrade"))
+        if decision is not None or not is_any(opened(self.target, g.type)):
+            yield New(g.wire, g.type, False, decision)
+
+    def _rest(self, s: Struct, t: Struct) -> Way:
+        """The way of unlisted members, where both sides give them a type."""
+        if t.index is None or is_any(opened(self.target, t.index)):
+            return CARRY
+        place = f"{t.name}.*"
+        return self.required(s.index or Prim("unknown"), t.index, place)
+
+
+def each(make: type[Each | Values], way: Way | None) -> Way | None:
+    return way if way is None or way == CARRY else make(way)
