@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ import pytest
 
 from mcp_bindgen.convert import plan
 from mcp_bindgen.emit import Options, generate
-from mcp_bindgen.ir.decisions import Decisions
+from mcp_bindgen.ir.decisions import Decisions, Row
 from mcp_bindgen.ir.lower import load
 from tests.cli.command import invoke
 
@@ -88,21 +88,14 @@ def test_messages_are_judged_by_a_flavour_that_is_installed(tmp_path: Path, mode
 
 
 def test_text_of_a_schema_stays_text(tmp_path: Path) -> None:
-    old = load(f'{FRAME} interface P {{ "{NASTY}a"?: string }}'.encode(), "a.ts", "a")
-    new = load(
-        f'{FRAME} interface P {{ "{NASTY}a"?: string; "{NASTY}b": "{NASTY}" }}'.encode(),
-        "b.ts",
-        "b",
-    )
+    one, two = f'"{NASTY}a"?: string', f'"{NASTY}b": "{NASTY}"'
+    old = load(f"{FRAME} interface P {{ {one} }}".encode(), "a.ts", "a")
+    new = load(f"{FRAME} interface P {{ {one}; {two} }}".encode(), "b.ts", "b")
     path = f"P.{new.structs['P'].fields[1].wire}"
     values = {"up": "default", "down": "drop", "value": 'x"""\n', "why": '"""\n\\', "page": "p"}
-    from mcp_bindgen.ir.decisions import Row
-
-    keys = {
-        ("step", "a..b", f"{way} {path}"): Row("step", "a..b", path, values)
-        for way in ("up", "down")
-    }
-    pair = plan(old, new, Decisions(keys, "table"))
+    row = Row("step", "a..b", path, values)
+    rows = {("step", "a..b", f"{way} {path}"): row for way in ("up", "down")}
+    pair = plan(old, new, Decisions(rows, "table"))
     files = generate([old, new], Options(models=("dataclass",)), [pair])
     for name in (name for name in files if name.startswith("steps/")):
         ast.parse(files[name])
