@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from contextlib import suppress
+from itertools import pairwise, permutations
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mcp_wire.steps import (
     STEPS,
@@ -16,6 +19,7 @@ from mcp_wire.steps import (
     NeedsContext,
     NotAMessageMatter,
     Refused,
+    StepError,
     Trip,
     UnknownRevision,
     convert,
@@ -228,6 +232,41 @@ def test_json_without_end_is_refused() -> None:
     message = response(content=[], structuredContent=deep)
     with pytest.raises(DecodeError):
         convert(message, "2025-06-18", "2025-03-26", method="tools/call")
+
+
+JSONS: Final = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["2.0", "tools/call", "tools/list", "roots/list", "x", "input_required"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["jsonrpc", "id", "method", "params", "result", "error", "code", "content", "_meta"]
+            )
+            | st.text(max_size=3),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    JSONS,
+    st.sampled_from(list(permutations(REVISIONS, 2))),
+    st.sampled_from([None, "tools/call", "roots/list", "x"]),
+)
+def test_any_json_is_converted_or_refused_in_a_known_way(
+    message: Any, pair: tuple[str, str], method: str | None
+) -> None:
+    answers = isinstance(message, dict) and "jsonrpc" in message and "method" not in message
+    known = (DecodeError, StepError, *((TypeError,) if answers and method is None else ()))
+    with suppress(*known):
+        convert(message, *pair, method=method, context=TOLD)
 
 
 def test_unknown_revisions_have_no_steps() -> None:

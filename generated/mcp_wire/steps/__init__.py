@@ -8,7 +8,8 @@
 What a message may be: a JSON-RPC request, notification or response (a response with the `method` of
 its request); or, without `jsonrpc`, what stands in `inputRequests` ({"method": …, "params": …}) or,
 with `method`, a result by itself. Messages are parsed JSON and are never changed; what is converted
-shares with them all that is the same.
+shares with them all that is the same. Where a context is written into a message and taken out again,
+`params` or a `_meta` without members comes back as an absent one.
 """
 
 from __future__ import annotations
@@ -284,18 +285,24 @@ def _run(steps: tuple[Step, ...], value: Json, at: At, trip: Trip, to: str) -> J
 def _require_fit(context: Context, to: str) -> None:
     """Raises NeedsContext for a context that a step up to `to` could not write."""
     if not context.fits(to):
-        for pair in _path(next(iter(_ENVELOPES)), to):
-            for member, takes in _module(*pair).context.items():
-                value = getattr(context, member)
-                if value is not None and not takes(value):
-                    raise NeedsContext(member, f"{pair[1]} does not take it")
+        names = list(_ENVELOPES)
+        for pair in STEPS:
+            if names.index(pair[1]) <= names.index(to):
+                _require_taken(context, *pair)
         context.fits(to, now=True)
+
+
+def _require_taken(context: Context, old: str, new: str) -> None:
+    for member, takes in _module(old, new).context.items():
+        value = getattr(context, member)
+        if value is not None and not takes(value):
+            raise NeedsContext(member, f"{new} does not take it")
 
 
 def _require_open(from_: str, to: str, method: str) -> None:
     """Raises Refused for a method that is not declared in `from_` but is on the way to `to`."""
     for _, revision in _path(from_, to):
-        if method in _side(revision).methods:
+        if method in _methods(revision):
             why = f"{from_} does not declare it, and {revision} does"
             raise Refused("$.method", _NO_METHOD, f"no method {method[:80]!r}", why)
 
@@ -341,15 +348,23 @@ class _Side(NamedTuple):
 
 
 @cache
-def _side(revision: str) -> _Side:
+def _methods(revision: str) -> Mapping[str, Method]:
+    """The methods of a revision. Raises UnknownRevision."""
     if revision not in _ENVELOPES:
         known = ", ".join(_ENVELOPES)
-        raise UnknownRevision(f"no steps for {revision[:40]!r}; known: {known}")
+        raise UnknownRevision(f"no steps for {str(revision)[:40]!r}; known: {known}")
+    found: Mapping[str, Method] = load(revision, "methods").METHODS
+    return found
+
+
+@cache
+def _side(revision: str) -> _Side:
+    methods = _methods(revision)
     models, calls = _modules(revision)
     names = zip(_POSITIONS, _ENVELOPES[revision], strict=True)
     return _Side(
         revision,
-        load(revision, "methods").METHODS,
+        methods,
         {position: getattr(models, name) for position, name in names},
         calls.PARAMS,
         calls.RESULTS,
@@ -376,7 +391,7 @@ def _path(from_: str, to: str) -> list[tuple[str, str]]:
     """The neighbours from one revision to another, in the order of the way."""
     names = list(_ENVELOPES)
     for name in (from_, to):
-        _side(name)
+        _methods(name)
     here, there = names.index(from_), names.index(to)
     stops = names[here : there + 1] if here <= there else names[there : here + 1][::-1]
     pairs = list(zip(stops, stops[1:], strict=False))
@@ -412,7 +427,7 @@ def _steps(
     found: list[Step] = []
     for pair in _path(from_, to):
         refusals = matters(*pair)
-        both = all(method in _side(revision).methods for revision in pair)
+        both = all(method in _methods(revision) for revision in pair)
         if method in refusals and method and not (bare and both):
             raise refusals[method].at(_METHOD if position == "params" else None)
         if method and not both:
