@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from mcp_bindgen.convert.model import (
     CARRY,
@@ -27,7 +28,8 @@ from mcp_bindgen.convert.model import (
 
 __all__ = ["prune"]
 
-_Ways = Mapping[tuple[str, str], Way]
+_Ways: TypeAlias = Mapping[tuple[str, str], Way]
+_Acting: TypeAlias = Mapping[str, Way]
 
 
 def prune(
@@ -35,25 +37,34 @@ def prune(
 ) -> tuple[dict[str, Function], dict[tuple[str, str], Way]]:
     """The functions that change something and are reached, and the ways without the others."""
     known = {name: f for name, f in functions.items() if f is not None}
-    acting = _acting(known)
+    acting = {name: _through(known, name) for name in _acting(known)}
     kept = {name: _trimmed(f, acting) for name, f in known.items() if name in acting}
     trimmed = {key: _way(way, acting) for key, way in ways.items()}
     reached = _reached(kept, trimmed.values())
     return {name: f for name, f in kept.items() if name in reached}, trimmed
 
 
-def _acting(functions: Mapping[str, Function]) -> set[str]:
+def _acting(functions: Mapping[str, Function]) -> Mapping[str, Way]:
     """The functions with an effect of their own, or that of one they call."""
-    found: set[str] = set()
+    found: dict[str, Way] = {}
     grown = True
     while grown:
-        more = {n for n, f in functions.items() if n not in found and _acts(f, found)}
-        found |= more
+        more = {n: Call(n) for n, f in functions.items() if n not in found and _acts(f, found)}
+        found.update(more)
         grown = bool(more)
     return found
 
 
-def _acts(function: Function, acting: set[str]) -> bool:
+def _through(functions: Mapping[str, Function], name: str) -> Way:
+    """A call of the function; of what it calls where it is a union of one arm."""
+    found = functions[name]
+    if isinstance(found, UnionStep) and len(found.arms) == 1:
+        way = found.arms[0].way
+        return way if isinstance(way, Call) and way.name != name else Call(name)
+    return Call(name)
+
+
+def _acts(function: Function, acting: _Acting) -> bool:
     match function:
         case StructStep():
             rest = _way(function.rest, acting) != CARRY
@@ -70,17 +81,17 @@ def _arms(function: UnionStep) -> Iterator[Way | Decision]:
     return (arm.way for arm in function.arms)
 
 
-def _changes(member: Member, acting: set[str]) -> bool:
+def _changes(member: Member, acting: _Acting) -> bool:
     if isinstance(member, Lost | New | Stamp):
         return True
     needed = member.required and member.optional and member.decision is not None
     return needed or member.wire != member.to or _way(member.way, acting) != CARRY
 
 
-def _way(way: Way, acting: set[str]) -> Way:
+def _way(way: Way, acting: _Acting) -> Way:
     match way:
         case Call(name):
-            return way if name in acting else CARRY
+            return acting.get(name, CARRY)
         case Each() | Values():
             inner = _way(way.way, acting)
             return CARRY if inner == CARRY else replace(way, way=inner)
@@ -88,7 +99,7 @@ def _way(way: Way, acting: set[str]) -> Way:
             return CARRY
 
 
-def _trimmed(function: Function, acting: set[str]) -> Function:
+def _trimmed(function: Function, acting: _Acting) -> Function:
     match function:
         case StructStep():
             members = tuple(

@@ -99,7 +99,7 @@ class Admits:
         """The name of the predicate of a type; `place` names it if it has no name."""
         type = self._opened(type)
         if type not in self._named:
-            own = type.name if isinstance(type, Ref) else place
+            own = type.name if isinstance(type, Ref) else _shape(type) or place
             name = f"_is_{self.suffix}_{own}"
             while name in self.functions:
                 name += "_"
@@ -111,8 +111,12 @@ class Admits:
         return self._named[type]
 
     def _opened(self, type: Type) -> Type:
+        """`type` with aliases followed; of a union of all strings and some, all strings."""
         while isinstance(type, Ref) and isinstance(found := self.schema.types[type.name], Alias):
             type = found.type
+        if isinstance(type, Uni) and Prim("string") in (leaves := arms(self.schema, type)):
+            others = tuple(leaf for leaf in leaves if not _is_string(leaf))
+            return others[0] if len(others) == 1 else Uni(others)
         return type
 
     def _is_any(self, type: Type) -> bool:
@@ -196,6 +200,21 @@ class Admits:
                 yield from _unless(STEP, both(f"len(x) > {i}", refusal))
         if type.rest is not None:
             yield from self._all(f"x[{len(type.of)}:]", type.rest, place)
+
+
+def _is_string(type: Type) -> bool:
+    return isinstance(type, Lit) and isinstance(type.value, str)
+
+
+def _shape(type: Type) -> str:
+    """A name for arrays and objects of plain values, wherever they stand; empty for other types."""
+    match type:
+        case Arr(of=Prim(name=name)):
+            return f"array_of_{name}"
+        case Map(of=Prim(name=name)):
+            return f"object_of_{name}"
+        case _:
+            return ""
 
 
 def when(indent: str, condition: Code) -> list[str]:

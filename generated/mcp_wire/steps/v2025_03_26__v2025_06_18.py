@@ -943,15 +943,13 @@ def _is_new_CompleteRequestParamsContext(x: Json) -> bool:
     """Whether it is a value of CompleteRequestParamsContext."""
     if x.__class__ is not dict:
         return False
-    if "arguments" in x and not _is_new_CompleteRequestParamsContext_arguments(
-        x["arguments"]
-    ):
+    if "arguments" in x and not _is_new_object_of_string(x["arguments"]):
         return False
     return True
 
 
-def _is_new_CompleteRequestParamsContext_arguments(x: Json) -> bool:
-    """Whether it is a value of CompleteRequestParamsContext_arguments."""
+def _is_new_object_of_string(x: Json) -> bool:
+    """Whether it is a value of object_of_string."""
     if x.__class__ is not dict:
         return False
     for item in x.values():
@@ -966,15 +964,15 @@ def _is_new_ToolOutputSchema(x: Json) -> bool:
         return False
     if "type" not in x or x["type"] != "object":
         return False
-    if "properties" in x and not _is_new_ToolOutputSchema_properties(x["properties"]):
+    if "properties" in x and not _is_new_object_of_object(x["properties"]):
         return False
-    if "required" in x and not _is_new_ToolOutputSchema_required(x["required"]):
+    if "required" in x and not _is_new_array_of_string(x["required"]):
         return False
     return True
 
 
-def _is_new_ToolOutputSchema_properties(x: Json) -> bool:
-    """Whether it is a value of ToolOutputSchema_properties."""
+def _is_new_object_of_object(x: Json) -> bool:
+    """Whether it is a value of object_of_object."""
     if x.__class__ is not dict:
         return False
     for item in x.values():
@@ -983,8 +981,8 @@ def _is_new_ToolOutputSchema_properties(x: Json) -> bool:
     return True
 
 
-def _is_new_ToolOutputSchema_required(x: Json) -> bool:
-    """Whether it is a value of ToolOutputSchema_required."""
+def _is_new_array_of_string(x: Json) -> bool:
+    """Whether it is a value of array_of_string."""
     if x.__class__ is not list:
         return False
     for item in x:

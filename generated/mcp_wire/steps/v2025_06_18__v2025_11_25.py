@@ -111,11 +111,6 @@ def _up_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
     return o
 
 
-def _up_elicitation_create_params(o: Json, at: At, trip: Trip) -> Json:
-    """What ElicitRequestParams of 2025-06-18 is in 2025-11-25."""
-    return _up_ElicitRequestFormParams(o, at, trip)
-
-
 def _up_SamplingMessage(o: Json, at: At, trip: Trip) -> Json:
     """What SamplingMessage of 2025-06-18 is in 2025-11-25."""
     if "_meta" in o and o["_meta"].__class__ is not dict:
@@ -154,11 +149,6 @@ def _up_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
     if value is not o["content"]:
         o = {**o, "content": value}
     return o
-
-
-def _up_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
-    """What CallToolResult of 2025-06-18 is in 2025-11-25."""
-    return _up_CallToolResult(o, at, trip)
 
 
 def _up_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
@@ -485,7 +475,7 @@ def _down_UntitledSingleSelectEnumSchema(o: Json, at: At, trip: Trip) -> Json:
             (at, "default"), "`default` is left out", "The older field starts empty."
         )
         o = without(o, "default")
-    if "enumNames" in o and not _is_old_EnumSchema_enum(o["enumNames"]):
+    if "enumNames" in o and not _is_old_array_of_string(o["enumNames"]):
         o = trip.squat(o, "enumNames", at, _SQUATTER_DOWN)
     return o
 
@@ -1063,15 +1053,15 @@ def _is_old_EnumSchema(x: Json) -> bool:
         return False
     if "description" in x and x["description"].__class__ is not str:
         return False
-    if "enum" not in x or not _is_old_EnumSchema_enum(x["enum"]):
+    if "enum" not in x or not _is_old_array_of_string(x["enum"]):
         return False
-    if "enumNames" in x and not _is_old_EnumSchema_enum(x["enumNames"]):
+    if "enumNames" in x and not _is_old_array_of_string(x["enumNames"]):
         return False
     return True
 
 
-def _is_old_EnumSchema_enum(x: Json) -> bool:
-    """Whether it is a value of EnumSchema_enum."""
+def _is_old_array_of_string(x: Json) -> bool:
+    """Whether it is a value of array_of_string."""
     if x.__class__ is not list:
         return False
     for item in x:
@@ -1179,15 +1169,15 @@ def _is_new_ToolInputSchema(x: Json) -> bool:
         return False
     if "type" not in x or x["type"] != "object":
         return False
-    if "properties" in x and not _is_new_ToolInputSchema_properties(x["properties"]):
+    if "properties" in x and not _is_new_object_of_object(x["properties"]):
         return False
-    if "required" in x and not _is_new_ToolInputSchema_required(x["required"]):
+    if "required" in x and not _is_new_array_of_string(x["required"]):
         return False
     return True
 
 
-def _is_new_ToolInputSchema_properties(x: Json) -> bool:
-    """Whether it is a value of ToolInputSchema_properties."""
+def _is_new_object_of_object(x: Json) -> bool:
+    """Whether it is a value of object_of_object."""
     if x.__class__ is not dict:
         return False
     for item in x.values():
@@ -1196,8 +1186,8 @@ def _is_new_ToolInputSchema_properties(x: Json) -> bool:
     return True
 
 
-def _is_new_ToolInputSchema_required(x: Json) -> bool:
-    """Whether it is a value of ToolInputSchema_required."""
+def _is_new_array_of_string(x: Json) -> bool:
+    """Whether it is a value of array_of_string."""
     if x.__class__ is not list:
         return False
     for item in x:
@@ -1227,9 +1217,9 @@ def _is_new_ToolOutputSchema(x: Json) -> bool:
         return False
     if "type" not in x or x["type"] != "object":
         return False
-    if "properties" in x and not _is_new_ToolInputSchema_properties(x["properties"]):
+    if "properties" in x and not _is_new_object_of_object(x["properties"]):
         return False
-    if "required" in x and not _is_new_ToolInputSchema_required(x["required"]):
+    if "required" in x and not _is_new_array_of_string(x["required"]):
         return False
     return True
 
@@ -1269,7 +1259,7 @@ def _is_new_Icon(x: Json) -> bool:
         return False
     if "mimeType" in x and x["mimeType"].__class__ is not str:
         return False
-    if "sizes" in x and not _is_new_ToolInputSchema_required(x["sizes"]):
+    if "sizes" in x and not _is_new_array_of_string(x["sizes"]):
         return False
     if "theme" in x and x["theme"] not in ("light", "dark"):
         return False
@@ -1387,7 +1377,7 @@ def _is_new_ElicitResult_content(x: Json) -> bool:
 
 def _is_new_ElicitResult_content_item(x: Json) -> bool:
     """Whether it is a value of ElicitResult_content_item."""
-    if _is_new_ToolInputSchema_required(x):
+    if _is_new_array_of_string(x):
         return True
     if x.__class__ is str:
         return True
@@ -1414,7 +1404,7 @@ def _is_new_UntitledMultiSelectEnumSchema(x: Json) -> bool:
         return False
     if "items" not in x or not _is_new_UntitledMultiSelectEnumSchemaItems(x["items"]):
         return False
-    if "default" in x and not _is_new_ToolInputSchema_required(x["default"]):
+    if "default" in x and not _is_new_array_of_string(x["default"]):
         return False
     return True
 
@@ -1425,7 +1415,7 @@ def _is_new_UntitledMultiSelectEnumSchemaItems(x: Json) -> bool:
         return False
     if "type" not in x or x["type"] != "string":
         return False
-    if "enum" not in x or not _is_new_ToolInputSchema_required(x["enum"]):
+    if "enum" not in x or not _is_new_array_of_string(x["enum"]):
         return False
     return True
 
@@ -1446,7 +1436,7 @@ def _is_new_TitledMultiSelectEnumSchema(x: Json) -> bool:
         return False
     if "items" not in x or not _is_new_TitledMultiSelectEnumSchemaItems(x["items"]):
         return False
-    if "default" in x and not _is_new_ToolInputSchema_required(x["default"]):
+    if "default" in x and not _is_new_array_of_string(x["default"]):
         return False
     return True
 
@@ -1493,9 +1483,9 @@ def _is_new_LegacyTitledEnumSchema(x: Json) -> bool:
         return False
     if "description" in x and x["description"].__class__ is not str:
         return False
-    if "enum" not in x or not _is_new_ToolInputSchema_required(x["enum"]):
+    if "enum" not in x or not _is_new_array_of_string(x["enum"]):
         return False
-    if "enumNames" in x and not _is_new_ToolInputSchema_required(x["enumNames"]):
+    if "enumNames" in x and not _is_new_array_of_string(x["enumNames"]):
         return False
     if "default" in x and x["default"].__class__ is not str:
         return False
@@ -1512,7 +1502,7 @@ def _is_new_UntitledSingleSelectEnumSchema(x: Json) -> bool:
         return False
     if "description" in x and x["description"].__class__ is not str:
         return False
-    if "enum" not in x or not _is_new_ToolInputSchema_required(x["enum"]):
+    if "enum" not in x or not _is_new_array_of_string(x["enum"]):
         return False
     if "default" in x and x["default"].__class__ is not str:
         return False
@@ -1881,9 +1871,7 @@ def _is_new_CreateMessageResult(x: Json) -> bool:
         return False
     if "model" not in x or x["model"].__class__ is not str:
         return False
-    if "stopReason" in x and not _is_new_CreateMessageResult_stop_reason(
-        x["stopReason"]
-    ):
+    if "stopReason" in x and x["stopReason"].__class__ is not str:
         return False
     if "_meta" in x and x["_meta"].__class__ is not dict:
         return False
@@ -1892,21 +1880,6 @@ def _is_new_CreateMessageResult(x: Json) -> bool:
     if "content" not in x or not _is_new_CreateMessageResult_content(x["content"]):
         return False
     return True
-
-
-def _is_new_CreateMessageResult_stop_reason(x: Json) -> bool:
-    """Whether it is a value of CreateMessageResult_stop_reason."""
-    if x == "endTurn":
-        return True
-    if x == "stopSequence":
-        return True
-    if x == "maxTokens":
-        return True
-    if x == "toolUse":
-        return True
-    if x.__class__ is str:
-        return True
-    return False
 
 
 def _is_new_CreateMessageResult_content(x: Json) -> bool:
@@ -1951,12 +1924,9 @@ UP: Final[Mapping[str, Mapping[str, Step]]] = {
     "prompts/list": {"result": _up_ListPromptsResult},
     "prompts/get": {"result": _up_GetPromptResult},
     "tools/list": {"result": _up_ListToolsResult},
-    "tools/call": {
-        "params": _up_CallToolRequestParams,
-        "result": _up_tools_call_result,
-    },
+    "tools/call": {"params": _up_CallToolRequestParams, "result": _up_CallToolResult},
     "sampling/createMessage": {"params": _up_CreateMessageRequestParams},
-    "elicitation/create": {"params": _up_elicitation_create_params},
+    "elicitation/create": {"params": _up_ElicitRequestFormParams},
 }
 """How messages of 2025-06-18 become messages of 2025-11-25, where they differ."""
 

@@ -97,7 +97,7 @@ def _up_Result(o: Json, at: At, trip: Trip) -> Json:
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
         o = {**o, "_meta": value}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
@@ -161,7 +161,7 @@ def _up_CompleteResult(o: Json, at: At, trip: Trip) -> Json:
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
         o = {**o, "_meta": value}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
@@ -204,7 +204,7 @@ def _up_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
         o = {**o, "_meta": value}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
@@ -244,7 +244,7 @@ def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
         o = {**o, "_meta": value}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
@@ -265,16 +265,11 @@ def _up_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
         o = {**o, "_meta": value}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
     return o
-
-
-def _up_prompts_get_result(o: Json, at: At, trip: Trip) -> Json:
-    """What GetPromptResult of 2025-11-25 is in 2026-07-28."""
-    return _up_GetPromptResult(o, at, trip)
 
 
 def _up_GetPromptRequestParams(o: Json, at: At, trip: Trip) -> Json:
@@ -298,7 +293,7 @@ def _up_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
         o = {**o, "_meta": value}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
@@ -350,16 +345,11 @@ def _up_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
         o = trip.squat(o, "cacheScope", at, _SQUATTER_UP)
     if "cacheScope" not in o:
         o = {**o, "cacheScope": "private"}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
     return o
-
-
-def _up_resources_read_result(o: Json, at: At, trip: Trip) -> Json:
-    """What ReadResourceResult of 2025-11-25 is in 2026-07-28."""
-    return _up_ReadResourceResult(o, at, trip)
 
 
 def _up_ReadResourceRequestParams(o: Json, at: At, trip: Trip) -> Json:
@@ -383,7 +373,7 @@ def _up_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
         o = {**o, "_meta": value}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
@@ -413,7 +403,7 @@ def _up_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
         o = {**o, "_meta": value}
-    if "resultType" in o and not _is_new_Result_resultType(o["resultType"]):
+    if "resultType" in o and o["resultType"].__class__ is not str:
         o = trip.squat(o, "resultType", at, _SQUATTER_UP)
     if "resultType" not in o:
         o = {**o, "resultType": "complete"}
@@ -615,11 +605,6 @@ def _down_ElicitResult(o: Json, at: At, trip: Trip) -> Json:
     return o
 
 
-def _down_elicitation_create_result(o: Json, at: At, trip: Trip) -> Json:
-    """What ElicitResult of 2026-07-28 is in 2025-11-25."""
-    return _down_ElicitResult(o, at, trip)
-
-
 def _down_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
     """What ElicitRequestFormParams of 2026-07-28 is in 2025-11-25."""
     if "task" in o and not _is_old_TaskMetadata(o["task"]):
@@ -738,11 +723,6 @@ def _down_CreateMessageResult(o: Json, at: At, trip: Trip) -> Json:
     if value is not o["content"]:
         o = {**o, "content": value}
     return o
-
-
-def _down_sampling_createMessage_result(o: Json, at: At, trip: Trip) -> Json:
-    """What CreateMessageResult of 2026-07-28 is in 2025-11-25."""
-    return _down_CreateMessageResult(o, at, trip)
 
 
 def _down_SamplingMessage_content_(o: Json, at: At, trip: Trip) -> Json:
@@ -891,7 +871,7 @@ def _down_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 def _down_ToolInputSchema(o: Json, at: At, trip: Trip) -> Json:
     """What ToolInputSchema of 2026-07-28 is in 2025-11-25."""
-    if "properties" in o and not _is_old_ToolInputSchema_properties(o["properties"]):
+    if "properties" in o and not _is_old_object_of_object(o["properties"]):
         trip.lose(
             (at, "properties"),
             "`properties` has objects for `true` and `false`",
@@ -904,7 +884,7 @@ def _down_ToolInputSchema(o: Json, at: At, trip: Trip) -> Json:
             trip,
             "The older schema has an object for each property; `true` and `false` have equals there.",
         )
-    if "required" in o and not _is_old_ElicitResult_content_item_0(o["required"]):
+    if "required" in o and not _is_old_array_of_string(o["required"]):
         o = trip.squat(o, "required", at, _SQUATTER_DOWN)
     return o
 
@@ -1330,7 +1310,7 @@ def _is_old_ElicitResult_content(x: Json) -> bool:
 
 def _is_old_ElicitResult_content_item(x: Json) -> bool:
     """Whether it is a value of ElicitResult_content_item."""
-    if _is_old_ElicitResult_content_item_0(x):
+    if _is_old_array_of_string(x):
         return True
     if x.__class__ is str:
         return True
@@ -1341,8 +1321,8 @@ def _is_old_ElicitResult_content_item(x: Json) -> bool:
     return False
 
 
-def _is_old_ElicitResult_content_item_0(x: Json) -> bool:
-    """Whether it is a value of ElicitResult_content_item_0."""
+def _is_old_array_of_string(x: Json) -> bool:
+    """Whether it is a value of array_of_string."""
     if x.__class__ is not list:
         return False
     for item in x:
@@ -1398,9 +1378,7 @@ def _is_old_CreateMessageResult(x: Json) -> bool:
         return False
     if "model" not in x or x["model"].__class__ is not str:
         return False
-    if "stopReason" in x and not _is_old_CreateMessageResult_stop_reason(
-        x["stopReason"]
-    ):
+    if "stopReason" in x and x["stopReason"].__class__ is not str:
         return False
     if "_meta" in x and x["_meta"].__class__ is not dict:
         return False
@@ -1409,21 +1387,6 @@ def _is_old_CreateMessageResult(x: Json) -> bool:
     if "content" not in x or not _is_old_CreateMessageResult_content(x["content"]):
         return False
     return True
-
-
-def _is_old_CreateMessageResult_stop_reason(x: Json) -> bool:
-    """Whether it is a value of CreateMessageResult_stop_reason."""
-    if x == "endTurn":
-        return True
-    if x == "stopSequence":
-        return True
-    if x == "maxTokens":
-        return True
-    if x == "toolUse":
-        return True
-    if x.__class__ is str:
-        return True
-    return False
 
 
 def _is_old_CreateMessageResult_content(x: Json) -> bool:
@@ -1583,7 +1546,7 @@ def _is_old_Icon(x: Json) -> bool:
         return False
     if "mimeType" in x and x["mimeType"].__class__ is not str:
         return False
-    if "sizes" in x and not _is_old_ElicitResult_content_item_0(x["sizes"]):
+    if "sizes" in x and not _is_old_array_of_string(x["sizes"]):
         return False
     if "theme" in x and x["theme"] not in ("light", "dark"):
         return False
@@ -1733,8 +1696,8 @@ def _is_old_CallToolResult(x: Json) -> bool:
     return True
 
 
-def _is_old_ToolInputSchema_properties(x: Json) -> bool:
-    """Whether it is a value of ToolInputSchema_properties."""
+def _is_old_object_of_object(x: Json) -> bool:
+    """Whether it is a value of object_of_object."""
     if x.__class__ is not dict:
         return False
     for item in x.values():
@@ -1751,9 +1714,9 @@ def _is_old_ToolOutputSchema(x: Json) -> bool:
         return False
     if "type" not in x or x["type"] != "object":
         return False
-    if "properties" in x and not _is_old_ToolInputSchema_properties(x["properties"]):
+    if "properties" in x and not _is_old_object_of_object(x["properties"]):
         return False
-    if "required" in x and not _is_old_ElicitResult_content_item_0(x["required"]):
+    if "required" in x and not _is_old_array_of_string(x["required"]):
         return False
     return True
 
@@ -1771,28 +1734,17 @@ def _is_old_ToolExecution(x: Json) -> bool:
     return True
 
 
-def _is_new_Result_resultType(x: Json) -> bool:
-    """Whether it is a value of Result_resultType."""
-    if x == "complete":
-        return True
-    if x == "input_required":
-        return True
-    if x.__class__ is str:
-        return True
-    return False
-
-
 def _is_new_values(x: Json) -> bool:
     """Whether it is a value of values."""
-    if not _is_new_values_(x):
+    if not _is_new_array_of_string(x):
         return False
     if x.__class__ is list and len(x) > 100:
         return False
     return True
 
 
-def _is_new_values_(x: Json) -> bool:
-    """Whether it is a value of values."""
+def _is_new_array_of_string(x: Json) -> bool:
+    """Whether it is a value of array_of_string."""
     if x.__class__ is not list:
         return False
     for item in x:
@@ -1828,9 +1780,7 @@ def _is_new_CreateMessageResult(x: Json) -> bool:
         return False
     if "model" not in x or x["model"].__class__ is not str:
         return False
-    if "stopReason" in x and not _is_new_CreateMessageResult_stop_reason(
-        x["stopReason"]
-    ):
+    if "stopReason" in x and x["stopReason"].__class__ is not str:
         return False
     if "role" not in x or x["role"] not in ("user", "assistant"):
         return False
@@ -1839,21 +1789,6 @@ def _is_new_CreateMessageResult(x: Json) -> bool:
     if "_meta" in x and x["_meta"].__class__ is not dict:
         return False
     return True
-
-
-def _is_new_CreateMessageResult_stop_reason(x: Json) -> bool:
-    """Whether it is a value of CreateMessageResult_stop_reason."""
-    if x == "endTurn":
-        return True
-    if x == "stopSequence":
-        return True
-    if x == "maxTokens":
-        return True
-    if x == "toolUse":
-        return True
-    if x.__class__ is str:
-        return True
-    return False
 
 
 def _is_new_CreateMessageResult_content(x: Json) -> bool:
@@ -2011,7 +1946,7 @@ def _is_new_Icon(x: Json) -> bool:
         return False
     if "mimeType" in x and x["mimeType"].__class__ is not str:
         return False
-    if "sizes" in x and not _is_new_values_(x["sizes"]):
+    if "sizes" in x and not _is_new_array_of_string(x["sizes"]):
         return False
     if "theme" in x and x["theme"] not in ("light", "dark"):
         return False
@@ -2169,7 +2104,7 @@ def _is_new_ElicitResult_content(x: Json) -> bool:
 
 def _is_new_ElicitResult_content_item(x: Json) -> bool:
     """Whether it is a value of ElicitResult_content_item."""
-    if _is_new_values_(x):
+    if _is_new_array_of_string(x):
         return True
     if x.__class__ is str:
         return True
@@ -2386,7 +2321,7 @@ def _is_new_CreateMessageRequestParams(x: Json) -> bool:
         return False
     if "maxTokens" not in x or not is_number(x["maxTokens"]):
         return False
-    if "stopSequences" in x and not _is_new_values_(x["stopSequences"]):
+    if "stopSequences" in x and not _is_new_array_of_string(x["stopSequences"]):
         return False
     if "metadata" in x and x["metadata"].__class__ is not dict:
         return False
@@ -2586,7 +2521,7 @@ def _is_new_ElicitRequestFormParamsRequestedSchema(x: Json) -> bool:
         )
     ):
         return False
-    if "required" in x and not _is_new_values_(x["required"]):
+    if "required" in x and not _is_new_array_of_string(x["required"]):
         return False
     return True
 
@@ -2640,7 +2575,7 @@ def _is_new_UntitledMultiSelectEnumSchema(x: Json) -> bool:
         return False
     if "items" not in x or not _is_new_UntitledMultiSelectEnumSchemaItems(x["items"]):
         return False
-    if "default" in x and not _is_new_values_(x["default"]):
+    if "default" in x and not _is_new_array_of_string(x["default"]):
         return False
     return True
 
@@ -2651,7 +2586,7 @@ def _is_new_UntitledMultiSelectEnumSchemaItems(x: Json) -> bool:
         return False
     if "type" not in x or x["type"] != "string":
         return False
-    if "enum" not in x or not _is_new_values_(x["enum"]):
+    if "enum" not in x or not _is_new_array_of_string(x["enum"]):
         return False
     return True
 
@@ -2672,7 +2607,7 @@ def _is_new_TitledMultiSelectEnumSchema(x: Json) -> bool:
         return False
     if "items" not in x or not _is_new_TitledMultiSelectEnumSchemaItems(x["items"]):
         return False
-    if "default" in x and not _is_new_values_(x["default"]):
+    if "default" in x and not _is_new_array_of_string(x["default"]):
         return False
     return True
 
@@ -2719,9 +2654,9 @@ def _is_new_LegacyTitledEnumSchema(x: Json) -> bool:
         return False
     if "description" in x and x["description"].__class__ is not str:
         return False
-    if "enum" not in x or not _is_new_values_(x["enum"]):
+    if "enum" not in x or not _is_new_array_of_string(x["enum"]):
         return False
-    if "enumNames" in x and not _is_new_values_(x["enumNames"]):
+    if "enumNames" in x and not _is_new_array_of_string(x["enumNames"]):
         return False
     if "default" in x and x["default"].__class__ is not str:
         return False
@@ -2738,7 +2673,7 @@ def _is_new_UntitledSingleSelectEnumSchema(x: Json) -> bool:
         return False
     if "description" in x and x["description"].__class__ is not str:
         return False
-    if "enum" not in x or not _is_new_values_(x["enum"]):
+    if "enum" not in x or not _is_new_array_of_string(x["enum"]):
         return False
     if "default" in x and x["default"].__class__ is not str:
         return False
@@ -2896,7 +2831,7 @@ UP: Final[Mapping[str, Mapping[str, Step]]] = {
     },
     "resources/read": {
         "params": _up_ReadResourceRequestParams,
-        "result": _up_resources_read_result,
+        "result": _up_ReadResourceResult,
         "error": _up_error_of_resources_read,
     },
     "notifications/resources/list_changed": {"params": _up_pass_NotificationParams},
@@ -2909,7 +2844,7 @@ UP: Final[Mapping[str, Mapping[str, Step]]] = {
     },
     "prompts/get": {
         "params": _up_GetPromptRequestParams,
-        "result": _up_prompts_get_result,
+        "result": _up_GetPromptResult,
     },
     "notifications/prompts/list_changed": {"params": _up_pass_NotificationParams},
     "tools/list": {
@@ -2976,7 +2911,7 @@ DOWN: Final[Mapping[str, Mapping[str, Step]]] = {
     "notifications/message": {"params": _down_LoggingMessageNotificationParams},
     "sampling/createMessage": {
         "params": _down_CreateMessageRequestParams,
-        "result": _down_sampling_createMessage_result,
+        "result": _down_CreateMessageResult,
     },
     "completion/complete": {
         "params": _down_CompleteRequestParams,
@@ -2988,7 +2923,7 @@ DOWN: Final[Mapping[str, Mapping[str, Step]]] = {
     },
     "elicitation/create": {
         "params": _down_elicitation_create_params,
-        "result": _down_elicitation_create_result,
+        "result": _down_ElicitResult,
     },
     "": {"response": _down_JSONRPCResultResponse, "error": _down_error},
 }
