@@ -125,7 +125,8 @@ class Writer(Members):
             yield f"{STEP}return o"
         elif wire is not None:
             yield f"{STEP}match o[{literal(wire)}]:"
-            for arm, struct in zip(objects, structs, strict=True):
+            written = sorted(zip(objects, structs, strict=True), key=lambda row: _at(row[1]))
+            for arm, struct in written:
                 const = struct.field(wire) if struct else None
                 if const is not None and arm.way != CARRY:
                     yield f"{STEP * 2}case {literal(const.const)}:"
@@ -241,3 +242,7 @@ class Writer(Members):
             yield f'{STEP * 2}return {{**o, "error": {{**error, "code": {old}}}}}'
             yield from lay(STEP, "if ", call("same", "code", old), ":")
             yield from self.lose(STEP * 2, at, f"{old} reads as what is {new}", decision)
+
+
+def _at(struct: Struct | None) -> int:
+    return struct.at if struct is not None else 0

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Final, NamedTuple
@@ -310,7 +311,8 @@ def _require_open(from_: str, to: str, method: str) -> None:
 # ---- revisions, and the ways between them
 
 
-class _Side(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Side:
     """What validates messages of a revision."""
 
     revision: str

@@ -109,13 +109,12 @@ class Refusal(NamedTuple):
 class Trip:
     """One message on its way: the context, and the losses so far."""
 
-    __slots__ = ("_added", "_lost", "_names", "_noted", "context")
+    __slots__ = ("_lost", "_names", "_noted", "context")
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self._noted: list[tuple[At, str, str]] = []
-        self._lost: set[At] = set()
-        self._added: set[At] = set()
+        self._lost: dict[At, bool] = {}  # False where something was added
         self._names: dict[At, At] = {}
 
     @property
@@ -124,20 +123,20 @@ class Trip:
         if not self._noted:
             return ()
         return tuple(
-            Loss(path(self._outer(at) if at in self._added else at), what, why)
+            Loss(path(at if self._lost[at] else self._outer(at)), what, why)
             for at, what, why in self._noted
         )
 
     def lose(self, at: At, what: str, why: str) -> None:
         """Notes a loss; one inside of what an earlier step has lost is told at that place."""
         at = self._outer(self._first(at))
-        self._lost.add(at)
+        self._lost[at] = True
         self._noted.append((at, what, why))
 
     def add(self, at: At, what: str, why: str) -> None:
         """Notes that something stands where nothing was."""
         at = self._first(at)
-        self._added.add(at)
+        self._lost[at] = False
         self._noted.append((at, what, why))
 
     def rename(self, at: At, to: str) -> None:
@@ -156,7 +155,7 @@ class Trip:
         place = at
         while place is not None:
             place = place[0]
-            if place in self._lost:
+            if self._lost.get(place):
                 at = place
         return at
 

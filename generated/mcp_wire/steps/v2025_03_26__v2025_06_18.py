@@ -81,12 +81,12 @@ def _up_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
     2025-06-18.
     """
     match o["type"]:
+        case "text":
+            return _up_TextContent(o, at, trip)
         case "image":
             return _up_ImageContent(o, at, trip)
         case "audio":
             return _up_AudioContent(o, at, trip)
-        case "text":
-            return _up_TextContent(o, at, trip)
         case _:
             return o
 
@@ -104,12 +104,12 @@ def _up_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
     2025-06-18.
     """
     match o["type"]:
+        case "text":
+            return _up_TextContent(o, at, trip)
         case "image":
             return _up_ImageContent(o, at, trip)
         case "audio":
             return _up_AudioContent(o, at, trip)
-        case "text":
-            return _up_TextContent(o, at, trip)
         case _:
             return o
 
@@ -135,14 +135,14 @@ def _up_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
     2025-03-26 is in 2025-06-18.
     """
     match o["type"]:
+        case "resource":
+            return _up_EmbeddedResource(o, at, trip)
+        case "text":
+            return _up_TextContent(o, at, trip)
         case "image":
             return _up_ImageContent(o, at, trip)
         case "audio":
             return _up_AudioContent(o, at, trip)
-        case "text":
-            return _up_TextContent(o, at, trip)
-        case "resource":
-            return _up_EmbeddedResource(o, at, trip)
         case _:
             return o
 
@@ -237,14 +237,14 @@ def _up_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
     2025-03-26 is in 2025-06-18.
     """
     match o["type"]:
+        case "resource":
+            return _up_EmbeddedResource(o, at, trip)
+        case "text":
+            return _up_TextContent(o, at, trip)
         case "image":
             return _up_ImageContent(o, at, trip)
         case "audio":
             return _up_AudioContent(o, at, trip)
-        case "text":
-            return _up_TextContent(o, at, trip)
-        case "resource":
-            return _up_EmbeddedResource(o, at, trip)
         case _:
             return o
 
@@ -474,12 +474,12 @@ def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
     2025-03-26.
     """
     match o["type"]:
+        case "text":
+            return _down_TextContent(o, at, trip)
         case "image":
             return _down_ImageContent(o, at, trip)
         case "audio":
             return _down_AudioContent(o, at, trip)
-        case "text":
-            return _down_TextContent(o, at, trip)
         case _:
             return o
 
@@ -497,12 +497,12 @@ def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
     2025-03-26.
     """
     match o["type"]:
+        case "text":
+            return _down_TextContent(o, at, trip)
         case "image":
             return _down_ImageContent(o, at, trip)
         case "audio":
             return _down_AudioContent(o, at, trip)
-        case "text":
-            return _down_TextContent(o, at, trip)
         case _:
             return o
 
@@ -535,14 +535,14 @@ def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
                 "The older revision has no links to resources; a text item holds the URI.",
             )
             return link_as_text(o)
+        case "resource":
+            return _down_EmbeddedResource(o, at, trip)
+        case "text":
+            return _down_TextContent(o, at, trip)
         case "image":
             return _down_ImageContent(o, at, trip)
         case "audio":
             return _down_AudioContent(o, at, trip)
-        case "text":
-            return _down_TextContent(o, at, trip)
-        case "resource":
-            return _down_EmbeddedResource(o, at, trip)
         case _:
             return o
 
@@ -690,14 +690,14 @@ def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
                 "The older revision has no links to resources; a text item holds the URI.",
             )
             return link_as_text(o)
+        case "resource":
+            return _down_EmbeddedResource(o, at, trip)
+        case "text":
+            return _down_TextContent(o, at, trip)
         case "image":
             return _down_ImageContent(o, at, trip)
         case "audio":
             return _down_AudioContent(o, at, trip)
-        case "text":
-            return _down_TextContent(o, at, trip)
-        case "resource":
-            return _down_EmbeddedResource(o, at, trip)
         case _:
             return o
 
