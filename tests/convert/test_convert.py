@@ -501,6 +501,16 @@ def test_an_old_form_lists_its_labels_apart() -> None:
     }
 
 
+def test_an_old_form_has_no_labels_that_are_none() -> None:
+    field = {"type": "string", "enum": ["r"], "enumNames": 5, "default": "r"}
+    schema = {"type": "object", "properties": {"c": field}}
+    params = {"message": "?", "requestedSchema": schema}
+    down = convert(request("elicitation/create", params), "2025-11-25", "2025-06-18")
+    found = down.message["params"]["requestedSchema"]["properties"]["c"]
+    assert found == {"type": "string", "enum": ["r"]}
+    assert len(down.losses) == 2
+
+
 def test_schemas_that_are_no_objects_become_objects() -> None:
     schema = {"type": "object", "properties": {"a": True, "b": False, "c": {"type": "string"}}}
     tool = {"name": "a", "inputSchema": schema, "outputSchema": {"type": "array"}}

@@ -44,6 +44,7 @@ __all__ = [
 
 Path: TypeAlias = tuple[str | int, ...]
 MISSING: Final = object()
+UNKNOWN: Final = "x/unknown"
 CODES: Final = (-32700, -32600, -32601, -32602, -32603, -32002, 1, -32019)
 """Codes that mean the same in all revisions, or what the steps say; each adds its own."""
 
@@ -88,7 +89,8 @@ class Messages:
         self.draw = Wide(self.schema, hand, reach)
 
     def places(self) -> Iterator[tuple[str, str]]:
-        """Each method and position."""
+        """Each method and position, and messages of methods that no revision declares."""
+        yield from ((UNKNOWN, position) for position in ("request", "notification", "response"))
         for method in self.schema.methods:
             yield method.name, "params"
             if method.result is not None:
@@ -96,6 +98,8 @@ class Messages:
                 yield method.name, "error"
 
     def make(self, name: str, position: str) -> Message:
+        if name == UNKNOWN:
+            return self._unknown(position)
         method = next(m for m in self.schema.methods if m.name == name)
         bare = method.direction == "input-request" or (
             method.direction == "server-to-client"
@@ -112,7 +116,7 @@ class Messages:
         """The message that was made last, with one thing wrong; None if nothing breaks."""
         prefix = next((w for w in ("params", "result") if w in message.value), None)
         sites = [site for site in self.draw.sites if self.draw.ways(site)]
-        if not sites or message.position == "error":
+        if not sites or message.position == "error" or message.method == UNKNOWN:
             return None
         site = self.draw.one(sites)
         inner = message.value if prefix is None else message.value[prefix]
@@ -129,6 +133,16 @@ class Messages:
             for arm in arms(self.schema, opened) if isinstance(opened, Uni) else (opened,):
                 if isinstance(struct := self.schema.open(arm), Ref):
                     yield (*prefix, *site.at), struct.name
+
+    def _unknown(self, position: str) -> Message:
+        struct = envelope(self.schema, position)
+        assert struct is not None
+        value = self._of(Ref(struct.name))
+        if position == "response":
+            return Message(self.revision, UNKNOWN, "result", False, value)
+        if position == "notification":
+            value.pop("id", None)
+        return Message(self.revision, UNKNOWN, "params", False, {**value, "method": UNKNOWN})
 
     def _params(self, method: Method, bare: bool) -> JSON:
         value: JSON = {} if bare else {"jsonrpc": "2.0"}
@@ -369,6 +383,8 @@ def settled(message: Message, to: str, told: Context) -> JSON:
     That is so where it becomes a message of a revision in which a handshake agreed it.
     """
     wire = {"params": "params", "result": "result"}.get(message.position)
+    if message.method == UNKNOWN and message.position == "params":
+        return message.value
     leaves = (schema_of(message.revision).era, schema_of(to).era) == ("per-request", "handshake")
     if not leaves or wire is None or message.bare:
         return message.value
