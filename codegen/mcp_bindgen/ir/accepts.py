@@ -7,7 +7,9 @@ constant is a member like others, with one value. A union takes what any arm tak
 
 from __future__ import annotations
 
+import json
 import operator
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -33,6 +35,8 @@ __all__ = ["Fault", "Path", "accepts", "fault"]
 
 Path: TypeAlias = tuple[str | int, ...]
 
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -42,8 +46,13 @@ class Fault:
     expected: str
 
     def __str__(self) -> str:
-        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
-        return f"${''.join(steps)}: expected {self.expected}"
+        return f"${''.join(map(_step, self.path))}: expected {self.expected}"
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, str) and _PLAIN.match(step):
+        return f".{step}"
+    return f"[{json.dumps(step, ensure_ascii=False)}]"
 
 
 def accepts(schema: Schema, type: Type, value: Any) -> bool:
