@@ -158,7 +158,7 @@ def test_a_tool_that_is_new_is_not_known_to_an_old_server() -> None:
             object_of(a=NUMBER),
             object_of(a={"type": "integer"}),
             "NUMBER_BECAME_INTEGER t.input.a",
-            "if used holds if used",
+            "if used holds holds",
         ),
         (
             object_of(a={"enum": ["x", "y"]}),

@@ -338,9 +338,8 @@ class _Comparison:
                 replace(at, path=f"{a.name} result", was="", root="result"), a.result, b.result
             )
         elif (a.result or b.result) and a.kind == b.kind:
-            yield replace(
-                self.both(at, ("method", "result", ""), a.result, b.result), root="result"
-            )
+            key = ("method", "result", "declared" if b.result else "undeclared")
+            yield replace(self.both(at, key, a.result, b.result), root="result")
 
     def constants(self) -> Iterator[Change]:
         for name, const in self.old.consts.items():

@@ -58,6 +58,7 @@ _CARRIED: Final[dict[str, frozenset[tuple[Way, str]]]] = {
 }
 """How a method's messages travel, by its direction: the way, and as what."""
 _ENVELOPE: Final = "JSONRPCMessage"
+_ANYTHING: Final = Prim("unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +134,10 @@ def twins(pairing: Pairing) -> Iterator[tuple[Method, Method]]:
 
 
 def result_route(a: Method, b: Method, ways: frozenset[Way]) -> Iterator[Route]:
-    if a.result and b.result:
+    """What answers it; a result that is not declared may be anything."""
+    if a.result or b.result:
         back: frozenset[Way] = frozenset(_BACK[way] for way in ways)
-        yield Route(a.name, "result", back, a.result, b.result)
+        yield Route(a.name, "result", back, a.result or _ANYTHING, b.result or _ANYTHING)
 
 
 def _envelope(pairing: Pairing) -> Iterator[Route]:
