@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +29,7 @@ __all__ = [
     "find",
     "load",
     "lower",
+    "lower_alike",
     "official",
     "parse",
     "pins",
@@ -174,6 +175,17 @@ def lower(found: Found, name: str = "", rows: Decisions | None = None) -> Schema
     if found.revision and name in ("", found.revision):
         return lowering.load(found.data, found.path, found.revision, rows or decisions())
     return lowering.load(found.data, found.path, name or Path(found.path).stem)
+
+
+def lower_alike(found: Sequence[Found]) -> list[Schema]:
+    """The meaning of several files by one measure: if one is no pinned revision, by facts alone."""
+    if all(each.revision for each in found):
+        rows = decisions()
+        return [lower(each, rows=rows) for each in found]
+    return [
+        replace(lower(replace(each, revision="")), revision=each.revision or Path(each.path).stem)
+        for each in found
+    ]
 
 
 def decisions() -> Decisions:

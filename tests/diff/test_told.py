@@ -187,3 +187,26 @@ def _keys(value: object, path: str = "") -> set[str]:
         return {path} - {""}
     inside = {k for name, v in value.items() for k in _keys(v, f"{path}.{name}".lstrip("."))}
     return inside | {path for path in [path] if not value and path}
+
+
+def test_a_file_is_compared_by_facts_alone(root: Path, tmp_path: Path) -> None:
+    """What a decision narrows in a pinned revision is no difference to a file that has none."""
+    text = (root / "schema" / "2026-07-28" / "schema.ts").read_text("utf-8")
+    draft = tmp_path / "schema.ts"
+    draft.write_text(
+        text.replace("export const HEADER_MISMATCH = -32020", "export const HEADER_MISMATCH = -1")
+    )
+    done = invoke("diff", "2026-07-28", tmp_path, "--format", "json")
+    found = json.loads(done.stdout)["findings"]
+    assert [(f["rule"], f["path"]) for f in found] == [
+        ("TYPE_REPLACED", "HeaderMismatchError.error.code"),
+        ("CONSTANT_CHANGED", "HEADER_MISMATCH"),
+    ]
+
+
+def test_a_member_with_another_name_names_the_likely_one(tmp_path: Path) -> None:
+    old, new = schemas(tmp_path, "{ first: string[] }", "{ last: string[] }")
+    found = json.loads(invoke("diff", old, new, "--format", "json").stdout)["findings"]
+    notes = {f["path"]: f["note"] for f in found}
+    assert notes["FooRequest.params.value.first"].endswith("FooRequest.params.value.last")
+    assert notes["FooRequest.params.value.last"].endswith("FooRequest.params.value.first")

@@ -87,7 +87,8 @@ def _compared(old: str, new: str, whom: str, tools: bool) -> Report:
 def _of_schemas(old: str, new: str) -> Report:
     from mcp_bindgen.diff.report import compare
 
-    return compare(_side(old), _side(new))
+    before, after = _sides([old, new])
+    return compare(before, after)
 
 
 def _of_tools(old: str, new: str) -> Report:
@@ -121,22 +122,26 @@ def _history(names: Sequence[str], format: str) -> str:
 
     if format not in FORMATS:
         raise click.UsageError(f"--history is told as {', '.join(FORMATS)}, not as {format}.")
-    found = history([_side(revision) for revision in pins.revisions()])
+    found = history(_sides(pins.revisions()))
     return FORMATS[format](found, names)
 
 
-def _side(text: str) -> Side:
+def _sides(names: Sequence[str]) -> list[Side]:
     from mcp_bindgen.diff.report import Side
     from mcp_bindgen.source import Source
 
-    found = pins.find(text)
-    schema = pins.lower(found)
-    if not schema.methods:
-        raise InputError(
-            f"{found.path}: declares no method, so nothing says what travels",
-            remedy="Give a schema.ts of the protocol.",
-        )
-    return Side(found.revision or text, schema, Source(found.data, found.path))
+    found = [pins.find(name) for name in names]
+    schemas = pins.lower_alike(found)
+    for each, schema in zip(found, schemas, strict=True):
+        if not schema.methods:
+            raise InputError(
+                f"{each.path}: declares no method, so nothing says what travels",
+                remedy="Give a schema.ts of the protocol.",
+            )
+    return [
+        Side(each.revision or name, schema, Source(each.data, each.path))
+        for name, each, schema in zip(names, found, schemas, strict=True)
+    ]
 
 
 def _fails(report: Report, fail_on: str) -> bool:
@@ -187,9 +192,12 @@ def _html(report: Report, manner: _Manner) -> str:
 
     if manner.tools:
         return page(report)
-    asked = {side.name: side for side in (report.old, report.new)}
-    row = {name: asked.get(name) or _side(name) for name in pins.revisions()} | asked
-    return page(report, history(list(row.values())))
+    revisions, both = pins.revisions(), (report.old, report.new)
+    known = {side.name: side for side in both if all(s.name in revisions for s in both)}
+    names = dict.fromkeys([*revisions, *(side.name for side in both)])
+    more = [name for name in names if name not in known]
+    known |= dict(zip(more, _sides(more), strict=True))
+    return page(report, history([known[name] for name in names], proofs=False))
 
 
 _FORMATS: Final[dict[str, Callable[[Report, _Manner], str]]] = {

@@ -129,9 +129,12 @@ class _Track:
         return "gone" if before else "absent"
 
 
-def history(sides: Sequence[Side]) -> History:
-    """The rows of all revisions, methods first, in the order of the newest that has them."""
-    reports = tuple(compare(old, new) for old, new in pairwise(sides))
+def history(sides: Sequence[Side], proofs: bool = True) -> History:
+    """The rows of all revisions, methods first, in the order of the newest that has them.
+
+    Without `proofs` its findings have no witnesses.
+    """
+    reports = tuple(compare(old, new, proofs) for old, new in pairwise(sides))
     schemas = [side.schema for side in sides]
     methods = _by_name("method", [[m.name for m in schema.methods] for schema in schemas])
     constants = _by_name("constant", [list(schema.consts) for schema in schemas])

@@ -93,11 +93,15 @@ def _worst(verdicts: Iterable[Verdict]) -> Verdict:
     return _WORST[min(map(_WORST.index, verdicts), default=-1)]
 
 
-def judge(old: Schema, new: Schema) -> tuple[Finding, ...]:
-    """Every change from `old` to `new` with its verdicts, in the order of the schemas."""
+def judge(old: Schema, new: Schema, proofs: bool = True) -> tuple[Finding, ...]:
+    """Every change from `old` to `new` with its verdicts, in the order of the schemas.
+
+    Without `proofs` no witness is looked for.
+    """
     pairing, found = compare(old, new)
     reached = routes(pairing)
-    return tuple(_judged(pairing, reached, change) for change in found)
+    findings = (_judged(pairing, reached, change) for change in found)
+    return tuple(_proved(pairing, each) if proofs else each for each in findings)
 
 
 def _judged(pairing: Pairing, reached: Reached, change: Change) -> Finding:
@@ -105,8 +109,7 @@ def _judged(pairing: Pairing, reached: Reached, change: Change) -> Finding:
     own = tuple(_routes(pairing, reached, change))
     client = _worst(verdict for _, _, verdict in _wire(rule, own, TO_SERVER, TO_CLIENT))
     server = _worst(verdict for _, _, verdict in _wire(rule, own, TO_CLIENT, TO_SERVER))
-    found = Finding(rule, change, client, server, rule.source, own)
-    return _proved(pairing, found)
+    return Finding(rule, change, client, server, rule.source, own)
 
 
 def _routes(pairing: Pairing, reached: Reached, change: Change) -> Iterator[Route]:
