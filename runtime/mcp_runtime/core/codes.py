@@ -1,0 +1,45 @@
+"""The error codes of JSON-RPC and of the protocol.
+
+Source: 2026-07-28 basic/index, "Error Codes"; the retired ones in the revisions named.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = [
+    "BUSY",
+    "HEADER_MISMATCH",
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "METHOD_NOT_FOUND",
+    "MISSING_CLIENT_CAPABILITY",
+    "PARSE_ERROR",
+    "RESOURCE_NOT_FOUND",
+    "UNSUPPORTED_VERSION",
+    "URL_ELICITATION_REQUIRED",
+]
+
+PARSE_ERROR: Final = -32700
+"""The text is not JSON."""
+INVALID_REQUEST: Final = -32600
+"""The JSON is no message."""
+METHOD_NOT_FOUND: Final = -32601
+"""The method is unknown, or needs a capability that was not offered."""
+INVALID_PARAMS: Final = -32602
+"""Parameters are missing, of a wrong type or out of range."""
+INTERNAL_ERROR: Final = -32603
+"""The receiver failed."""
+BUSY: Final = -32000
+"""Too many requests are being worked on; ours, out of the range that is free for it."""
+RESOURCE_NOT_FOUND: Final = -32002
+"""The resource is unknown; up to 2025-11-25, INVALID_PARAMS after that."""
+HEADER_MISMATCH: Final = -32020
+"""A header differs from the body; from 2026-07-28 on."""
+MISSING_CLIENT_CAPABILITY: Final = -32021
+"""The request does not declare a capability that it needs; from 2026-07-28 on."""
+UNSUPPORTED_VERSION: Final = -32022
+"""The version is not spoken here; from 2026-07-28 on."""
+URL_ELICITATION_REQUIRED: Final = -32042
+"""The user must visit URLs first; 2025-11-25 only."""

@@ -1,0 +1,101 @@
+"""Our requests that the peer has not answered: deadlines, progress tokens, cancellation.
+
+Times are seconds on the caller's clock.
+
+Source: 2025-11-25 basic/lifecycle, "Timeouts"; basic/utilities/progress and cancellation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+
+from mcp_runtime.core.envelope import Id
+
+__all__ = ["Patience", "Pending", "Sent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for an answer: for each sign of life `each`, in all `total`, in seconds.
+
+    Progress is a sign of life if `progress_counts`.
+    """
+
+    each: float
+    total: float = inf
+    progress_counts: bool = False
+
+
+@dataclass(slots=True)
+class Sent:
+    """A request of ours: what it asked, when it must be answered, what progress was told."""
+
+    id: Id
+    method: str
+    patience: Patience
+    last: float
+    due: float
+    token: Id | None = None
+    progress: float = -inf
+
+    def stay(self, now: float) -> None:
+        self.due = min(now + self.patience.each, self.last)
+
+
+class Pending:
+    """At most one request under each id; ids of a string and of a number are never equal."""
+
+    def __init__(self) -> None:
+        self._sent: dict[Id, Sent] = {}
+        self._tokens: dict[Id, Sent] = {}
+
+    def __len__(self) -> int:
+        return len(self._sent)
+
+    def __contains__(self, id: Id) -> bool:
+        return id in self._sent
+
+    def add(
+        self, id: Id, method: str, patience: Patience, now: float, token: Id | None = None
+    ) -> Sent:
+        last = now + patience.total
+        sent = Sent(id, method, patience, last, min(now + patience.each, last), token)
+        self._sent[id] = sent
+        if token is not None:
+            self._tokens[token] = sent
+        return sent
+
+    def take(self, id: Id) -> Sent | None:
+        """The request with that id, no longer pending; None for one that is not."""
+        sent = self._sent.pop(id, None)
+        if sent is not None and sent.token is not None:
+            del self._tokens[sent.token]
+        return sent
+
+    def progressed(self, token: Id, progress: float, now: float) -> Sent | None:
+        """The request that `token` belongs to; None for an unknown one, or no progress at all."""
+        sent = self._tokens.get(token)
+        if sent is None or progress <= sent.progress:
+            return None
+        sent.progress = progress
+        if sent.patience.progress_counts:
+            sent.stay(now)
+        return sent
+
+    @property
+    def due(self) -> float | None:
+        """When the first request must be answered; None if none is pending."""
+        return min((sent.due for sent in self._sent.values()), default=None)
+
+    def expired(self, now: float) -> list[Sent]:
+        """Those that should have been answered, no longer pending."""
+        late = [sent.id for sent in self._sent.values() if sent.due <= now]
+        return [sent for id in late if (sent := self.take(id)) is not None]
+
+    def drain(self) -> Iterator[Sent]:
+        """All of them, no longer pending."""
+        for id in list(self._sent):
+            if (sent := self.take(id)) is not None:
+                yield sent

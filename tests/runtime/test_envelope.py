@@ -1,0 +1,190 @@
+"""Bytes are read as the message that they are, or as the error that they deserve."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from mcp_runtime.core import envelope
+from mcp_runtime.core.envelope import (
+    Answer,
+    Batch,
+    Malformed,
+    Notification,
+    Refusal,
+    Request,
+    read,
+)
+
+HEAD = '"jsonrpc":"2.0"'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{%s,"id":1,"method":"a"}', Request(1, "a")),
+        ('{%s,"id":0,"method":"a","params":{"x":1}}', Request(0, "a", b'{"x":1}')),
+        ('{%s,"id":"","method":"a"}', Request("", "a")),
+        ('{%s,"id":-5,"method":"a"}', Request(-5, "a")),
+        ('{%s,"id":"1","method":"a"}', Request("1", "a")),
+        ('{%s,"id":9007199254740993,"method":"a"}', Request(9007199254740993, "a")),
+        ('{%s,"id":"\\u00e9\\n","method":"\\u0061"}', Request("é\n", "a")),
+        (' {"method" : "a" , %s , "id" : 1 , "params" : { } } ', Request(1, "a", b"{ }")),
+        ('{%s,"id":1,"method":"a","more":[1]}', Request(1, "a")),
+        ('{%s,"method":"a"}', Notification("a")),
+        ('{%s,"method":"a","params":{}}', Notification("a", b"{}")),
+        ('{%s,"id":1,"result":{"x":null}}', Answer(1, b'{"x":null}')),
+        ('{%s,"id":"1","error":{"code":-1,"message":"m"}}', Refusal("1", -1, "m")),
+        (
+            '{%s,"id":1,"error":{"code":-1,"message":"m","data":[1]}}',
+            Refusal(1, -1, "m", b"[1]"),
+        ),
+        ('{%s,"error":{"code":-1,"message":"m"}}', Refusal(None, -1, "m")),
+        ('{%s,"id":null,"error":{"code":-1,"message":"m"}}', Refusal(None, -1, "m")),
+    ],
+)
+def test_a_message_is_what_its_members_say(text: str, expected: envelope.Frame) -> None:
+    assert read((text % HEAD).strip().encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "why"),
+    [
+        ('{"id":1,"method":"a"}', 1, "jsonrpc"),
+        ('{"jsonrpc":"1.0","id":1,"method":"a"}', 1, "jsonrpc"),
+        ('{"jsonrpc":2.0,"id":1,"method":"a"}', 1, "jsonrpc"),
+        ('{%s,"id":null,"method":"a"}', None, "null"),
+        ('{%s,"id":1.5,"method":"a"}', None, "id"),
+        ('{%s,"id":true,"method":"a"}', None, "id"),
+        ('{%s,"id":[],"method":"a"}', None, "id"),
+        ('{%s,"id":7,"method":1}', 7, "method"),
+        ('{%s,"id":7}', 7, "needs one of"),
+        ("{%s}", None, "needs one of"),
+        ('{%s,"id":7,"method":"a","result":{}}', 7, "needs one of"),
+        ('{%s,"id":7,"method":"a","error":{}}', 7, "needs one of"),
+        ('{%s,"id":7,"method":"a","method":"b"}', 7, "'method' stands there twice"),
+        ('{%s,"id":7,"id":7,"method":"a"}', 7, "'id' stands there twice"),
+        ('{%s,"id":7,"method":"a","x":1,"x":2}', 7, "'x' stands there twice"),
+        ('{%s,"id":7,"method":"a","par\\u0061ms":{},"params":{}}', 7, "'params'"),
+        ("[]", None, "no JSON object"),
+        ("1", None, "no JSON object"),
+        ('"a"', None, "no JSON object"),
+        ("null", None, "no JSON object"),
+    ],
+)
+def test_json_that_is_no_message_is_an_invalid_request(
+    text: str, id: envelope.Id | None, why: str
+) -> None:
+    found = read((text.replace("%s", HEAD)).encode())
+    assert isinstance(found, Malformed)
+    assert (found.id, found.code, found.is_response) == (id, -32600, False)
+    assert why in found.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{%s,"id":7,"result":{},"error":{"code":1,"message":""}}',
+        '{%s,"id":7,"error":{"code":1.5,"message":""}}',
+        '{%s,"id":7,"error":{"code":1}}',
+        '{%s,"id":7,"error":"failed"}',
+        '{%s,"id":7,"result":{},"result":{}}',
+    ],
+)
+def test_a_response_that_does_not_fit_is_told_apart_from_a_request(text: str) -> None:
+    found = read((text % HEAD).encode())
+    assert isinstance(found, Malformed)
+    assert (found.id, found.is_response) == (7, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"nonsense",
+        b'{"jsonrpc":"2.0","id":1,"method":"a"',
+        b'{"jsonrpc":"2.0","id":1,"method":"a"}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"a"} {}',
+        b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"a"}',
+        b'{"jsonrpc":"2.0","id":1,"method":"\xff"}',
+        b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}',
+        b'{"jsonrpc":"2.0","id":1,"method":"a","params":NaN}',
+        b'{"jsonrpc":"2.0","id":1,"method":"a","params":01}',
+        b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b"[" * 100_000,
+    ],
+)
+def test_what_is_no_json_is_a_parse_error(text: bytes) -> None:
+    found = read(text)
+    assert isinstance(found, Malformed)
+    assert (found.id, found.code) == (None, -32700)
+
+
+def test_a_batch_is_several_messages_where_batches_are() -> None:
+    text = b'[{"jsonrpc":"2.0","id":1,"method":"a"}, 1, {"jsonrpc":"2.0","method":"b"}]'
+    found = read(text, batch=3)
+    assert isinstance(found, Batch)
+    assert found.frames[0] == Request(1, "a")
+    assert isinstance(found.frames[1], Malformed)
+    assert found.frames[2] == Notification("b")
+    assert isinstance(read(text, batch=2), Malformed)
+    assert isinstance(read(b"[]", batch=2), Malformed)
+    assert isinstance(read(text), Malformed)
+
+
+@pytest.mark.parametrize("id", [0, -1, 2**60, "", "1", 'q"\\\n\u2028', "é"])
+def test_what_is_written_is_read_as_it_was(id: envelope.Id) -> None:
+    body = b'{"a":1}'
+    assert read(envelope.request(id, "m/é", body)) == Request(id, "m/é", body)
+    assert read(envelope.request(id, "m")) == Request(id, "m")
+    assert read(envelope.notification("m", body)) == Notification("m", body)
+    assert read(envelope.answer(id, body)) == Answer(id, body)
+    assert read(envelope.refusal(id, -1, "é", body)) == Refusal(id, -1, "é", body)
+    assert read(envelope.refusal(None, -1, "m")) == Refusal(None, -1, "m")
+    both = envelope.together([envelope.request(id, "m"), envelope.notification("n")])
+    assert read(both, batch=2) == Batch((Request(id, "m"), Notification("n")))
+
+
+def test_no_text_makes_the_reader_fail() -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")  # noqa: T201
+    draw = random.Random(seed)
+    good = [
+        b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"\\u00e9"}}',
+        b'[{"jsonrpc":"2.0","id":1,"result":{}}]',
+        b'{"jsonrpc":"2.0","id":"q","error":{"code":1,"message":"m","data":{}}}',
+    ]
+    for _ in range(20_000):
+        text = bytearray(draw.choice(good))
+        for _ in range(draw.randrange(1, 4)):
+            at = draw.randrange(len(text))
+            text[at : at + draw.randrange(3)] = draw.choice(
+                (
+                    b"",
+                    b'"',
+                    b"{",
+                    b"}",
+                    b"\xff",
+                    b"\\",
+                    b",",
+                    b":",
+                    b"null",
+                    bytes([draw.randrange(256)]),
+                )
+            )
+        found = read(bytes(text), batch=4)
+        assert_agrees(bytes(text), found)
+
+
+def assert_agrees(text: bytes, found: envelope.Frame) -> None:
+    """With the library's reader, where the message is read at all."""
+    if isinstance(found, Malformed | Batch):
+        return
+    parsed: dict[str, Any] = json.loads(text.decode("utf-8", "surrogateescape"))
+    assert parsed["jsonrpc"] == "2.0"
+    assert parsed.get("method") == getattr(found, "method", None)
+    assert parsed.get("id") == getattr(found, "id", None)

@@ -1,0 +1,71 @@
+"""Requests of ours: answered, late, alive by progress, or given up; each of them once."""
+
+from __future__ import annotations
+
+from math import inf
+
+from mcp_runtime.core.pending import Patience, Pending
+
+
+def test_an_answer_takes_its_request_once_and_ids_keep_their_kind() -> None:
+    pending = Pending()
+    pending.add(1, "a", Patience(10), now=0)
+    pending.add("1", "b", Patience(10), now=0)
+    assert len(pending) == 2
+    found = pending.take("1")
+    assert found is not None
+    assert found.method == "b"
+    assert pending.take("1") is None
+    assert 1 in pending
+    assert "1" not in pending
+
+
+def test_a_request_expires_at_its_deadline() -> None:
+    pending = Pending()
+    assert pending.due is None
+    pending.add(1, "a", Patience(each=10), now=5)
+    pending.add(2, "b", Patience(each=inf), now=5)
+    assert pending.due == 15
+    assert pending.expired(14.9) == []
+    assert [sent.id for sent in pending.expired(15)] == [1]
+    assert pending.expired(inf) != []
+
+
+def test_progress_is_a_sign_of_life_only_if_it_counts() -> None:
+    pending = Pending()
+    pending.add(1, "a", Patience(10, progress_counts=True), now=0, token="t")
+    pending.add(2, "b", Patience(10), now=0, token="u")
+    assert pending.progressed("t", 1, now=9) is not None
+    assert pending.progressed("u", 1, now=9) is not None
+    assert [sent.id for sent in pending.expired(10)] == [2]
+    assert pending.due == 19
+
+
+def test_progress_that_does_not_increase_is_none() -> None:
+    pending = Pending()
+    pending.add(1, "a", Patience(10, progress_counts=True), now=0, token=0)
+    assert pending.progressed(0, 0.5, now=1) is not None
+    assert pending.progressed(0, 0.5, now=9) is None
+    assert pending.progressed(0, 0.4, now=9) is None
+    assert pending.progressed("0", 0.6, now=9) is None
+    assert pending.due == 11
+
+
+def test_no_progress_prolongs_the_wait_beyond_its_total() -> None:
+    pending = Pending()
+    pending.add(1, "a", Patience(10, total=25, progress_counts=True), now=0, token="t")
+    for now in (9, 18, 24):
+        assert pending.progressed("t", now, now=now) is not None
+    assert pending.due == 25
+    assert [sent.id for sent in pending.expired(25)] == [1]
+
+
+def test_a_token_ends_with_its_request() -> None:
+    pending = Pending()
+    pending.add(1, "a", Patience(10), now=0, token="t")
+    pending.take(1)
+    assert pending.progressed("t", 1, now=1) is None
+    pending.add(2, "a", Patience(10), now=0, token="t")
+    assert [sent.id for sent in pending.drain()] == [2]
+    assert len(pending) == 0
+    assert pending.progressed("t", 1, now=1) is None
