@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from itertools import chain
+
 import pytest
 
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
@@ -29,6 +32,11 @@ def found(text: str, name: str = "") -> list[tuple[int, str]]:
         ('{"a": 1}\nnonsense\n', [(1, '{"a": 1}\n'), (2, "nonsense\n")]),
         ("nonsense\nmore\n", [(1, "nonsense\nmore\n")]),
         (BOM + '{"a": 1}', [(1, BOM + '{"a": 1}')]),
+        ('[{"a": 1},\n{"b": 2}]\n', [(1, '[{"a": 1},\n{"b": 2}]\n')]),
+        ('{"a": "cut\n{"b": 2}\n', [(1, '{"a": "cut\n'), (2, '{"b": 2}\n')]),
+        ("{\n}\n\n{\n}\n[\n]\n", [(1, "{\n}\n\n"), (4, "{\n}\n"), (6, "[\n]\n")]),
+        ('started\n\n{"a": 1}\nbye\n', [(1, "started\n"), (3, '{"a": 1}\n'), (4, "bye\n")]),
+        ("[link](#a)\n{/* note */}\n", [(1, "[link](#a)\n{/* note */}\n")]),
     ],
 )
 def test_a_text_is_one_document_or_has_one_a_line(
@@ -50,6 +58,10 @@ def test_a_text_is_one_document_or_has_one_a_line(
         ("```\n{}\n```\n```jsonc\n{}\n```\n```jsonl\n{}\n```\n", []),
         ("```json\n```\n", [(1, "")]),
         ("```json\n{}\n", [(2, "{}\n")]),
+        ("```json\n\n{\n}\n{\n}\n```\n", [(3, "{\n}\n"), (5, "{\n}\n")]),
+        ("1. ```json theme={null}\n   {}\n   ```\n", [(2, "{}\n")]),
+        ("```json``` is no fence\n```json\n{}\n", [(3, "{}\n")]),
+        ("[link](#a)\n\n```json\n{}\n```\n", [(4, "{}\n")]),
         ("text `{}` and {}\n", [(1, "text `{}` and {}\n")]),
     ],
 )
@@ -72,6 +84,21 @@ def test_what_is_too_large_has_no_data_and_hides_nothing_else() -> None:
     assert list(texts(numbered(iter(lines)))) == expected
     long = [b"{\n", *[b'"",' * 341 + b"\n"] * (MAX_MESSAGE_BYTES // 1024), b"}\n"]
     assert list(texts(numbered(iter(long)))) == [Text(1, None)]
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("", b"prose\n"), ("a.json", b"[\n"), ("a.md", b"```json\n")]
+)
+def test_a_text_without_end_is_not_held(name: str, head: bytes) -> None:
+    line = b'"' + b"x" * 1022 + b'"\n'
+    count = 8 * MAX_MESSAGE_BYTES // len(line)
+    tracemalloc.start()
+    lines = chain((head,), (bytes(bytearray(line)) for _ in range(count)))
+    found = list(texts(numbered(lines), name))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [text.data for text in found] == [None]
+    assert peak < 2 * MAX_MESSAGE_BYTES
 
 
 def test_only_blocks_of_markdown_need_not_be_messages() -> None:

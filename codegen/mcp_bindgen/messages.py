@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, dropwhile, islice
 from typing import Final, TypeAlias
 
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
@@ -19,8 +20,14 @@ Line: TypeAlias = tuple[int, bytes | None]
 _MARKDOWN: Final = (".md", ".mdx", ".markdown")
 _LINES: Final = (".jsonl", ".ndjson")
 _BOM: Final = b"\xef\xbb\xbf"
-_FENCE: Final = re.compile(rb"(?P<indent>[ \t>]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)")
+_FENCE: Final = re.compile(
+    rb"(?P<indent>(?:[ \t>]|[-*+] |\d{1,9}[.)] )*)(?P<fence>`{3,}|~{3,})[ \t]*"
+    rb"(?P<info>[^\s`]*)[^`\r\n]*(?:[\r\n]|\Z)"
+)
+_BEGINS: Final = re.compile(rb"\s*(?:\{\s*(?:[\"}]|\Z)|\[\s*(?:[\[{\]]|\Z))")
 _OPENS: Final = (b"{", b"[")
+_CLOSES: Final = (b"}", b"]")
+_GOES_ON: Final = (b"{", b"[", b",")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,29 @@ class Text:
     loose: bool = False
 
 
+class _Held:
+    """Lines that may be one text; over MAX_MESSAGE_BYTES they are let go, but for the place."""
+
+    __slots__ = ("_size", "lines")
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self._size = 0
+
+    def add(self, line: Line) -> None:
+        number, data = line
+        self._size += MAX_MESSAGE_BYTES + 1 if data is None else len(data)
+        if self._size <= MAX_MESSAGE_BYTES:
+            self.lines.append(line)
+        else:
+            self.lines = [(self.lines[0][0] if self.lines else number, None)]
+
+    def text(self, loose: bool = False) -> Text:
+        parts = [data for _, data in self.lines if data is not None]
+        whole = len(parts) == len(self.lines)
+        return Text(self.lines[0][0], b"".join(parts) if whole else None, loose)
+
+
 def numbered(lines: Iterable[bytes | None]) -> Iterator[Line]:
     return enumerate(lines, 1)
 
@@ -43,88 +73,82 @@ def numbered(lines: Iterable[bytes | None]) -> Iterator[Line]:
 def texts(lines: Iterator[Line], name: str = "") -> Iterator[Text]:
     """The texts of a file called `name`; its form is seen by its suffix, else by its first lines.
 
-    A line is a message of its own if it is whole, or if the next one begins an object too.
+    Holds no more than MAX_MESSAGE_BYTES of the file at a time.
     """
     suffix = name[name.rfind(".") :].lower() if "." in name else ""
     if suffix in _MARKDOWN:
-        yield from _blocks(lines, keep=False)
-        return
-    first = _next_with_text(lines)
+        return _blocks(lines)
+    if suffix in _LINES:
+        return _each(lines)
+    return _json(lines) if suffix == ".json" else _any(lines)
+
+
+# ---- forms
+
+
+def _any(lines: Iterator[Line]) -> Iterator[Text]:
+    """JSON if it begins so; Markdown if a fence comes, lines if one is JSON; else one text."""
+    held = _Held()
+    for line in _from_text(lines):
+        rest = chain((line,), lines)
+        if _begins(line) and (not held.lines or _is_whole(line)):
+            yield from _each(chain(held.lines, rest)) if held.lines else _json(rest)
+            return
+        if line[1] is not None and _FENCE.match(line[1]):
+            yield from _blocks(rest)
+            return
+        held.add(line)
+    if held.lines:
+        yield held.text()
+
+
+def _json(lines: Iterator[Line]) -> Iterator[Text]:
+    """A line is a text of its own if the first one is whole, or broken off before the next."""
+    lines = _from_text(lines)
+    first = next(lines, None)
     if first is None:
         return
-    if suffix in _LINES:
+    if _is_whole(first):
         yield from _each(chain((first,), lines))
         return
-    start = (first[1] or b"").removeprefix(_BOM).lstrip()
-    if not start.startswith(_OPENS) and suffix != ".json":
-        yield from _blocks(chain((first,), lines), keep=True)
-    elif _is_whole(first[1]):
-        yield from _each(chain((first,), lines))
-    else:
-        yield from _document_or_lines(first, lines)
-
-
-def _document_or_lines(first: Line, lines: Iterator[Line]) -> Iterator[Text]:
-    second = _next_with_text(lines)
-    rest = chain((first,), () if second is None else (second,), lines)
-    start = (first[1] or b"").removeprefix(_BOM).strip()
-    begun = start.startswith(_OPENS) and start not in _OPENS
-    if begun and second is not None and (second[1] is None or second[1].startswith(_OPENS)):
-        yield from _each(rest)
-    else:
-        yield _joined(rest)
-
-
-def _next_with_text(lines: Iterator[Line]) -> Line | None:
-    return next((line for line in lines if line[1] is None or line[1].strip()), None)
-
-
-def _is_whole(line: bytes | None) -> bool:
-    if line is None:
-        return True
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    second = tuple(islice(lines, 1))
+    form = _each if second and _is_broken_off(first, second[0]) else _documents
+    yield from form(chain((first,), second, lines))
 
 
 def _each(lines: Iterable[Line]) -> Iterator[Text]:
-    for number, data in lines:
-        if data is None or data.strip():
-            yield Text(number, data)
+    for line in lines:
+        if _has_text(line):
+            yield Text(*line)
 
 
-def _joined(lines: Iterable[Line], loose: bool = False) -> Text:
-    """All lines as one text."""
-    start, size, parts = 0, 0, list[bytes]()
-    for number, data in lines:
-        start = start or number
-        size += MAX_MESSAGE_BYTES + 1 if data is None else len(data)
-        if size <= MAX_MESSAGE_BYTES and data is not None:
-            parts.append(data)
-    return Text(start, b"".join(parts) if size <= MAX_MESSAGE_BYTES else None, loose)
+def _documents(lines: Iterable[Line], loose: bool = False) -> Iterator[Text]:
+    """A text ends where one line closes and the next opens: no JSON has `}` before `{`."""
+    held, closed = _Held(), False
+    for line in _from_text(lines):
+        text = _text_of(line)
+        if closed and text.startswith(_OPENS):
+            yield held.text(loose)
+            held = _Held()
+        held.add(line)
+        closed = text.endswith(_CLOSES) if text else closed
+    if held.lines:
+        yield held.text(loose)
 
 
-def _blocks(lines: Iterable[Line], keep: bool) -> Iterator[Text]:
-    """The JSON in fences; with `keep`, a text without any fence is one text."""
-    around, any_fence = list[Line](), False
-    lines = iter(lines)
+def _blocks(lines: Iterator[Line]) -> Iterator[Text]:
+    """The JSON in fences; a block without text is a text too."""
     for number, data in lines:
         opened = _FENCE.match(data) if data is not None else None
-        if opened:
-            any_fence = True
-            body = _body(lines, opened["fence"], len(opened["indent"]))
-            if opened["info"].split(b" ")[0].strip().lower() == b"json":
-                inner = list(body)
-                yield _joined(inner, True) if inner else Text(number, b"", True)
-            else:
-                for _ in body:
-                    pass
-        elif keep and not any_fence:
-            around.append((number, data))
-    if keep and not any_fence and around:
-        yield _joined(around)
+        if opened is None:
+            continue
+        body = _body(lines, opened["fence"], len(opened["indent"]))
+        if opened["info"].lower() == b"json":
+            found = _documents(body, loose=True)
+            yield next(found, Text(number, b"", loose=True))
+            yield from found
+        else:
+            deque(body, maxlen=0)
 
 
 def _body(lines: Iterator[Line], fence: bytes, indent: int) -> Iterator[Line]:
@@ -138,3 +162,39 @@ def _body(lines: Iterator[Line], fence: bytes, indent: int) -> Iterator[Line]:
         else:
             margin = len(data[:indent]) - len(data[:indent].lstrip(b" \t>"))
             yield number, data[margin:]
+
+
+# ---- lines
+
+
+def _text_of(line: Line) -> bytes:
+    return (line[1] or b"").removeprefix(_BOM).strip()
+
+
+def _has_text(line: Line) -> bool:
+    return line[1] is None or bool(line[1].strip())
+
+
+def _from_text(lines: Iterable[Line]) -> Iterator[Line]:
+    return dropwhile(lambda line: not _has_text(line), lines)
+
+
+def _begins(line: Line) -> bool:
+    """Whether a message may begin here: an object, or an array of such."""
+    return line[1] is None or _BEGINS.match(_text_of(line)) is not None
+
+
+def _is_broken_off(line: Line, after: Line) -> bool:
+    text = _text_of(line)
+    ends = text.startswith(_OPENS) and not text.endswith(_GOES_ON)
+    return ends and (after[1] is None or after[1].startswith(_OPENS))
+
+
+def _is_whole(line: Line) -> bool:
+    if line[1] is None:
+        return True
+    try:
+        json.loads(line[1])
+    except (ValueError, RecursionError):
+        return False
+    return True
