@@ -4,6 +4,7 @@ from typing import Final
 
 __all__ = [
     "MAX_DEPTH",
+    "MAX_ID_CHARS",
     "MAX_INSTANCES",
     "MAX_LITERALS",
     "MAX_MESSAGE_BYTES",
@@ -31,6 +32,9 @@ MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 
 MAX_OPEN_REQUESTS: Final = 10_000
 """Requests of one file that are remembered until their answer is found."""
+
+MAX_ID_CHARS: Final = 256
+"""Length of an id that is remembered; the result of a longer one is judged as any result."""
 
 MAX_TOOLS: Final = 4096
 """Tools of one side of `diff --tools`; a server of the field has up to about 100."""

@@ -12,8 +12,14 @@ from typing import Any
 
 import pytest
 
+from mcp_bindgen.cli.validate import Bindings
+from mcp_bindgen.ir.accepts import fault
+from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
+from mcp_bindgen.messages import Text
+from mcp_bindgen.verdicts import Judge
 from tests.cli.command import invoke, run
+from tests.laws.voices import REVISIONS, schema_of
 
 CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 RESULT: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
@@ -60,9 +66,84 @@ def test_a_result_is_known_by_the_request_before_it(tmp_path: Path) -> None:
 def test_requests_of_both_sides_may_have_one_id(tmp_path: Path) -> None:
     roots = {"jsonrpc": "2.0", "id": 1, "method": "roots/list"}
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"roots": [{"uri": "file:///a"}]}}
-    verdicts = judged(tmp_path, CALL, roots, RESULT)
-    assert verdicts[2] == (True, "ListToolsResult", None)
-    assert judged(tmp_path, roots, CALL, answer)[2] == (True, "ListRootsResult", None)
+    bad = {**RESULT, "result": {"tools": 1}}
+    tools, listed = (True, "ListToolsResult", None), (True, "ListRootsResult", None)
+    wrong = (False, "ListToolsResult", "$.result.tools")
+    assert judged(tmp_path, CALL, roots, RESULT, answer)[2:] == [tools, listed]
+    assert judged(tmp_path, CALL, roots, answer, RESULT)[2:] == [listed, tools]
+    assert judged(tmp_path, roots, CALL, answer, bad)[2:] == [listed, wrong]
+
+
+def test_of_one_side_the_newest_request_with_an_id_counts(tmp_path: Path) -> None:
+    again = {**CALL, "method": "resources/list"}
+    assert judged(tmp_path, CALL, again, RESULT)[2] == (
+        False,
+        "ListResourcesResult",
+        "$.result.resources",
+    )
+
+
+def test_an_error_answers_too(tmp_path: Path) -> None:
+    error = {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}
+    assert judged(tmp_path, CALL, error, RESULT)[1:] == [
+        (True, "JSONRPCErrorResponse", None),
+        (True, "JSONRPCResultResponse", None),
+    ]
+
+
+def test_an_error_is_known_by_its_code(tmp_path: Path) -> None:
+    def error(data: Any) -> Any:
+        return {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "error": {"code": -32042, "message": "wait", "data": data},
+        }
+
+    asked = {"mode": "url", "elicitationId": "1", "url": "https://a.example", "message": "go"}
+    type = "URLElicitationRequiredError"
+    messages = [error({"elicitations": [asked]}), error({"elicitations": [{}]}), error(1)]
+    assert judged(tmp_path, *messages) == [
+        (True, type, None),
+        (False, type, "$.error.data.elicitations[0].mode"),
+        (False, type, "$.error.data"),
+    ]
+    assert judged(tmp_path, error(1), revision="2025-06-18") == [(True, "JSONRPCError", None)]
+
+
+def test_of_several_results_the_one_that_goes_furthest_tells_the_fault(tmp_path: Path) -> None:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "a", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    call = {**CALL, "method": "tools/call", "params": {"name": "a", "_meta": meta}}
+    results = [
+        {"resultType": "input_required", "inputRequests": {}},
+        {"resultType": "input_required", "inputRequests": []},
+        {"resultType": "input_required", "inputRequests": {"a": {"method": "no"}}},
+        {"resultType": "complete"},
+        {"resultType": "complete", "content": [{"type": "text", "text": 1}]},
+    ]
+    messages = [m for result in results for m in (call, {**RESULT, "result": result})]
+    assert judged(tmp_path, *messages, revision="2026-07-28")[1::2] == [
+        (True, "InputRequiredResult", None),
+        (False, "InputRequiredResult", "$.result.inputRequests"),
+        (False, "InputRequiredResult", "$.result.inputRequests.a.method"),
+        (False, "CallToolResult", "$.result.content"),
+        (False, "CallToolResult", "$.result.content[0].text"),
+    ]
+
+
+def test_only_so_many_requests_and_such_ids_are_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_bindgen.verdicts.MAX_OPEN_REQUESTS", 2)
+    messages = [{**base, "id": id} for base in (CALL, RESULT) for id in (1, 2, 3)]
+    types = [type for _, type, _ in judged(tmp_path, *messages)]
+    assert types[3:] == ["JSONRPCResultResponse", "ListToolsResult", "ListToolsResult"]
+    for length, type in ((256, "ListToolsResult"), (257, "JSONRPCResultResponse")):
+        messages = [{**base, "id": "x" * length} for base in (CALL, RESULT)]
+        assert judged(tmp_path, *messages)[1] == (True, type, None)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +190,18 @@ def test_batches_are_where_the_revision_has_them(tmp_path: Path) -> None:
     ]
 
 
+def test_requests_of_a_batch_are_answered_and_calls_and_responses_do_not_mix(
+    tmp_path: Path,
+) -> None:
+    batch = [{**CALL, "id": []}, CALL]
+    bad = [{**RESULT, "result": {"tools": 1}}]
+    assert judged(tmp_path, batch, bad, [CALL, RESULT], revision="2025-03-26") == [
+        (False, "JSONRPCBatchRequest", "$[0].id"),
+        (False, "JSONRPCBatchResponse", "$[0].result.tools"),
+        (False, "JSONRPCBatchRequest", "$[1]"),
+    ]
+
+
 def test_a_type_can_be_named(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text('{"name": "a", "inputSchema": {"type": "array"}}')
@@ -124,6 +217,13 @@ def test_a_type_that_is_not_there_is_a_verdict_for_each_message(tmp_path: Path) 
     assert done.exit_code == 1
     assert [row["valid"] for row in rows(done.stdout)] == [False, False]
     assert all("as Tool" in row["expected"] for row in rows(done.stdout))
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_types_that_can_be_named_are_those_of_the_schema(revision: str) -> None:
+    types = set(Bindings(revision).types)
+    assert types >= set(schema_of(revision).types)
+    assert not {"DecodeError", "Unset", "UNSET", "decode"} & types
 
 
 def test_no_bad_text_stops_the_file(tmp_path: Path) -> None:
@@ -171,6 +271,26 @@ def test_blocks_of_markdown_that_are_no_messages_are_told_but_no_finding(tmp_pat
     assert f"{file}:8: invalid ListToolsResult at $.result.tools: " in done.stdout
 
 
+def test_a_batch_in_a_block_of_markdown_is_a_message(tmp_path: Path) -> None:
+    file = tmp_path / "page.md"
+    file.write_text(f"```json\n{json.dumps([CALL])}\n```\n```json\n[{{}}]\n```\n")
+    done = invoke("validate", *REVISION, "--format", "json", file)
+    assert [row["valid"] for row in rows(done.stdout)] == [False, None]
+
+
+def test_a_log_may_begin_with_other_lines_and_be_indented(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    file.write_text(f"started\n{json.dumps(CALL)}\n{json.dumps(RESULT)}\n")
+    done = invoke("validate", *REVISION, "--format", "json", file)
+    assert [row["valid"] for row in rows(done.stdout)] == [False, True, True]
+    file.write_text(f"{json.dumps(CALL, indent=2)}\n{json.dumps(RESULT, indent=2)}\n")
+    done = invoke("validate", *REVISION, "--format", "json", file)
+    assert [(row["line"], row["type"]) for row in rows(done.stdout)] == [
+        (1, "ListToolsRequest"),
+        (6, "ListToolsResult"),
+    ]
+
+
 def test_files_that_cannot_be_read_do_not_hide_the_others(tmp_path: Path) -> None:
     good, gone = tmp_path / "a.json", tmp_path / "gone.json"
     good.write_text(json.dumps(CALL))
@@ -188,6 +308,13 @@ def test_nothing_to_read_is_code_2(tmp_path: Path, text: str | None) -> None:
     done = invoke("validate", *REVISION, file)
     assert done.exit_code == 2
     assert "no message was found" in done.stderr
+
+
+def test_standard_input_that_is_closed_is_code_2() -> None:
+    shell = f"{sys.executable} -m mcp_bindgen validate --revision 2025-11-25 - <&-"
+    done = subprocess.run(shell, shell=True, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"mcp-bindgen: -: standard input is closed\n")
 
 
 def test_an_unknown_revision_is_code_2_and_names_those_there_are() -> None:
@@ -222,39 +349,66 @@ def test_a_message_cannot_steer_the_terminal(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text(json.dumps({**CALL, "method": "a\x1b[2J\n"}))
     assert b"\x1b" not in run("validate", *REVISION, file).stdout
+    named = tmp_path / "\x9b\u202e.json"
+    named.write_text(json.dumps(CALL))
+    for format in ("text", "json"):
+        shown = on_terminal("validate", *REVISION, "--format", format, str(file), str(named))
+        assert b"u202e.json" in shown
+        assert not {"\x9b", "\u202e"} & set(shown.decode())
+
+
+def test_a_long_text_of_a_message_is_not_repeated(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps({**CALL, "method": "x" * 100_000}))
+    assert len(run("validate", *REVISION, file).stdout) < 1_000
+
+
+def on_terminal(*args: str) -> bytes:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "mcp_bindgen", *args]
+    subprocess.run(command, stdout=theirs, check=False)
+    os.close(theirs)
+    shown = os.read(ours, 4096)
+    os.close(ours)
+    return shown
 
 
 def test_verdicts_have_colour_on_a_terminal_only(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text(json.dumps(CALL))
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "mcp_bindgen", "validate", *REVISION, str(file)]
-    subprocess.run(command, stdout=theirs, check=True)
-    os.close(theirs)
-    assert b"\x1b[32mvalid" in os.read(ours, 4096)
-    os.close(ours)
+    assert b"\x1b[32mvalid" in on_terminal("validate", *REVISION, str(file))
     assert b"\x1b" not in run("validate", *REVISION, file).stdout
 
 
-@pytest.mark.parametrize(
-    "revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
-)
-def test_the_messages_of_the_official_pages_are_known(
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_messages_of_the_official_pages_are_judged_as_the_schema_says(
     shared: Path, tmp_path: Path, revision: str
 ) -> None:
-    rows = json.loads((shared / "official" / revision / "messages.json").read_text("utf-8"))
-    messages = [row["json"] for row in rows if "jsonrpc" in row["json"]]
+    schema = schema_of(revision)
+    types = {method.name: method.type for method in schema.methods}
+    page = json.loads((shared / "official" / revision / "messages.json").read_bytes())
+    messages = [row["json"] for row in page if "method" in row["json"]]
     verdicts = judged(tmp_path, *messages, revision=revision)
     assert len(messages) > 10
-    assert all(type for _, type, _ in verdicts)
-    faults = {path for valid, _, path in verdicts if not valid}
-    assert faults <= LEFT_OUT
+    for message, verdict in zip(messages, verdicts, strict=True):
+        if (type := types.get(message["method"])) is None:
+            assert verdict == (False, "JSONRPCRequest", "$.method")
+        else:
+            envelope = "JSONRPCRequest" if type.endswith("Request") else "JSONRPCNotification"
+            found = fault(schema, Ref(envelope), message) or fault(schema, Ref(type), message)
+            assert verdict == (found is None, type, found and str(found).partition(": ")[0])
+    responses = [row["json"] for row in page if "result" in row["json"] or "error" in row["json"]]
+    assert responses
+    assert all(valid for valid, _, _ in judged(tmp_path, *responses, revision=revision))
 
 
-LEFT_OUT = {
-    "$.method",  # `some_method`
-    "$.id",  # of the request on the page about pagination, up to 2025-03-26
-    "$.params._meta",
-    '$.params._meta["io.modelcontextprotocol/protocolVersion"]',
-}
-"""What the pages abbreviate; tests/laws/test_official_examples.py says where."""
+def test_the_official_examples_are_judged_as_the_schema_says(shared: Path, tmp_path: Path) -> None:
+    schema, bindings = schema_of("2026-07-28"), Bindings("2026-07-28")
+    examples = json.loads((shared / "official/2026-07-28/examples.json").read_bytes())
+    assert len(examples) > 100
+    for row in examples:
+        verdict = Judge(bindings, row["type"]).judge(Text(1, json.dumps(row["json"]).encode()))
+        found = fault(schema, Ref(row["type"]), row["json"])
+        assert (verdict.valid, verdict.type) == (found is None, row["type"])
+        path = verdict.fault.path if verdict.fault else None
+        assert path == (found and str(found).partition(": ")[0])

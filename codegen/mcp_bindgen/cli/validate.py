@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from errno import EBADF
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
@@ -20,7 +22,7 @@ from mcp_bindgen.verdicts import Fault, Judge, Method, Verdict
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["command"]
+__all__ = ["Bindings", "command"]
 
 _STDIN: Final = "-"
 _WORDS: Final = {True: "valid", False: "invalid", None: "not judged"}
@@ -38,16 +40,17 @@ def command(revision: str, type: str | None, format: str, files: tuple[str, ...]
     """Judge messages: JSON, JSON lines, or the JSON blocks of Markdown.
 
     A request or notification is known by its method, a result by the request before it that has its
-    id. Exit code 0: all valid; 1: findings; 2: nothing could be read.
+    id, an error by its code. Exit code 0: all valid; 1: findings; 2: nothing could be read.
     """
-    bindings = _Bindings(revision)
+    bindings = Bindings(revision)
     counts: Counter[bool | None] = Counter()
     unread = 0
     for file in files:
+        at_once = not os.path.isfile(file)
         try:
             for verdict in _verdicts(file, bindings, type):
                 counts[verdict.valid] += 1
-                _say(_LINES[format](file, verdict, len(files) > 1), file == _STDIN)
+                _say(_LINES[format](file, verdict, len(files) > 1), at_once)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -61,8 +64,10 @@ def command(revision: str, type: str | None, format: str, files: tuple[str, ...]
     return FINDINGS if counts[False] or unread else OK
 
 
-def _verdicts(file: str, bindings: _Bindings, type: str | None) -> Iterator[Verdict]:
+def _verdicts(file: str, bindings: Bindings, type: str | None) -> Iterator[Verdict]:
     judge = Judge(bindings, type)
+    if file == _STDIN and sys.stdin is None:
+        raise OSError(EBADF, "standard input is closed")
     with click.open_file(file, "rb") as stream:
         for text in texts(numbered(_lines(stream)), "" if file == _STDIN else file):
             yield judge.judge(text)
@@ -82,7 +87,7 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes | None]:
 # ---- bindings
 
 
-class _Bindings:
+class Bindings:
     """The msgspec models of a revision. Raises InputError for one that we have not."""
 
     def __init__(self, revision: str) -> None:
@@ -99,7 +104,15 @@ class _Bindings:
         self.methods: Mapping[str, Method] = mcp_wire.load(revision).METHODS
         self._models: ModuleType = mcp_wire.load(revision, "models_msgspec")
         self._parse, self._error = parse, DecodeError
-        self.types: Collection[str] = _types(self._models)
+        self.types: Collection[str] = frozenset(filter(self._reads, self._models.__all__))
+
+    def _reads(self, name: str) -> bool:
+        """Whether it is a type, and neither a constant nor a function."""
+        try:
+            self.fault(name, None)
+        except TypeError:
+            return False
+        return True
 
     def parse(self, data: bytes) -> tuple[Any, Fault | None]:
         try:
@@ -113,10 +126,6 @@ class _Bindings:
         except self._error as error:
             return Fault(error.path, error.expected, error.found)
         return None
-
-
-def _types(models: ModuleType) -> frozenset[str]:
-    return frozenset(name for name in models.__all__ if name[0].isupper() and not name.isupper())
 
 
 # ---- words
@@ -143,7 +152,8 @@ def _json(file: str, verdict: Verdict, several: bool) -> str:
         "expected": fault.expected if fault else None,
         "found": fault.found if fault else None,
     }
-    return json.dumps({"file": file, **row} if several else row, ensure_ascii=False)
+    told = {"file": file, **row} if several else row
+    return json.dumps(told, ensure_ascii=sys.stdout.isatty())
 
 
 _LINES: Final = {"text": _text, "json": _json}
