@@ -1,0 +1,126 @@
+"""What goes wrong in a session, by who must act.
+
+    SessionError
+      LocalError             ours
+        NotOffered           a capability was not negotiated; nothing was sent
+        NotOpen              the session is not open yet, or no more
+        TimedOut             no answer in time; the request was cancelled
+        CallCancelled        the call was given up
+        Disconnected         the peer is gone
+        NoCommonRevision     no revision that both sides speak
+        TooMuch              a limit of `limits.py` was reached
+      PeerError              theirs
+        Refused              the peer answered with an error
+        BadAnswer            the peer's answer is not what its revision says
+
+A handler that wants to answer with an error of its own raises `Refuse`; a tool that wants to tell
+the model what went wrong raises `ToolError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = [
+    "BadAnswer",
+    "CallCancelled",
+    "Disconnected",
+    "LocalError",
+    "NoCommonRevision",
+    "NotOffered",
+    "NotOpen",
+    "PeerError",
+    "Refuse",
+    "Refused",
+    "SessionError",
+    "TimedOut",
+    "TooMuch",
+    "ToolError",
+]
+
+
+class SessionError(Exception):
+    """Of a session; LocalError or PeerError says whose."""
+
+
+class LocalError(SessionError):
+    """Ours: the peer has not said this, and may never have seen the request."""
+
+
+class NotOffered(LocalError):
+    """The peer did not offer `capability`, which `method` needs. Nothing was sent."""
+
+    def __init__(self, method: str, capability: str) -> None:
+        super().__init__(f"{method}: the peer does not offer {capability}")
+        self.method = method
+        self.capability = capability
+
+
+class NotOpen(LocalError):
+    """The session is not open yet, or no more."""
+
+
+class TimedOut(LocalError):
+    """No answer to `method` in time. The peer was told that the request is cancelled."""
+
+    def __init__(self, method: str, seconds: float) -> None:
+        super().__init__(f"{method}: no answer within {seconds:g} s")
+        self.method = method
+        self.seconds = seconds
+
+
+class CallCancelled(LocalError):
+    """The call was given up, by its caller or by the peer."""
+
+
+class Disconnected(LocalError):
+    """The peer is gone, and with it the answers to what was asked."""
+
+
+class NoCommonRevision(LocalError):
+    """Neither side's revisions are among the other's."""
+
+    def __init__(self, ours: Iterable[str], theirs: Iterable[str]) -> None:
+        self.ours, self.theirs = tuple(ours), tuple(theirs)
+        super().__init__(
+            f"we speak {', '.join(self.ours)}; the peer speaks {', '.join(self.theirs) or 'none'}"
+        )
+
+
+class TooMuch(LocalError):
+    """A limit was reached; the text names it."""
+
+
+class PeerError(SessionError):
+    """Theirs."""
+
+
+class Refused(PeerError):
+    """The peer answered with an error. `data` is parsed JSON, None for none."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(f"{message} ({code})")
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class BadAnswer(PeerError):
+    """The peer's answer is not what its revision says; the text has the place."""
+
+
+class Refuse(Exception):
+    """Raised in a handler: the request is answered with this error.
+
+    An application's own codes lie outside of -32768 to -32000. `data` is what JSON can say.
+    """
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(f"{message} ({code})")
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class ToolError(Exception):
+    """Raised in a tool: its text becomes the content of a result that `isError`."""

@@ -1,0 +1,55 @@
+"""The limits of a session and of its transports: each has a name, a default and a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["DEFAULT", "Limits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Sizes in bytes or characters, times in seconds. What crosses one is refused, and told so."""
+
+    line_bytes: int = 4 * 1024 * 1024
+    """One message. A longer line is skipped to its end, and answered with an error."""
+    batch: int = 64
+    """Messages of one batch, where the revision has batches."""
+    in_flight: int = 1024
+    """Requests of the peer that are worked on at one time; the next is answered -32000 "busy"."""
+    outgoing_bytes: int = 8 * 1024 * 1024
+    """What waits to be written. Over it senders wait, and nothing more is read."""
+    deadline: float = 30.0
+    """For the answer to a request of ours, if its caller names no other."""
+    total: float = 300.0
+    """For that answer however much progress is reported."""
+    page_size: int = 100
+    """Items of one page of a list."""
+    pages: int = 1000
+    """Pages that are fetched for one list."""
+    input_rounds: int = 16
+    """How often one request may be answered with a request for more input."""
+    request_state_bytes: int = 16 * 1024
+    """A sealed `requestState`."""
+    request_state_age: float = 900.0
+    """How old a `requestState` may be when it comes back."""
+    subscriptions: int = 256
+    """Subscriptions of one peer that are open at one time, and URIs it may watch."""
+    template_chars: int = 8192
+    """A URI template."""
+    uri_chars: int = 65_536
+    """A URI that a peer asks for."""
+    completions: int = 100
+    """Values of one completion."""
+    log_rate: float = 1000.0
+    """Log messages a second to one peer, in the mean of a second; those above are dropped."""
+    progress_rate: float = 100.0
+    """Progress messages a second for one request; those above are dropped but for the last."""
+    close_wait: float = 1.0
+    """For a server to end after its standard input was closed; then it is told to terminate."""
+    terminate_wait: float = 1.0
+    """For a server to end after that; then it is killed."""
+
+
+DEFAULT: Final = Limits()
