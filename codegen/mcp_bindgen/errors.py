@@ -51,7 +51,7 @@ class SchemaSyntaxError(SchemaError):
     """The text is not TypeScript. Act: mend the file."""
 
 
-class UnsupportedSyntax(SchemaError):  # noqa: N818
+class UnsupportedSyntax(SchemaError):
     """TypeScript that we refuse by name. Act: say it with declarations, or extend the reader."""
 
 
@@ -59,7 +59,7 @@ class SchemaMeaningError(SchemaError):
     """Names or types do not fit together. Act: mend the file, or add a row of decisions."""
 
 
-class LimitExceeded(SchemaError):  # noqa: N818
+class LimitExceeded(SchemaError):
     """The text is larger or deeper than a schema has reason to be. Act: look at the file."""
 
 
