@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 import mcp_wire
 from mcp_wire import LATEST
 from mcp_wire._wire import UNSET, DecodeError, EncodeError, Method, Unset
+from mcp_wire.steps import Context, StepError, Trip, route
 from mcp_wire.v2026_07_28 import calls_msgspec as latest_calls
 from mcp_wire.v2026_07_28 import models_msgspec as latest
 
@@ -18,18 +19,24 @@ __all__ = [
     "ALL",
     "LATEST",
     "UNSET",
+    "Context",
     "DecodeError",
     "EncodeError",
     "Era",
     "Method",
+    "Position",
     "Revision",
+    "StepError",
+    "Trip",
     "Unset",
     "latest",
     "latest_calls",
     "revision",
+    "route",
 ]
 
 Era: TypeAlias = Literal["handshake", "per-request"]
+Position: TypeAlias = Literal["params", "result"]
 
 ALL: Final[tuple[str, ...]] = tuple(mcp_wire.REVISIONS)
 """Every revision, oldest first."""
@@ -48,29 +55,34 @@ class Revision:
         return mcp_wire.load(self.name, "models_msgspec")
 
     @cached_property
-    def _calls(self) -> ModuleType:
-        return mcp_wire.load(self.name, "calls_msgspec")
+    def _types(self) -> Mapping[str, Mapping[str, object]]:
+        calls = mcp_wire.load(self.name, "calls_msgspec")
+        return {"params": calls.PARAMS, "result": calls.RESULTS}
 
     @cached_property
-    def decode_params(self) -> Callable[[str, bytes], Any]:
-        """By method. Raises DecodeError, KeyError for an unknown method."""
-        found: Callable[[str, bytes], Any] = self._calls.decode_params
-        return found
-
-    @cached_property
-    def decode_result(self) -> Callable[[str, bytes], Any]:
-        """By method. Raises DecodeError, KeyError for an unknown method."""
-        found: Callable[[str, bytes], Any] = self._calls.decode_result
-        return found
+    def _decode(self) -> Callable[[object, bytes], Any]:
+        decode: Callable[[object, bytes], Any] = self.models.decode
+        return decode
 
     @cached_property
     def encode(self) -> Callable[[Any], bytes]:
         """A model as JSON. Raises EncodeError."""
-        found: Callable[[Any], bytes] = self._calls.encode
-        return found
+        encode: Callable[[Any], bytes] = self.models.encode
+        return encode
 
-    def has(self, method: str) -> bool:
-        return method in self.methods
+    def type_of(self, position: Position, method: str) -> object:
+        """Of a method's params or result. Raises KeyError."""
+        return self._types[position][method]
+
+    def decode(self, position: Position, method: str, raw: bytes) -> Any:
+        """A body of a method. Raises DecodeError, KeyError where the method has none."""
+        return self._decode(self._types[position][method], raw)
+
+    def decode_no_params(self, method: str) -> Any:
+        """What absent params are. Raises DecodeError where they are required."""
+        if self.methods[method].params_required:
+            raise DecodeError("$", "object", "nothing")
+        return UNSET
 
     @cached_property
     def batches(self) -> bool:

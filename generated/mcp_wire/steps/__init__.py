@@ -136,15 +136,16 @@ def convert(
 
 
 def route(
-    from_: str, to: str, method: str, position: str
+    from_: str, to: str, method: str, position: str, *, bare: bool = False
 ) -> Callable[[Json, Trip], Json]:
     """What makes of valid params, a result or an error of one revision those of another.
 
-    `position` is params, result or error; an error is the whole response, params may be None. The
-    steps between are composed once; what comes back is the object itself where nothing differs.
-    Raises as `convert` does.
+    `position` is params, result or error; an error is the whole response, params may be None. A
+    `bare` value has lost its envelope, and with it who sends it: what is a request of its own in
+    one revision and part of a result in the other passes then. The steps between are composed once;
+    what comes back is the object itself where nothing differs. Raises as `convert` does.
     """
-    steps = _steps(from_, to, method, position, False)
+    steps = _steps(from_, to, method, position, bare)
     if not steps:
         return _same
     if len(steps) == 1:

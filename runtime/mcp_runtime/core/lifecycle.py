@@ -1,0 +1,63 @@
+"""How a session comes to be open, by role: states, and what leads from one to the next.
+
+Which of these a session takes follows from its revisions: those with `initialize` have a handshake,
+those with `server/discover` are asked, and each of their requests stands for itself.
+
+Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/versioning and basic/transports/stdio,
+"Backward Compatibility".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+from mcp_runtime.errors import NotOpen
+
+__all__ = ["CLIENT", "LIFECYCLE", "SERVER", "Role", "State", "after"]
+
+Role: TypeAlias = Literal["client", "server"]
+CLIENT: Final = "client"
+SERVER: Final = "server"
+
+
+class State(Enum):
+    NEW = "new"
+    ASKED = "asked what the server has"
+    OFFERED = "offered a revision"
+    AGREED = "agreed on a revision"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+LIFECYCLE: Final[Mapping[tuple[Role, State], Mapping[str, State]]] = {
+    (CLIENT, State.NEW): {
+        "send server/discover": State.ASKED,
+        "send initialize": State.OFFERED,
+    },
+    (CLIENT, State.ASKED): {
+        "send server/discover": State.ASKED,
+        "send initialize": State.OFFERED,
+        "receive server/discover result": State.OPEN,
+    },
+    (CLIENT, State.OFFERED): {
+        "send initialize": State.OFFERED,
+        "receive initialize result": State.AGREED,
+        "receive server/discover result": State.OPEN,
+    },
+    (CLIENT, State.AGREED): {"send notifications/initialized": State.OPEN},
+    (CLIENT, State.OPEN): {},
+    (SERVER, State.NEW): {"send initialize result": State.AGREED},
+    (SERVER, State.AGREED): {"receive notifications/initialized": State.OPEN},
+    (SERVER, State.OPEN): {},
+}
+"""A missing key is what must not happen there."""
+
+
+def after(role: Role, state: State, what: str) -> State:
+    """The state that `what` leads to. Raises NotOpen where that has no place."""
+    following = LIFECYCLE.get((role, state), {}).get(what)
+    if following is None:
+        raise NotOpen(f"a {role} that is {state.value} does not {what}")
+    return following
