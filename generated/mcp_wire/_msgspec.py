@@ -107,7 +107,7 @@ class Open(Frozen):
 
     __slots__ = ("wire_",)
     if TYPE_CHECKING:
-        wire_: Json
+        wire_: ClassVar[Json]  # an attribute of each object, but no argument
 
 
 keep: Final[Callable[[Open, Json], None]] = Open.__dict__["wire_"].__set__

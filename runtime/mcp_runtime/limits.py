@@ -24,6 +24,8 @@ class Limits:
     """For the answer to a request of ours, if its caller names no other."""
     total: float = 300.0
     """For that answer however much progress is reported."""
+    probe: float = 5.0
+    """For the answer to the first `server/discover`; then a handshake is tried."""
     page_size: int = 100
     """Items of one page of a list."""
     pages: int = 1000

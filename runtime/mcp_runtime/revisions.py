@@ -8,9 +8,11 @@ from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Final, Literal, TypeAlias
 
+from msgspec import UNSET, UnsetType
+
 import mcp_wire
 from mcp_wire import LATEST
-from mcp_wire._wire import UNSET, DecodeError, EncodeError, Method, Unset
+from mcp_wire._wire import DecodeError, EncodeError, Method
 from mcp_wire.steps import Context, StepError, Trip, route
 from mcp_wire.v2026_07_28 import calls_msgspec as latest_calls
 from mcp_wire.v2026_07_28 import models_msgspec as latest
@@ -28,7 +30,7 @@ __all__ = [
     "Revision",
     "StepError",
     "Trip",
-    "Unset",
+    "UnsetType",
     "latest",
     "latest_calls",
     "revision",
@@ -88,6 +90,18 @@ class Revision:
     def batches(self) -> bool:
         """Whether several messages may travel in one array."""
         return hasattr(self.models, "JSONRPCBatchRequest")
+
+    @cached_property
+    def idless_errors(self) -> bool:
+        """Whether an error may leave out the id, where that could not be read."""
+        try:
+            self._decode(self.models.JSONRPCMessage, _IDLESS)
+        except DecodeError:
+            return False
+        return True
+
+
+_IDLESS: Final = b'{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}'
 
 
 @cache

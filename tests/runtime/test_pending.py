@@ -26,9 +26,9 @@ def test_a_request_expires_at_its_deadline() -> None:
     pending.add(1, "a", Patience(each=10), now=5)
     pending.add(2, "b", Patience(each=inf), now=5)
     assert pending.due == 15
-    assert pending.expired(14.9) == []
-    assert [sent.id for sent in pending.expired(15)] == [1]
-    assert pending.expired(inf) != []
+    assert pending.late(14.9) == []
+    assert [sent.id for sent in pending.late(15)] == [1]
+    assert pending.late(inf) != []
 
 
 def test_progress_is_a_sign_of_life_only_if_it_counts() -> None:
@@ -37,7 +37,7 @@ def test_progress_is_a_sign_of_life_only_if_it_counts() -> None:
     pending.add(2, "b", Patience(10), now=0, token="u")
     assert pending.progressed("t", 1, now=9) is not None
     assert pending.progressed("u", 1, now=9) is not None
-    assert [sent.id for sent in pending.expired(10)] == [2]
+    assert [sent.id for sent in pending.late(10)] == [2]
     assert pending.due == 19
 
 
@@ -57,7 +57,7 @@ def test_no_progress_prolongs_the_wait_beyond_its_total() -> None:
     for now in (9, 18, 24):
         assert pending.progressed("t", now, now=now) is not None
     assert pending.due == 25
-    assert [sent.id for sent in pending.expired(25)] == [1]
+    assert [sent.id for sent in pending.late(25)] == [1]
 
 
 def test_a_token_ends_with_its_request() -> None:

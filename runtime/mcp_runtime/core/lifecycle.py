@@ -43,8 +43,8 @@ LIFECYCLE: Final[Mapping[tuple[Role, State], Mapping[str, State]]] = {
     },
     (CLIENT, State.OFFERED): {
         "send initialize": State.OFFERED,
+        "send server/discover": State.ASKED,
         "receive initialize result": State.AGREED,
-        "receive server/discover result": State.OPEN,
     },
     (CLIENT, State.AGREED): {"send notifications/initialized": State.OPEN},
     (CLIENT, State.OPEN): {},

@@ -35,6 +35,7 @@ class Sent:
     id: Id
     method: str
     patience: Patience
+    started: float
     last: float
     due: float
     token: Id | None = None
@@ -61,7 +62,7 @@ class Pending:
         self, id: Id, method: str, patience: Patience, now: float, token: Id | None = None
     ) -> Sent:
         last = now + patience.total
-        sent = Sent(id, method, patience, last, min(now + patience.each, last), token)
+        sent = Sent(id, method, patience, now, last, min(now + patience.each, last), token)
         self._sent[id] = sent
         if token is not None:
             self._tokens[token] = sent
@@ -89,10 +90,9 @@ class Pending:
         """When the first request must be answered; None if none is pending."""
         return min((sent.due for sent in self._sent.values()), default=None)
 
-    def expired(self, now: float) -> list[Sent]:
-        """Those that should have been answered, no longer pending."""
-        late = [sent.id for sent in self._sent.values() if sent.due <= now]
-        return [sent for id in late if (sent := self.take(id)) is not None]
+    def late(self, now: float) -> list[Sent]:
+        """Those that should have been answered."""
+        return [sent for sent in self._sent.values() if sent.due <= now]
 
     def drain(self) -> Iterator[Sent]:
         """All of them, no longer pending."""

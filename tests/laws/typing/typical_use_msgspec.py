@@ -82,3 +82,8 @@ async def call(client: calls.ClientCalls) -> list[m.ContentBlock]:
         assert_type(answer.task, m.Task)
         return []
     return answer.content
+
+
+def an_open_object_is_made_like_any_other() -> None:
+    schema = m.ToolInputSchema(extra_={"title": "Arguments"})
+    assert_type(m.Tool(name="a", input_schema=schema).name, str)

@@ -1,0 +1,314 @@
+"""The client's side: finds out what the server speaks, and then asks.
+
+The newest revision is tried first, by `server/discover`; whatever is no answer of a server that
+knows that method means a server that wants a handshake.
+
+Source: 2026-07-28 basic/versioning and basic/transports/stdio, "Backward Compatibility";
+2025-11-25 basic/lifecycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from mcp_runtime.core import codes, envelope
+from mcp_runtime.core.capabilities import declares, needed
+from mcp_runtime.core.crossing import Crossing
+from mcp_runtime.core.envelope import Id, Refusal, Request
+from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
+from mcp_runtime.core.lifecycle import CLIENT, State
+from mcp_runtime.core.offer import ClientOffer, agreed
+from mcp_runtime.core.pending import Patience, Sent
+from mcp_runtime.core.session import Running, Session
+from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.errors import (
+    BadAnswer,
+    NoCommonRevision,
+    NotOffered,
+    Refuse,
+    Refused,
+    SessionError,
+    TimedOut,
+)
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.revisions import Context, DecodeError, Revision, StepError, latest, revision
+
+__all__ = ["ClientSession"]
+
+_MODERN_ERRORS: Final = frozenset(
+    {codes.HEADER_MISMATCH, codes.MISSING_CLIENT_CAPABILITY, codes.UNSUPPORTED_VERSION}
+)
+"""Errors that only a server of the per-request era sends."""
+_MAX_ATTEMPTS: Final = 6
+"""How often a revision is asked for or offered before the session gives up."""
+_dump: Final = msgspec.json.Encoder().encode
+
+
+class ClientSession(Session):
+    """One server. `server` is what it says of itself, parsed JSON, once the session is open."""
+
+    role = CLIENT
+
+    def __init__(
+        self, offer: ClientOffer, *, next_id: Callable[[], Id], limits: Limits = DEFAULT
+    ) -> None:
+        super().__init__(next_id=next_id, limits=limits)
+        self.offer = offer
+        self.instructions: str | None = None
+        self.tolerances = Tolerances(CLIENT)
+        self.failure: SessionError | None = None
+        """Why the session did not open."""
+        self._asked: list[str] = []
+        self._found: dict[str, Any] | None = None
+        self._first: Final[dict[str, Callable[[Sent, bytes], list[Event]]]] = {
+            "server/discover": self._discovered,
+            "initialize": self._initialized,
+        }
+
+    # ---- the beginning
+
+    def open(self, now: float) -> bytes:
+        """The first message."""
+        modern = self.offer.per_request
+        return self._ask(modern[0], now) if modern else self._offer(self.offer.handshake[0], now)
+
+    def _ask(self, version: str, now: float) -> bytes:
+        self._move("send server/discover")
+        self._asked.append(version)
+        terms = self._modern_terms(revision(version), None, {})
+        body = terms.crossing.write_params(
+            "server/discover", latest.RequestParams(meta=self.meta(version))
+        )
+        patience = Patience(self.limits.probe)
+        return self._send("server/discover", body, now=now, patience=patience)[1]
+
+    def _offer(self, version: str, now: float) -> bytes:
+        self._move("send initialize")
+        self._asked.append(version)
+        body = _dump(self.offer.offered(version))
+        return self._send("initialize", body, now=now)[1]
+
+    def _answered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+        if sent.method not in self._first or self.state is State.OPEN:
+            return super()._answered(sent, result, now)
+        try:
+            return self._first[sent.method](sent, result)
+        except NoCommonRevision as error:
+            return self._give_up(sent, error)
+        except (DecodeError, StepError, msgspec.DecodeError) as error:
+            if sent.method == "server/discover":
+                return self._fall_back(sent, error, now)
+            return self._give_up(sent, BadAnswer(f"{sent.method}: {error}"))
+
+    def _discovered(self, sent: Sent, result: bytes) -> list[Event]:
+        """Source: 2026-07-28 server/discover, "Response"."""
+        version = next(r for r in self._asked if r in self.offer.per_request)
+        _, found = self.tolerances.decode(revision(version), "result", sent.method, result)
+        chosen = agreed(self.offer, found.supported_versions)
+        if chosen is None:
+            raise NoCommonRevision(self.offer.newest_first, found.supported_versions)
+        if chosen.era == "handshake":
+            return [Write(self._offer(chosen.name, sent.started))]
+        told = msgspec.json.decode(result)
+        info = told.get("_meta", {}).get("io.modelcontextprotocol/serverInfo")
+        return self._opened(
+            "receive server/discover result",
+            self._modern_terms(chosen, info, told["capabilities"]),
+            told.get("instructions"),
+        )
+
+    def _initialized(self, sent: Sent, result: bytes) -> list[Event]:
+        version = _version.decode(result).version
+        if version not in self.offer.handshake:
+            raise NoCommonRevision(self.offer.newest_first, [version])
+        spoken = revision(version)
+        result, _ = self.tolerances.decode(spoken, "result", "initialize", result)
+        told = msgspec.json.decode(result)
+        context = Context(
+            client_info=latest.to_wire(self.offer.info),
+            client_capabilities=self.offer.declared,
+            server_info=told["serverInfo"],
+        )
+        crossing = Crossing(spoken, context, self.tolerances)
+        terms = Terms(crossing, told["serverInfo"], told["capabilities"])
+        self._move("receive initialize result")
+        opened = self._opened("send notifications/initialized", terms, told.get("instructions"))
+        return [Write(envelope.notification("notifications/initialized")), *opened]
+
+    def _opened(self, move: str, terms: Terms, instructions: str | None) -> list[Event]:
+        self._move(move)
+        self.agreed, self.instructions = terms, instructions
+        return [Opened(terms)]
+
+    def _modern_terms(
+        self, spoken: Revision, info: Mapping[str, Any] | None, capabilities: Mapping[str, Any]
+    ) -> Terms:
+        return Terms(Crossing(spoken, Context(), self.tolerances), info, capabilities)
+
+    def _refused(self, sent: Sent, frame: Refusal, now: float) -> list[Event]:
+        if sent.method not in self._first or self.state is State.OPEN:
+            return super()._refused(sent, frame, now)
+        supported = _supported(frame)
+        if sent.method == "initialize" and not supported:
+            return self._give_up(sent, Refused(frame.code, frame.message))
+        if sent.method == "server/discover" and frame.code not in _MODERN_ERRORS:
+            return self._fall_back(sent, f"{frame.message} ({frame.code})", now)
+        return self._try_again(sent, supported, now)
+
+    def _try_again(self, sent: Sent, supported: list[str], now: float) -> list[Event]:
+        """With a revision of those that the server has named."""
+        chosen = agreed(self.offer, supported)
+        if chosen is None or len(self._asked) >= _MAX_ATTEMPTS:
+            return self._give_up(sent, NoCommonRevision(self.offer.newest_first, supported))
+        again = self._ask if chosen.era == "per-request" else self._offer
+        return [Write(again(chosen.name, now))]
+
+    def _fall_back(self, sent: Sent, why: object, now: float) -> list[Event]:
+        """No answer that a server of the per-request era gives: the handshake."""
+        if self.state is not State.ASKED:
+            return [Ignored(f"server/discover: {why}")]
+        if self.offer.handshake:
+            return [Write(self._offer(self.offer.handshake[0], now))]
+        return self._give_up(sent, NoCommonRevision(self.offer.newest_first, ["a handshake only"]))
+
+    def _give_up(self, sent: Sent, error: SessionError) -> list[Event]:
+        self.state, self.failure = State.CLOSED, error
+        return [Failed(sent, error)]
+
+    def expired(self, now: float) -> list[Event]:
+        if self.state is State.OPEN:
+            return super().expired(now)
+        events: list[Event] = []
+        for sent in self.pending.late(now):
+            self.pending.take(sent.id)
+            late = TimedOut(sent.method, now - sent.started)
+            asked = sent.method == "server/discover"
+            events += self._fall_back(sent, late, now) if asked else self._give_up(sent, late)
+        return events
+
+    # ---- what the server sends
+
+    def _on_request(self, frame: Request, now: float) -> list[Event]:
+        """A server of the per-request era sends none, and gets no answer.
+
+        Source: 2026-07-28 basic/transports/stdio.
+        """
+        era = self.agreed.crossing.revision.era if self.agreed else "handshake"
+        if era == "per-request":
+            return [Ignored(f"a request of the server, {frame.method[:200]}")]
+        try:
+            return self._asked_for(frame)
+        except Refuse as refusal:
+            return [Write(envelope.refusal(frame.id, refusal.code, refusal.message))]
+        except (DecodeError, StepError) as error:
+            message = f"Invalid params: {error}"
+            return [Write(envelope.refusal(frame.id, codes.INVALID_PARAMS, message))]
+
+    def _asked_for(self, frame: Request) -> list[Event]:
+        if frame.method == "ping":
+            return [Write(envelope.answer(frame.id, b"{}"))]
+        method = self._method(frame.method)
+        if self.agreed is None or method is None or not self._may_send(method, "request"):
+            raise Refuse(codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
+        if frame.id in self.running:
+            raise Refuse(codes.INVALID_REQUEST, "a request with that id is in flight")
+        if len(self.running) >= self.limits.in_flight:
+            raise Refuse(codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight")
+        self._require_own(frame, method.capability)
+        terms = msgspec.structs.replace(self.agreed, token=_token(frame.params))
+        self.running[frame.id] = Running(frame.method, terms)
+        return [Called(frame.id, frame.method, frame.params, terms)]
+
+    def _require_own(self, frame: Request, capability: str) -> None:
+        """Raises Refuse for what we have not declared."""
+        if not declares(self.offer.declared, capability):
+            why = f"Method not found: {frame.method} needs `{capability}`, which is not offered"
+            raise Refuse(codes.METHOD_NOT_FOUND, why)
+        for path in needed(frame.method, capability, _object(frame.params)):
+            if not declares(self.offer.declared, path):
+                raise Refuse(codes.INVALID_PARAMS, f"the client does not offer `{path}`")
+
+    def _may_complain(self, id: Id | None) -> bool:
+        """A client answers nothing in the per-request era, and no stray line in any."""
+        era = self.agreed.crossing.revision.era if self.agreed else "per-request"
+        return id is not None and era == "handshake"
+
+    # ---- what the client sends
+
+    def meta(self, version: str | None = None, token: Id | None = None) -> Any:
+        """What the newest revision says in each request."""
+        spoken = version or (self.agreed.crossing.revision.name if self.agreed else None)
+        return latest.RequestMetaObject(
+            progress_token=UNSET if token is None else token,
+            protocol_version=spoken or self.offer.newest_first[0],
+            client_info=self.offer.info,
+            client_capabilities=self.offer.capabilities,
+            log_level=UNSET if self.log_level is None else self.log_level,  # type: ignore[arg-type]
+        )
+
+    log_level: str | None = None
+    """Least level of log messages that are wanted with the answers, in the per-request era."""
+
+    def _gate(self, method: str, params: Any, terms: Terms) -> None:
+        known = terms.crossing.revision.methods.get(method)
+        if known is None:
+            raise NotOffered(method, f"it in {terms.crossing.revision.name}")
+        theirs = known.direction == "client-to-server" and known.kind == "request"
+        declared = terms.capabilities if theirs else self._own_capabilities(terms)
+        if known.direction != "both" and not declares(declared, known.capability):
+            raise NotOffered(method, known.capability)
+
+    def _own_capabilities(self, terms: Terms) -> Mapping[str, Any]:
+        roots = {"roots": {"listChanged": self.offer.roots_change}}
+        return {**self.offer.declared, **roots}
+
+
+class _Version(msgspec.Struct):
+    version: str = msgspec.field(default="", name="protocolVersion")
+
+
+class _TokenMeta(msgspec.Struct):
+    token: Id | None = msgspec.field(default=None, name="progressToken")
+
+
+class _TokenParams(msgspec.Struct):
+    meta: _TokenMeta | None = msgspec.field(default=None, name="_meta")
+
+
+class _Supported(msgspec.Struct):
+    supported: list[str] = []
+
+
+_objects: Final = msgspec.json.Decoder(dict[str, Any])
+_version: Final = msgspec.json.Decoder(_Version)
+_token_params: Final = msgspec.json.Decoder(_TokenParams)
+_supporting: Final = msgspec.json.Decoder(_Supported)
+
+
+def _object(params: bytes) -> dict[str, Any]:
+    """Raises Refuse for what is no JSON object."""
+    try:
+        return _objects.decode(params) if params else {}
+    except msgspec.DecodeError as error:
+        raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+
+
+def _supported(frame: Refusal) -> list[str]:
+    """The revisions that an error names."""
+    try:
+        return _supporting.decode(frame.data).supported if frame.data else []
+    except msgspec.DecodeError:
+        return []
+
+
+def _token(params: bytes) -> Id | None:
+    """Where progress is wanted. Raises Refuse."""
+    try:
+        meta = _token_params.decode(params).meta if params else None
+    except msgspec.DecodeError as error:
+        raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+    return None if meta is None else meta.token

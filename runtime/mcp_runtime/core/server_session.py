@@ -1,0 +1,380 @@
+"""The server's side: a handshake for those who bring one, and requests that stand for themselves.
+
+Both are answered on one stream. A request whose `_meta` names a revision is served by that alone;
+`initialize` begins a session, whose terms hold for the requests that name none.
+
+Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", and basic/versioning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from mcp_runtime.core import codes, envelope
+from mcp_runtime.core.capabilities import declares, needed, required
+from mcp_runtime.core.crossing import Crossing
+from mcp_runtime.core.envelope import Id, Notification, Request
+from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
+from mcp_runtime.core.lifecycle import SERVER, State
+from mcp_runtime.core.offer import ServerOffer
+from mcp_runtime.core.pending import Patience, Sent
+from mcp_runtime.core.session import Running, Session
+from mcp_runtime.core.subscriptions import Subscriptions
+from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.errors import NotOffered, Refuse
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.revisions import Context, DecodeError, Method, StepError, latest, revision
+
+__all__ = ["LEVELS", "ServerSession"]
+
+LEVELS: Final = (
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+)
+"""Of log messages, rising. Source: 2025-11-25 server/utilities/logging, "Log Levels"."""
+
+
+class _Meta(msgspec.Struct, rename=None):
+    token: Id | UnsetType = msgspec.field(default=UNSET, name="progressToken")
+    version: str | UnsetType = msgspec.field(
+        default=UNSET, name="io.modelcontextprotocol/protocolVersion"
+    )
+    info: dict[str, Any] | UnsetType = msgspec.field(
+        default=UNSET, name="io.modelcontextprotocol/clientInfo"
+    )
+    capabilities: dict[str, Any] | UnsetType = msgspec.field(
+        default=UNSET, name="io.modelcontextprotocol/clientCapabilities"
+    )
+    log_level: str | UnsetType = msgspec.field(
+        default=UNSET, name="io.modelcontextprotocol/logLevel"
+    )
+
+
+class _Params(msgspec.Struct):
+    """What all requests say in the same place."""
+
+    meta: _Meta | UnsetType = msgspec.field(default=UNSET, name="_meta")
+
+
+_params: Final = msgspec.json.Decoder(_Params)
+_no_meta: Final = _Meta()
+_dump: Final = msgspec.json.Encoder().encode
+
+
+class ServerSession(Session):
+    """One client. `offer()` is what the server says of itself at the time."""
+
+    role = SERVER
+
+    def __init__(
+        self,
+        offer: Callable[[], ServerOffer],
+        *,
+        next_id: Callable[[], Id],
+        limits: Limits = DEFAULT,
+    ) -> None:
+        super().__init__(next_id=next_id, limits=limits)
+        self.offer = offer
+        self.log_level: str | None = None
+        """The level that the client has set for the session."""
+        self.subscriptions = Subscriptions(limits.subscriptions)
+        self._tolerances = Tolerances(SERVER)
+        self._crossings: dict[str, Crossing] = {}
+        self._own: Final[dict[str, Callable[[Request, Terms], list[Event]]]] = {
+            "ping": self._ping,
+            "server/discover": self._discover,
+            "logging/setLevel": self._set_level,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+            "subscriptions/listen": self._listen,
+        }
+
+    # ---- requests
+
+    def _on_request(self, frame: Request, now: float) -> list[Event]:
+        try:
+            self._require_room(frame)
+            terms = self._terms(frame)
+            if terms is None:
+                return self._before(frame)
+            return self._admit(frame, terms)
+        except Refuse as refusal:
+            return [_refusal(frame.id, refusal.code, refusal.message, refusal.data)]
+        except (DecodeError, StepError) as error:
+            return [_refusal(frame.id, codes.INVALID_PARAMS, f"Invalid params: {error}")]
+
+    def _require_room(self, frame: Request) -> None:
+        if frame.id in self.running:
+            raise Refuse(codes.INVALID_REQUEST, "a request with that id is in flight")
+        if len(self.running) >= self.limits.in_flight:
+            raise Refuse(codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight")
+
+    def _terms(self, frame: Request) -> Terms | None:
+        """What the request itself tells, or the handshake did; None before there was one."""
+        meta = self._meta(frame)
+        token = None if meta.token is UNSET else meta.token
+        if meta.version is not UNSET:
+            return self._told(meta, meta.version, token)
+        if self.agreed is None or token is None:
+            return self.agreed
+        return msgspec.structs.replace(self.agreed, token=token)
+
+    def _meta(self, frame: Request) -> _Meta:
+        if not frame.params:
+            return _no_meta
+        try:
+            meta = _params.decode(frame.params).meta
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+        return _no_meta if meta is UNSET else meta
+
+    def _told(self, meta: _Meta, version: str, token: Id | None) -> Terms:
+        offer = self.offer()
+        if version not in offer.per_request:
+            data = {"supported": list(offer.newest_first), "requested": version}
+            raise Refuse(codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+        if meta.capabilities is UNSET:
+            raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities")
+        info = None if meta.info is UNSET else meta.info
+        level = None if meta.log_level is UNSET else meta.log_level
+        return Terms(self._crossing(version), info, meta.capabilities, token, level)
+
+    def _crossing(self, version: str) -> Crossing:
+        """For a revision without handshake, whose messages carry all that others need."""
+        if version not in self._crossings:
+            self._crossings[version] = Crossing(revision(version), Context(), self._tolerances)
+        return self._crossings[version]
+
+    def _before(self, frame: Request) -> list[Event]:
+        """A request that tells no revision, where no handshake did."""
+        if frame.method == "ping" and self.offer().handshake:
+            return [Write(envelope.answer(frame.id, b"{}"))]
+        if frame.method == "initialize":
+            return self._initialize(frame)
+        lacks_meta = bool(self.offer().per_request)
+        code = codes.INVALID_PARAMS if lacks_meta else codes.INVALID_REQUEST
+        why = "neither `initialize` nor a protocolVersion in `_meta` has told the revision"
+        raise Refuse(code, why)
+
+    def _admit(self, frame: Request, terms: Terms) -> list[Event]:
+        if frame.method == "initialize" and self.agreed is not None:
+            raise Refuse(codes.INVALID_REQUEST, "the session is initialized already")
+        method = terms.crossing.revision.methods.get(frame.method)
+        if not self._may_send(method, "request") or method is None:
+            self._require_extra(frame.method)
+        else:
+            self._require_offered(method)
+            if own := self._own.get(frame.method):
+                return own(frame, terms)
+        self.running[frame.id] = Running(frame.method, terms)
+        return [Called(frame.id, frame.method, frame.params, terms)]
+
+    def _require_extra(self, method: str) -> None:
+        if method not in self.offer().methods:
+            raise Refuse(codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+
+    def _require_offered(self, method: Method) -> None:
+        offer = self.offer()
+        if not declares(offer.declared, method.capability) and method.name not in offer.methods:
+            why = (
+                f"Method not found: {method.name} needs `{method.capability}`, which is not offered"
+            )
+            raise Refuse(codes.METHOD_NOT_FOUND, why)
+
+    # ---- the session's own methods
+
+    def _initialize(self, frame: Request) -> list[Event]:
+        offer, spoken = self.offer(), self._spoken(frame)
+        self._tolerances.decode(revision(spoken), "params", "initialize", frame.params or b"{}")
+        asked = msgspec.json.decode(frame.params)
+        self._move("send initialize result")
+        context = Context(
+            client_info=asked["clientInfo"],
+            client_capabilities=asked["capabilities"],
+            server_info=latest.to_wire(offer.info),
+        )
+        crossing = Crossing(revision(spoken), context, self._tolerances)
+        self.agreed = Terms(crossing, asked["clientInfo"], asked["capabilities"])
+        return [Write(envelope.answer(frame.id, _dump(offer.initialized(spoken))))]
+
+    def _spoken(self, frame: Request) -> str:
+        """The revision that was asked for, or our newest. Raises Refuse if we have none."""
+        asked = _initialize.decode(frame.params or b"{}").version
+        ours = self.offer().handshake
+        if not ours:
+            data = {"supported": list(self.offer().newest_first), "requested": asked}
+            raise Refuse(codes.INVALID_PARAMS, "Unsupported protocol version", data)
+        return asked if asked in ours else ours[0]
+
+    def _ping(self, frame: Request, terms: Terms) -> list[Event]:
+        terms.crossing.read_params(frame.method, frame.params)
+        return [Write(envelope.answer(frame.id, b"{}"))]
+
+    def _discover(self, frame: Request, terms: Terms) -> list[Event]:
+        terms.crossing.read_params(frame.method, frame.params)
+        result = self.offer().discovered({"ttl_ms": 0, "cache_scope": "private"})
+        body = terms.crossing.write_result(frame.method, result)
+        return [Write(envelope.answer(frame.id, body))]
+
+    def _set_level(self, frame: Request, terms: Terms) -> list[Event]:
+        self.log_level = terms.crossing.read_params(frame.method, frame.params).level
+        return [Write(envelope.answer(frame.id, b"{}"))]
+
+    def _subscribe(self, frame: Request, terms: Terms) -> list[Event]:
+        params = terms.crossing.read_params(frame.method, frame.params)
+        self.subscriptions.watch(params.uri)
+        return [Write(envelope.answer(frame.id, b"{}"))]
+
+    def _unsubscribe(self, frame: Request, terms: Terms) -> list[Event]:
+        params = terms.crossing.read_params(frame.method, frame.params)
+        self.subscriptions.unwatch(params.uri)
+        return [Write(envelope.answer(frame.id, b"{}"))]
+
+    def _listen(self, frame: Request, terms: Terms) -> list[Event]:
+        """Source: 2026-07-28 basic/patterns/subscriptions, "Acknowledgment"."""
+        params = terms.crossing.read_params(frame.method, frame.params)
+        kept = self.subscriptions.listen(frame.id, params.notifications, self.offer().declared)
+        self.running[frame.id] = Running(frame.method, terms)
+        told = latest.SubscriptionsAcknowledgedNotificationParams(
+            notifications=kept, meta=_tagged(frame.id)
+        )
+        data = self.notify("notifications/subscriptions/acknowledged", told, terms)
+        return [Write(data)]
+
+    # ---- notifications
+
+    def _on_notification(self, frame: Notification, now: float) -> list[Event]:
+        if frame.method != "notifications/initialized":
+            return self._heeded(super()._on_notification(frame, now))
+        if self.agreed is None or self.state is not State.AGREED:
+            return [Ignored("notifications/initialized has no place here")]
+        self._move("receive notifications/initialized")
+        return [Opened(self.agreed)]
+
+    def _heeded(self, events: list[Event]) -> list[Event]:
+        """A subscription ends with its request."""
+        for id in self.subscriptions.open - self.running.keys():
+            self.subscriptions.end(id)
+        return events
+
+    # ---- what the server tells
+
+    def changed(self, what: str) -> list[bytes]:
+        """Tells that the list of `tools`, `prompts` or `resources` has changed, to who listens."""
+        method = f"notifications/{what}/list_changed"
+        sent = [
+            self.notify(method, latest.NotificationParams(meta=_tagged(id)), self.running[id].terms)
+            for id in self.subscriptions.of_list(what)
+        ]
+        if self.agreed is not None and self.state is State.OPEN:
+            sent.append(self.notify(method, latest.NotificationParams()))
+        return sent
+
+    def updated(self, uri: str) -> list[bytes]:
+        """Tells that a resource has changed, to who watches it."""
+        method = "notifications/resources/updated"
+        make = latest.ResourceUpdatedNotificationParams
+        sent = [
+            self.notify(method, make(uri=uri, meta=_tagged(id)), self.running[id].terms)
+            for id in self.subscriptions.of_uri(uri)
+        ]
+        if self.state is State.OPEN and uri in self.subscriptions.watched:
+            sent.append(self.notify(method, make(uri=uri)))
+        return sent
+
+    def log(self, terms: Terms, level: str, data: Any, logger: str | None = None) -> bytes:
+        """A log message about a request; empty where the client wants none of that level."""
+        least = self.log_level if terms.crossing.revision.era == "handshake" else terms.log_level
+        if least is None and terms.crossing.revision.era == "per-request":
+            return b""
+        if least is not None and LEVELS.index(level) < LEVELS.index(least):
+            return b""
+        params: Any = latest.LoggingMessageNotificationParams(
+            level=level,  # type: ignore[arg-type]
+            data=data,
+            logger=UNSET if logger is None else logger,
+        )
+        return self.notify("notifications/message", params, terms)
+
+    def ask(
+        self,
+        method: str,
+        params: Any,
+        terms: Terms,
+        *,
+        now: float,
+        patience: Patience | None = None,
+    ) -> tuple[Sent, bytes]:
+        """A request to the client, where the revision has such. Raises as `call` does."""
+        return self.call(method, params, now=now, patience=patience)
+
+    def end_subscriptions(self) -> list[bytes]:
+        """Ends those of the client's streams that are open, in good order.
+
+        Source: 2026-07-28 basic/patterns/subscriptions, "Graceful Closure", and cancellation.
+        """
+        sent: list[bytes] = []
+        for id in sorted(self.subscriptions.open, key=repr):
+            body = _dump({"requestId": id, "reason": "the server ends"})
+            sent.append(envelope.notification("notifications/cancelled", body))
+            meta = latest.SubscriptionsListenResultMetaObject(subscription_id=id)
+            result = latest.SubscriptionsListenResult(meta=meta, result_type="complete")
+            sent.append(self.answer(id, result))
+            self.subscriptions.end(id)
+        return sent
+
+    def _gate(self, method: str, params: Any, terms: Terms) -> None:
+        known = terms.crossing.revision.methods.get(method)
+        if known is None:
+            raise NotOffered(method, f"it in {terms.crossing.revision.name}")
+        if known.kind == "notification":
+            self._require_declared(known)
+        else:
+            require_client(method, known.capability, params, terms)
+
+    def _require_declared(self, method: Method) -> None:
+        if method.direction != "both" and not declares(self.offer().declared, method.capability):
+            raise NotOffered(method.name, f"{method.capability}: the server declares none")
+
+
+def require_client(method: str, capability: str, params: Any, terms: Terms) -> None:
+    """Raises NotOffered for what the client has not declared."""
+    told: Mapping[str, Any] = {} if params is UNSET else latest.to_wire(params)
+    for path in needed(method, capability, told):
+        if not declares(terms.capabilities, path):
+            raise NotOffered(method, path)
+
+
+def missing(error: NotOffered) -> Refuse:
+    """The error for a request that cannot be served without what its client has not declared.
+
+    Source: 2026-07-28 basic/index, "Error Codes".
+    """
+    data = {"requiredCapabilities": required(error.capability)}
+    why = f"the client does not declare `{error.capability}`"
+    return Refuse(codes.MISSING_CLIENT_CAPABILITY, why, data)
+
+
+def _tagged(id: Id) -> latest.NotificationMetaObject:
+    return latest.NotificationMetaObject(subscription_id=id)
+
+
+def _refusal(id: Id, code: int, message: str, data: Any = None) -> Write:
+    return Write(envelope.refusal(id, code, message, b"" if data is None else _dump(data)))
+
+
+class _Initialize(msgspec.Struct):
+    version: str = msgspec.field(default="", name="protocolVersion")
+
+
+_initialize: Final = msgspec.json.Decoder(_Initialize)

@@ -1,0 +1,358 @@
+"""What both roles do: requests in flight both ways, progress, cancellation, batches, errors.
+
+    session.receive(chunk, now)     bytes, cut anywhere, to events
+    session.take(message, now)      one message to events
+    session.call(…) → Sent, bytes   and answer, refuse, notify, cancel: bytes to send
+
+Nothing is sent by the session itself. Times are seconds on the caller's clock.
+
+Source: 2025-11-25 basic/index and basic/utilities; 2026-07-28 basic/patterns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from mcp_runtime.core import codes, envelope
+from mcp_runtime.core.envelope import (
+    Answer,
+    Batch,
+    Frame,
+    Id,
+    Malformed,
+    Notification,
+    Refusal,
+    Request,
+)
+from mcp_runtime.core.events import (
+    Answered,
+    Event,
+    Failed,
+    GaveUp,
+    Ignored,
+    Notified,
+    Progressed,
+    Terms,
+    Write,
+)
+from mcp_runtime.core.lifecycle import Role, State, after
+from mcp_runtime.core.lines import Lines, TooLong
+from mcp_runtime.core.pending import Patience, Pending, Sent
+from mcp_runtime.errors import BadAnswer, Disconnected, NotOpen, Refused, TimedOut, TooMuch
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest
+
+__all__ = ["Running", "Session"]
+
+_dump: Final = msgspec.json.Encoder().encode
+_parse: Final = msgspec.json.decode
+_MAX_REASON: Final = 1000
+
+
+@dataclass(slots=True)
+class _Together:
+    """The answers to a batch, sent when the last is there."""
+
+    open: set[Id] = field(default_factory=set[Id])
+    answers: list[bytes] = field(default_factory=list[bytes])
+
+    def add(self, id: Id, data: bytes) -> bytes:
+        self.open.discard(id)
+        self.answers += [data] if data else []
+        return self.all()
+
+    def all(self) -> bytes:
+        return envelope.together(self.answers) if self.answers and not self.open else b""
+
+
+@dataclass(slots=True)
+class Running:
+    """A request of the peer that is worked on."""
+
+    method: str
+    terms: Terms
+    progress: float = float("-inf")
+    batch: _Together | None = None
+
+
+class Session(ABC):
+    """One peer. `agreed` are the terms of the handshake, or of our own requests."""
+
+    role: Role
+
+    def __init__(self, *, next_id: Callable[[], Id], limits: Limits = DEFAULT) -> None:
+        self.limits = limits
+        self.state = State.NEW
+        self.agreed: Terms | None = None
+        self.pending = Pending()
+        self.running: dict[Id, Running] = {}
+        self._next_id = next_id
+        self._lines = Lines(limits.line_bytes)
+        self._on_frame: Final[dict[type, Callable[[Any, float], list[Event]]]] = {
+            Request: self._on_request,
+            Notification: self._on_notification,
+            Answer: self._on_answer,
+            Refusal: self._on_refusal,
+            Malformed: self._on_malformed,
+            Batch: self._on_batch,
+        }
+
+    # ---- what arrives
+
+    def receive(self, chunk: bytes, now: float) -> Iterator[Event]:
+        """What the lines that end in `chunk` mean."""
+        for line in self._lines.feed(chunk):
+            if isinstance(line, TooLong):
+                yield from self._too_long(line)
+            else:
+                yield from self.take(line, now)
+
+    def take(self, message: bytes, now: float) -> list[Event]:
+        """What one message, without a line end, means."""
+        batches = self.agreed is not None and self.agreed.crossing.revision.batches
+        frame: Frame = envelope.read(message, batch=self.limits.batch if batches else 0)
+        return self._on_frame[type(frame)](frame, now)
+
+    @abstractmethod
+    def _on_request(self, frame: Request, now: float) -> list[Event]: ...
+
+    def _on_notification(self, frame: Notification, now: float) -> list[Event]:
+        try:
+            return self._notified(frame, now)
+        except (DecodeError, StepError) as error:
+            return [Ignored(f"{frame.method}: {error}")]
+
+    def _notified(self, frame: Notification, now: float) -> list[Event]:
+        if frame.method == "notifications/cancelled":
+            return self._cancelled(frame.params)
+        if self.agreed is None or not self._may_send(self._method(frame.method), "notification"):
+            return [Ignored(f"{frame.method} has no place here")]
+        params = self.agreed.crossing.read_params(frame.method, frame.params)
+        if frame.method == "notifications/progress":
+            return self._progressed(params, now)
+        return [Notified(frame.method, params)]
+
+    def _cancelled(self, raw: bytes) -> list[Event]:
+        try:
+            found = _cancellation.decode(raw)
+        except msgspec.DecodeError as error:
+            return [Ignored(f"notifications/cancelled: {error}")]
+        running = self.running.get(found.id)
+        if running is None or running.method == "initialize":
+            return [Ignored(f"a cancellation of {found.id!r}, which is not in flight")]
+        del self.running[found.id]
+        late = running.batch.add(found.id, b"") if running.batch else b""
+        gave_up = GaveUp(found.id, found.reason[:_MAX_REASON])
+        return [gave_up, Write(late)] if late else [gave_up]
+
+    def _progressed(self, params: Any, now: float) -> list[Event]:
+        sent = self.pending.progressed(params.progress_token, params.progress, now)
+        if sent is None:
+            return [Ignored(f"progress on {params.progress_token!r}, which asks for none")]
+        return [Progressed(sent, params)]
+
+    def _on_answer(self, frame: Answer, now: float) -> list[Event]:
+        sent = self.pending.take(frame.id)
+        if sent is None:
+            return [Ignored(f"an answer to {frame.id!r}, which is not open")]
+        return self._answered(sent, frame.result, now)
+
+    def _answered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+        assert self.agreed is not None
+        try:
+            return [Answered(sent, self.agreed.crossing.read_result(sent.method, result))]
+        except (DecodeError, StepError) as error:
+            return [Failed(sent, BadAnswer(f"{sent.method}: {error}"))]
+
+    def _on_refusal(self, frame: Refusal, now: float) -> list[Event]:
+        sent = None if frame.id is None else self.pending.take(frame.id)
+        if sent is None:
+            return [Ignored(f"an error for {frame.id!r}: {frame.message[:200]} ({frame.code})")]
+        return self._refused(sent, frame, now)
+
+    def _refused(self, sent: Sent, frame: Refusal, now: float) -> list[Event]:
+        data = _parse(frame.data) if frame.data else None
+        return [Failed(sent, Refused(frame.code, frame.message, data))]
+
+    def _on_malformed(self, frame: Malformed, now: float) -> list[Event]:
+        if frame.is_response or not self._may_complain(frame.id):
+            return [Ignored(frame.message)]
+        return [Write(envelope.refusal(frame.id, frame.code, frame.message))]
+
+    def _too_long(self, line: TooLong) -> list[Event]:
+        why = f"a line of more than {line.limit} bytes"
+        return self._on_malformed(Malformed(None, codes.INVALID_REQUEST, why), 0)
+
+    def _may_complain(self, id: Id | None) -> bool:
+        """Whether an error may be sent, in the peer's revision, for what has that id."""
+        return id is not None or self.agreed is None or self.agreed.crossing.revision.idless_errors
+
+    def _on_batch(self, frame: Batch, now: float) -> list[Event]:
+        """Source: 2025-03-26 basic/index, "Batching"."""
+        events: list[Event] = []
+        together = _Together()
+        for single in frame.frames:
+            if isinstance(single, Request) and single.method == "initialize":
+                single = Malformed(single.id, codes.INVALID_REQUEST, "initialize is never batched")
+            known = set(self.running)
+            for event in self._on_frame[type(single)](single, now):
+                if isinstance(event, Write):
+                    together.answers.append(event.data)
+                else:
+                    events.append(event)
+            for id in self.running.keys() - known:
+                together.open.add(id)
+                self.running[id].batch = together
+        answers = together.all()
+        return [*events, Write(answers)] if answers else events
+
+    # ---- what is sent
+
+    def call(
+        self,
+        method: str,
+        params: Any,
+        *,
+        now: float,
+        patience: Patience | None = None,
+        token: Id | None = None,
+    ) -> tuple[Sent, bytes]:
+        """A request of ours; `params` is a model of the newest revision, UNSET for none.
+
+        Raises NotOpen, NotOffered, TooMuch, EncodeError, StepError; then nothing is sent.
+        """
+        terms = self._open_terms(method)
+        if len(self.pending) >= self.limits.in_flight:
+            raise TooMuch(f"{self.limits.in_flight} requests are in flight (Limits.in_flight)")
+        self._gate(method, params, terms)
+        body = terms.crossing.write_params(method, params)
+        return self._send(method, body, now=now, patience=patience, token=token)
+
+    def _send(
+        self,
+        method: str,
+        body: bytes,
+        *,
+        now: float,
+        patience: Patience | None = None,
+        token: Id | None = None,
+    ) -> tuple[Sent, bytes]:
+        id = self._next_id()
+        patience = patience or Patience(self.limits.deadline, self.limits.total)
+        sent = self.pending.add(id, method, patience, now, token)
+        return sent, envelope.request(id, method, body)
+
+    def notify(self, method: str, params: Any, terms: Terms | None = None) -> bytes:
+        """A notification of ours. Raises NotOpen, NotOffered, EncodeError, StepError."""
+        terms = terms or self._open_terms(method)
+        self._gate(method, params, terms)
+        return envelope.notification(method, terms.crossing.write_params(method, params))
+
+    def answer(self, id: Id, result: Any) -> bytes:
+        """`result` is a model; empty where nothing is to be sent, or not yet.
+
+        Raises EncodeError and StepError; the request is open then as before.
+        """
+        running = self.running.get(id)
+        if running is None:
+            return b""
+        body = running.terms.crossing.write_result(running.method, result)
+        return self._finish(id, envelope.answer(id, body))
+
+    def refuse(self, id: Id, code: int, message: str, data: Any = None) -> bytes:
+        """`data` is parsed JSON; empty where nothing is to be sent, or not yet."""
+        if id not in self.running:
+            return b""
+        raw = b"" if data is None else _dump(data)
+        return self._finish(id, envelope.refusal(id, code, message, raw))
+
+    def _finish(self, id: Id, data: bytes) -> bytes:
+        running = self.running.pop(id)
+        return running.batch.add(id, data) if running.batch else data
+
+    def report(
+        self, id: Id, progress: float, total: float | None = None, message: str | None = None
+    ) -> bytes:
+        """Progress on a request of the peer; empty where none is wanted, or it is no progress.
+
+        Source: 2025-11-25 basic/utilities/progress, "Behavior Requirements".
+        """
+        running = self.running.get(id)
+        if running is None or running.terms.token is None or not progress > running.progress:
+            return b""
+        running.progress = progress
+        params = latest.ProgressNotificationParams(
+            progress_token=running.terms.token,
+            progress=progress,
+            total=UNSET if total is None else total,
+            message=UNSET if message is None else message,
+        )
+        return self.notify("notifications/progress", params, running.terms)
+
+    def cancel(self, id: Id, reason: str = "") -> bytes:
+        """Gives up a request of ours; empty where there is nothing to send.
+
+        The handshake is never cancelled. A late answer is ignored.
+        Source: 2025-11-25 basic/utilities/cancellation, "Behavior Requirements".
+        """
+        sent = self.pending.take(id)
+        if sent is None or sent.method == "initialize":
+            return b""
+        body: dict[str, Any] = {"requestId": id} | ({"reason": reason} if reason else {})
+        return envelope.notification("notifications/cancelled", _dump(body))
+
+    def expired(self, now: float) -> list[Event]:
+        """What is late: each request is cancelled and has failed."""
+        events: list[Event] = []
+        for sent in self.pending.late(now):
+            seconds = now - sent.started
+            if data := self.cancel(sent.id, f"no answer within {seconds:g} s"):
+                events.append(Write(data))
+            events.append(Failed(sent, TimedOut(sent.method, seconds)))
+        return events
+
+    def lost(self, why: str = "the peer is gone") -> list[Event]:
+        """The stream has ended: what is in flight, both ways, will not be answered."""
+        self.state = State.CLOSED
+        gone: list[Event] = [GaveUp(id, why) for id in self.running]
+        self.running.clear()
+        return gone + [Failed(sent, Disconnected(why)) for sent in self.pending.drain()]
+
+    # ---- rules
+
+    def _move(self, what: str) -> None:
+        self.state = after(self.role, self.state, what)
+
+    def _method(self, name: str) -> Method | None:
+        """As the agreed revision has it."""
+        return None if self.agreed is None else self.agreed.crossing.revision.methods.get(name)
+
+    def _may_send(self, method: Method | None, kind: str) -> bool:
+        """Whether the peer may send that."""
+        directions = ("both", f"{_OTHER[self.role]}-to-{self.role}")
+        return method is not None and method.kind == kind and method.direction in directions
+
+    def _open_terms(self, method: str) -> Terms:
+        if self.agreed is None or self.state is not State.OPEN:
+            raise NotOpen(f"{method}: the session is {self.state.value}")
+        return self.agreed
+
+    @abstractmethod
+    def _gate(self, method: str, params: Any, terms: Terms) -> None:
+        """Raises NotOffered for what needs a capability that was not negotiated."""
+
+
+_OTHER: Final[dict[Role, Role]] = {"client": "server", "server": "client"}
+
+
+class _Cancellation(msgspec.Struct):
+    id: Id = msgspec.field(name="requestId")
+    reason: str = ""
+
+
+_cancellation: Final = msgspec.json.Decoder(_Cancellation)

@@ -1,0 +1,96 @@
+"""Who wants to hear of changes: streams of the per-request era, watched URIs of a handshake.
+
+Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources, "Subscriptions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import UNSET
+
+from mcp_runtime.core import codes
+from mcp_runtime.core.capabilities import declares
+from mcp_runtime.core.envelope import Id
+from mcp_runtime.errors import Refuse
+from mcp_runtime.revisions import latest
+
+__all__ = ["LISTS", "Subscriptions"]
+
+LISTS: Final[Mapping[str, str]] = {
+    "tools": "tools_list_changed",
+    "prompts": "prompts_list_changed",
+    "resources": "resources_list_changed",
+}
+"""The member of a filter for each list."""
+
+
+class Subscriptions:
+    """Of one peer; together at most `limit` streams and URIs."""
+
+    def __init__(self, limit: int) -> None:
+        self.watched: set[str] = set()
+        self._limit = limit
+        self._streams: dict[Id, latest.SubscriptionFilter] = {}
+        self._uris = 0
+
+    @property
+    def open(self) -> set[Id]:
+        return set(self._streams)
+
+    def watch(self, uri: str) -> None:
+        """Raises Refuse where there is no room."""
+        if uri not in self.watched:
+            self._require_room(1)
+            self.watched.add(uri)
+
+    def unwatch(self, uri: str) -> None:
+        self.watched.discard(uri)
+
+    def listen(
+        self, id: Id, wanted: latest.SubscriptionFilter, declared: Mapping[str, Any]
+    ) -> latest.SubscriptionFilter:
+        """What of `wanted` a server serves that has declared that. Raises Refuse."""
+        kept = _kept(wanted, declared)
+        self._require_room(1 + _size(kept))
+        self._streams[id] = kept
+        self._uris += _size(kept)
+        return kept
+
+    def end(self, id: Id) -> None:
+        if (ended := self._streams.pop(id, None)) is not None:
+            self._uris -= _size(ended)
+
+    def of_list(self, what: str) -> list[Id]:
+        member = LISTS[what]
+        return [id for id, kept in self._streams.items() if getattr(kept, member) is True]
+
+    def of_uri(self, uri: str) -> list[Id]:
+        return [id for id, kept in self._streams.items() if uri in _uris(kept)]
+
+    def _require_room(self, more: int) -> None:
+        if len(self.watched) + len(self._streams) + self._uris + more > self._limit:
+            why = f"no more than {self._limit} subscriptions and URIs (Limits.subscriptions)"
+            raise Refuse(codes.BUSY, why)
+
+
+def _kept(
+    wanted: latest.SubscriptionFilter, declared: Mapping[str, Any]
+) -> latest.SubscriptionFilter:
+    lists: dict[str, Any] = {
+        member: True
+        for what, member in LISTS.items()
+        if getattr(wanted, member) is True and declares(declared, f"{what}.listChanged")
+    }
+    uris = _uris(wanted) if declares(declared, "resources.subscribe") else []
+    unique = list(dict.fromkeys(uris))
+    return latest.SubscriptionFilter(**lists, resource_subscriptions=unique or UNSET)
+
+
+def _uris(kept: latest.SubscriptionFilter) -> list[str]:
+    return [] if kept.resource_subscriptions is UNSET else kept.resource_subscriptions
+
+
+def _size(kept: latest.SubscriptionFilter) -> int:
+    return len(_uris(kept))

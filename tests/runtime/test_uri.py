@@ -1,0 +1,110 @@
+"""URI templates: what fits, what is refused, and that long URIs cost no more than their length."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.uri import Template, TemplateError
+
+
+@pytest.mark.parametrize(
+    ("template", "uri", "values"),
+    [
+        ("config://app", "config://app", {}),
+        ("config://app", "config://apps", None),
+        ("greet://{name}", "greet://Ada", {"name": "Ada"}),
+        ("greet://{name}", "greet://Ada%20L", {"name": "Ada L"}),
+        ("greet://{name}", "greet://", None),
+        ("greet://{name}", "greet://a/b", None),
+        ("greet://{name}", "greet://a%2Fb", None),
+        ("a://{x}-{y}", "a://1-2-3", {"x": "1", "y": "2-3"}),
+        ("a://{x}/{y}.json", "a://1/2.json", {"x": "1", "y": "2"}),
+        ("a://{x}/{y}.json", "a://1/2.json.json", {"x": "1", "y": "2.json"}),
+        ("a://{x}/{y}.json", "a://1/2.txt", None),
+        ("file:///{+path}", "file:///a/b.txt", {"path": "a/b.txt"}),
+        ("file:///{+path}/raw", "file:///a/raw/raw", {"path": "a/raw"}),
+        ("file:///{path*}", "file:///a/b", {"path": "a/b"}),
+        ("file:///{+path}", "file:///a/../b", None),
+        ("file:///{+path}", "file:///a/%2e%2e/b", None),
+        ("file:///{+path}", "file:///a%00b", None),
+        ("file:///{+path}", "file:///a%5C..%5Cb", None),
+        ("file:///{name}", "file:///..", None),
+        ("a://b{/x,y}", "a://b/1/2", {"x": "1", "y": "2"}),
+        ("a://b{.ext}", "a://b.txt", {"ext": "txt"}),
+        ("a://b{;v}", "a://b;v=1", {"v": "1"}),
+        ("a://b{#part}", "a://b#c/d", {"part": "c/d"}),
+        ("a://b{?q,n}", "a://b", {}),
+        ("a://b{?q,n}", "a://b?n=2&q=x%26y", {"q": "x&y", "n": "2"}),
+        ("a://b{?q}", "a://b?z=1", None),
+        ("a://b{?q}", "a://b?q=1&q=2", None),
+        ("a://{+p}{?q}", "a://x/y?q=1", {"p": "x/y", "q": "1"}),
+    ],
+)
+def test_a_uri_fits_its_template_in_one_way(
+    template: str, uri: str, values: dict[str, str] | None
+) -> None:
+    assert Template(template).match(uri) == values
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("a://{x}{y}", "nothing stands between"),
+        ("a://{+x}/{y}", "no other variable comes after"),
+        ("a://{x:3}", "no name of a variable"),
+        ("a://{", "a brace without its other"),
+        ("a://{}", "no name"),
+        ("a://{x}/{x}", "twice"),
+        ("a://{?q}/x", "a query stands at the end"),
+        ("a" * 8193, "longer than 8192"),
+    ],
+)
+def test_a_template_that_is_ambiguous_or_none_is_refused(template: str, said: str) -> None:
+    with pytest.raises(TemplateError, match=said):
+        Template(template)
+
+
+def test_a_uri_longer_than_the_limit_does_not_fit() -> None:
+    template = Template("a://{+x}", Limits(uri_chars=10))
+    assert template.match("a://123456") == {"x": "123456"}
+    assert template.match("a://1234567") is None
+
+
+@pytest.mark.parametrize("template", ["a://{x}-{y}-{z}!", "a://{+x}/end", "a://{a}/{b}/{c}/{d}"])
+def test_a_hostile_uri_takes_no_more_steps_than_a_short_one(template: str) -> None:
+    read = Template(template, Limits(uri_chars=10**7))
+
+    def steps(size: int) -> int:
+        counted = 0
+
+        def count(*_: object) -> object:
+            nonlocal counted
+            counted += 1
+            return count
+
+        sys.settrace(count)  # type: ignore[arg-type]
+        try:
+            read.match("a://" + "-/" * size)
+        finally:
+            sys.settrace(None)
+        return counted
+
+    assert steps(100_000) <= steps(100) + 20
+
+
+@given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
+def test_what_was_expanded_fits_again(a: str, b: str) -> None:
+    template = Template("t://{a}/x/{b}")
+    try:
+        uri = template.expand({"a": a, "b": b})
+    except UnicodeEncodeError:
+        return
+    found = template.match(uri)
+    assert found in ({"a": a, "b": b}, None)
+    if a.isalnum() and b.isalnum():
+        assert found is not None
