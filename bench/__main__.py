@@ -1,4 +1,4 @@
-"""`python -m bench [NAME…]`: generation, models, imports, steps; all of them without a name."""
+"""`python -m bench [NAME…]`: one of the tables below, or all of them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bench import peers
 from bench import steps as way
 from bench.messages import TEXTS
 from bench.pairs import PAIRS, Row, Side, processes, show, turns
+from bench.stdio import stdio
 
 _FLAVOURS: Final = ("msgspec", "pydantic", "dataclass")
 
@@ -111,7 +112,13 @@ def _over(ours: Side, part: Side) -> float:
 _OVER: Final = dict.fromkeys(way.STEPS, 3e-6)
 
 
-BENCHES: Final = {"generation": generation, "models": models, "imports": imports, "steps": steps}
+BENCHES: Final = {
+    "generation": generation,
+    "models": models,
+    "imports": imports,
+    "steps": steps,
+    "stdio": stdio,
+}
 
 
 def main() -> None:

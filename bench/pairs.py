@@ -21,12 +21,13 @@ _ROUND: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A measurement: seconds a turn of each side, and the bar for peer / ours (or for seconds)."""
+    """A measurement: what each side takes, and the bar for peer / ours (or for ours alone)."""
 
     name: str
     ours: float
     peer: float | None
     bar: float | None
+    unit: str = "s"
 
     @property
     def ratio(self) -> float | None:
@@ -107,10 +108,10 @@ def show(title: str, rows: Sequence[Row]) -> None:
     """A table: our time, the peer's, their ratio, the bar, and whether it is met."""
     print(f"\n{title}\n{'':48} {'ours':>10} {'peer':>10} {'ratio':>7} {'bar':>7}")
     for row in rows:
-        peer = _time(row.peer) if row.peer is not None else ""
+        ours, peer = (_amount(side, row.unit) for side in (row.ours, row.peer))
         ratio = f"{row.ratio:.2f}" if row.ratio is not None else ""
         bar, met = _bar(row)
-        print(f"{row.name:48} {_time(row.ours):>10} {peer:>10} {ratio:>7} {bar:>7} {met}")
+        print(f"{row.name:48} {ours:>10} {peer:>10} {ratio:>7} {bar:>7} {met}")
     sys.stdout.flush()
 
 
@@ -118,8 +119,14 @@ def _bar(row: Row) -> tuple[str, str]:
     if row.bar is None:
         return "", ""
     if row.ratio is None:
-        return f"{row.bar:g} s", "" if row.ours <= row.bar else "missed"
+        return f"{row.bar:g} {row.unit}", "" if row.ours <= row.bar else "missed"
     return f"{row.bar:g}", "" if row.ratio >= row.bar else "missed"
+
+
+def _amount(value: float | None, unit: str) -> str:
+    if value is None:
+        return ""
+    return _time(value) if unit == "s" else f"{value / 2**20:.1f} MiB"
 
 
 def _time(seconds: float) -> str:
