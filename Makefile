@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test long check lint types drift format ledger bench peers wheel pins clean
+.PHONY: help setup generate docs test long check lint types drift format ledger bench peers interop wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ generate: $(VENV) ## write the bindings of every revision
 	@$(BIN)/mcp-bindgen generate $(ARGS)
 
 test: $(VENV) ## run the tests (ARGS are passed to pytest)
-	@$(BIN)/python -m pytest -q -m "not long" -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -q -m "not long and not interop" -n auto --dist worksteal $(ARGS)
 
 long: $(VENV) ## run the tests that take too long for `make test`
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)
@@ -62,6 +62,10 @@ ledger: $(VENV) ## which requirements of the protocol are held by a test
 peers: $(VENV) ## set up the environment of the peers, for bench and for the tests beside them
 	@$(BIN)/python -m bench.peers
 
+interop: $(VENV) peers ## run the tests beside the packages for Node, which it installs into .node-peers
+	@$(BIN)/python -m tests.interop.node
+	@$(BIN)/python -m pytest -q -m interop -n auto --dist worksteal $(ARGS)
+
 wheel: $(VENV) ## build the wheel into dist/
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
 
@@ -80,7 +84,7 @@ clean: ## remove .venv and all that the tools left behind
 # Asked for together, also with -j: what writes goes before what reads.
 WRITERS := $(filter generate docs format,$(MAKECMDGOALS))
 ifneq ($(WRITERS),)
-test long lint types drift bench wheel: $(WRITERS)
+test long lint types drift bench interop wheel: $(WRITERS)
 endif
 
 $(VENV): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml constraints.txt

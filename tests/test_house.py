@@ -7,6 +7,7 @@ is wrong; every law is also shown a module that breaks it.
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -294,6 +295,16 @@ def test_constraints_are_exact_pins_without_addresses(root: Path) -> None:
     pin = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+")
     lines = (root / "constraints.txt").read_text("utf-8").splitlines()
     assert [line for line in lines if not pin.fullmatch(line)] == []
+
+
+def test_the_packages_for_node_are_exact_pins_with_hashes_and_without_addresses(root: Path) -> None:
+    folder = root / "tests/interop/node"
+    pins = json.loads((folder / "package.json").read_text("utf-8"))["dependencies"]
+    lock = json.loads((folder / "package-lock.json").read_text("utf-8"))["packages"]
+    assert lock.pop("")["dependencies"] == pins
+    assert all(lock[f"node_modules/{name}"]["version"] == pin for name, pin in pins.items())
+    assert [name for name, package in lock.items() if "integrity" not in package] == []
+    assert [name for name, package in lock.items() if "resolved" in package] == []
 
 
 PASSES: Final = "import pytest\n\n\ndef test_passes():\n    pass\n"

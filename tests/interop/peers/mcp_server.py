@@ -1,0 +1,86 @@
+"""The package `mcp` as a server over stdio: what every peer server here offers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.resolve import Elicit, Resolve, Sample
+from mcp_types import Completion, CreateMessageResult, SamplingMessage, TextContent
+from pydantic import BaseModel
+
+warnings.simplefilter("ignore")
+server = MCPServer("mcp-server", version="1")
+
+
+class Person(BaseModel):
+    name: str
+
+
+def who() -> Elicit[Person]:
+    return Elicit("Who are you?", Person)
+
+
+def thought(text: str) -> Sample:
+    content = TextContent(type="text", text=text)
+    return Sample([SamplingMessage(role="user", content=content)], max_tokens=100)
+
+
+@server.tool()
+async def add(a: int, b: int) -> int:
+    return a + b
+
+
+@server.tool()
+async def echo(text: str) -> str:
+    return text
+
+
+@server.tool()
+async def work(steps: int, ctx: Context) -> str:
+    for step in range(1, steps + 1):
+        await ctx.report_progress(step, steps)
+        await ctx.info(f"step {step}")
+    return "done"
+
+
+@server.tool()
+async def ask(person: Annotated[Person, Resolve(who)]) -> str:
+    return f"hello {person.name}"
+
+
+@server.tool()
+async def sample(text: str, said: Annotated[CreateMessageResult, Resolve(thought)]) -> str:
+    assert isinstance(said.content, TextContent)
+    return said.content.text
+
+
+@server.tool()
+async def fail() -> str:
+    raise ValueError("broken")
+
+
+@server.resource("note://today", mime_type="text/plain")
+async def today() -> str:
+    return "words"
+
+
+@server.resource("greeting://{name}", mime_type="text/plain")
+async def greeting(name: str) -> str:
+    return f"hello {name}"
+
+
+@server.prompt()
+async def review(language: str) -> str:
+    return f"Review this {language}"
+
+
+@server.completion()
+async def complete(ref: object, argument: object, context: object) -> Completion:
+    prefix = getattr(argument, "value", "")
+    return Completion(values=[name for name in ("perl", "python") if name.startswith(prefix)])
+
+
+server.run()

@@ -1,0 +1,136 @@
+"""What a client of a peer sees of a server of a peer: the same whoever they are, but for a table.
+
+Every server offers the same tools, resources and prompts; every client tries them all and tells
+what it saw. The programs are in peers/ and node/.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bench.peers import python
+from tests.interop import node
+
+__all__ = ["CLIENTS", "HANDSHAKE", "PER_REQUEST", "SERVERS", "Client", "Server", "expected", "seen"]
+
+HANDSHAKE: Final = "2025-11-25"
+PER_REQUEST: Final = "2026-07-28"
+PATIENCE: Final = 60
+PYTHON_PROGRAMS: Final = node.PROGRAMS.parent / "peers"
+
+STEPS: Final = [[1, 3], [2, 3], [3, 3]]
+WORDS: Final = "é\n\u2028😀"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client program. `modes` are what it can be asked for, and the revision it then asks for."""
+
+    name: str
+    modes: dict[str, str]
+    drops_progress: bool = False
+
+    def command(self, mode: str, server: Sequence[str]) -> list[str]:
+        return _command(self.name, mode, *server)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server program, and in what its answers differ from the others'."""
+
+    name: str
+    revisions: tuple[str, ...]
+    wraps_text: bool = False
+    differs: dict[str, Any] = field(default_factory=dict)
+
+    def command(self) -> list[str]:
+        return _command(self.name)
+
+
+def _command(name: str, *arguments: str) -> list[str]:
+    file = name.replace("-", "_")
+    if name.startswith("mcp-"):
+        return [python(), "-W", "ignore", str(PYTHON_PROGRAMS / f"{file}.py"), *arguments]
+    return node.command(f"{file}.cjs", *arguments)
+
+
+CLIENTS: Final = {
+    client.name: client
+    for client in (
+        Client("mcp-client", {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST}),
+        # Progress that arrives in one piece with the answer is lost: it is told later than that.
+        Client("sdk-client", {"legacy": HANDSHAKE}, drops_progress=True),
+        Client(
+            "v2-client",
+            {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST},
+            drops_progress=True,
+        ),
+    )
+}
+
+TOOL_ERROR: Final = "tool error"
+SERVERS: Final = {
+    server.name: server
+    for server in (
+        # It sends log messages without the capability, and then does not know the level's request.
+        Server(
+            "mcp-server",
+            (HANDSHAKE, PER_REQUEST),
+            wraps_text=True,
+            differs={"level": {"code": -32601}, "unknown": TOOL_ERROR},
+        ),
+        Server("sdk-server", (HANDSHAKE,), differs={"unknown": TOOL_ERROR}),
+        Server("v2-server", (HANDSHAKE, PER_REQUEST)),
+    )
+}
+
+
+def expected(server: Server, revision: str) -> dict[str, Any]:
+    """What a client sees of a server when they have agreed on a revision."""
+
+    def text(said: str) -> list[Any]:
+        return [[said], {"result": said} if server.wraps_text else None]
+
+    session = {"level": "done", "ping": "done"} if revision == HANDSHAKE else {}
+    everything = {
+        "revision": revision,
+        "server": server.name,
+        "tools": ["add", "ask", "echo", "fail", "sample", "work"],
+        "resources": ["note://today"],
+        "templates": ["greeting://{name}"],
+        "prompts": ["review"],
+        **session,
+        "add": [["5"], {"result": 5}],
+        "echo": text(WORDS),
+        "work": text("done"),
+        "progress": STEPS,
+        "logs": [["info", f"step {step}"] for step, _ in STEPS],
+        "ask": text("hello Ada"),
+        "asked": ["Who are you?"],
+        "sample": text("you said hello"),
+        "sampled": ["hello"],
+        "fail": TOOL_ERROR,
+        "wrong": TOOL_ERROR,
+        "unknown": {"code": -32602},
+        "read": ["words"],
+        "template": ["hello Ada"],
+        "missing": {"code": -32602},
+        "prompt": [["user", "Review this python"]],
+        "complete": ["python"],
+    }
+    return {name: server.differs.get(name, value) for name, value in everything.items()}
+
+
+def seen(client: Client, mode: str, server: Sequence[str]) -> dict[str, Any]:
+    """What a client program tells of a server. Progress that it may drop is filled in."""
+    command = client.command(mode, server)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    if client.drops_progress and told["progress"] == STEPS[: len(told["progress"])]:
+        told["progress"] = STEPS
+    return told
