@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 import mcp_wire
 from mcp_wire import LATEST
-from mcp_wire._wire import DecodeError, EncodeError, Method
+from mcp_wire._wire import DecodeError, EncodeError, Method, fault, is_json
 from mcp_wire.steps import Context, StepError, Trip, route
 from mcp_wire.v2026_07_28 import calls_msgspec as latest_calls
 from mcp_wire.v2026_07_28 import models_msgspec as latest
@@ -31,6 +31,8 @@ __all__ = [
     "StepError",
     "Trip",
     "UnsetType",
+    "fault",
+    "is_json",
     "latest",
     "latest_calls",
     "revision",

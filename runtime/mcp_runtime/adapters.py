@@ -1,0 +1,471 @@
+"""A Python type as JSON Schema, and as reader and writer of JSON: by msgspec, or by pydantic.
+
+pydantic is imported only where a type comes from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+
+import msgspec
+
+from mcp_runtime.revisions import is_json
+from mcp_runtime.values import BadResult, is_pydantic, to_json, to_text
+
+__all__ = [
+    "Adapter",
+    "Misfit",
+    "Native",
+    "Schema",
+    "adapter",
+    "arms_of",
+    "bare",
+    "excerpt",
+    "join",
+    "mentions",
+]
+
+Schema: TypeAlias = dict[str, Any]
+
+_REF: Final = "#/$defs/{name}"
+_LONGEST: Final = 80
+"""Characters of a value that a message shows."""
+_MOST: Final = 20
+"""Values of an enumeration that a message lists."""
+_FAULTS: Final = (msgspec.ValidationError, RecursionError, OverflowError, ValueError, TypeError)
+
+
+class Misfit(Exception):
+    """A value does not fit: where (`$.a[0].b`), and what was expected and found there."""
+
+    def __init__(self, path: str, said: str) -> None:
+        super().__init__(f"{path}: {said}")
+        self.path = path
+        self.said = said
+
+    def within(self, place: str) -> Misfit:
+        return Misfit(place + self.path[1:], self.said)
+
+
+class Adapter(Protocol):
+    """`schema` has what it refers to under `$defs`."""
+
+    @property
+    def schema(self) -> Schema: ...
+    def read(self, value: Any) -> Any:
+        """Parsed JSON as a value of the type. Raises Misfit."""
+        ...
+
+    def write(self, value: Any) -> Any:
+        """A value of the type as parsed JSON. Raises Misfit, BadResult."""
+        ...
+
+
+def adapter(annotation: Any, *, output: bool = False) -> Adapter:
+    """Of a type. Raises TypeError if no library can take it, or the arms of its union."""
+    try:
+        return _whole(annotation, output=output)
+    except TypeError:
+        arms = arms_of(annotation)
+        if len(arms) < 2:
+            raise
+        return _Arms(tuple(adapter(arm, output=output) for arm in arms))
+
+
+def _whole(annotation: Any, *, output: bool) -> Adapter:
+    if any(map(is_pydantic, mentions(annotation))):
+        return _pydantic(annotation, output=output)
+    return Native(annotation, native_schema(annotation))
+
+
+def native_schema(annotation: Any) -> Schema:
+    """Raises TypeError for what msgspec cannot take."""
+    (schema,), defs = msgspec.json.schema_components(
+        [annotation], schema_hook=_schema_of, ref_template=_REF
+    )
+    found: Schema = _sayable({**schema, "$defs": defs} if defs else schema)
+    return found
+
+
+def _schema_of(annotation: Any) -> Schema:
+    if annotation is object:
+        return {"description": "Any JSON."}  # msgspec takes an empty schema for none at all
+    raise TypeError(f"{_name(annotation)} has no form in JSON that is known here")
+
+
+def _sayable(schema: Any) -> Any:
+    """Without defaults that are NaN or an infinity."""
+    if isinstance(schema, list):
+        return [_sayable(each) for each in cast("list[object]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    found = cast("Schema", schema)
+    return {at: _sayable(one) for at, one in found.items() if at != "default" or is_json(one)}
+
+
+def join(ours: Schema, theirs: Schema) -> None:
+    """Definitions added to definitions. Raises TypeError if two are of one name and differ."""
+    for name, schema in theirs.items():
+        if ours.setdefault(name, schema) != schema:
+            raise TypeError(f"two types are called {name}; rename one of them")
+
+
+# ---- by msgspec
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """By msgspec; with `strict` nothing is read as what it is not."""
+
+    type: Any
+    schema: Schema
+    strict: bool = True
+
+    def read(self, value: Any) -> Any:
+        try:
+            return msgspec.convert(value, self.type, strict=self.strict, str_keys=True)
+        except _FAULTS as error:
+            raise self._misfit(error, value) from None
+
+    def write(self, value: Any) -> Any:
+        found = to_json(value)
+        self.read(found)
+        return found
+
+    def _misfit(self, error: Exception, value: Any) -> Misfit:
+        if isinstance(error, RecursionError):
+            return Misfit("$", "expected less nesting, found a value that is nested too deeply")
+        said, key, path = _parts(str(error))
+        steps = self._exact(_steps(path), str(error), value)
+        path = _path(steps)
+        words = _worded(said, _found(value, steps), _schemas(self.schema, self.schema, steps))
+        return Misfit(path, f"a key: {words}" if key else words)
+
+    def _exact(self, steps: list[Step], said: str, value: Any) -> list[Step]:
+        """The steps with the name of the key in place of each `...`, where it can be found."""
+        for i, step in enumerate(steps):
+            if step is ...:
+                key = self._guilty(steps[:i], said, value)
+                if key is None:
+                    return steps
+                steps = [*steps[:i], key, *steps[i + 1 :]]
+        return steps
+
+    def _guilty(self, steps: list[Step], said: str, value: Any) -> str | None:
+        """The key of the mapping at the place whose value is at fault, found by halving it."""
+        mapping = _found(value, steps)
+        if not isinstance(mapping, dict):
+            return None
+        held = list(cast("dict[str, Any]", mapping).items())
+        while len(held) > 1:
+            half = held[: len(held) // 2]
+            at_fault = self._says(_replaced(value, steps, dict(half))) == said
+            held = half if at_fault else held[len(half) :]
+        alone = self._says(_replaced(value, steps, dict(held)))
+        return held[0][0] if held and alone == said else None
+
+    def _says(self, value: Any) -> str:
+        try:
+            msgspec.convert(value, self.type, strict=self.strict, str_keys=True)
+        except _FAULTS as error:
+            return str(error)
+        return ""
+
+
+_PARTS: Final = re.compile(r"(.*?)(?: - at (`key` in )?`(\$[^`]*)`)?", re.DOTALL)
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_ABSENT: Final = object()
+Step: TypeAlias = str | int | EllipsisType
+"""A name, an index, or any key of a mapping."""
+
+
+def _parts(text: str) -> tuple[str, bool, str]:
+    """msgspec's words, whether they are about a key, and the path."""
+    found = _PARTS.fullmatch(text)
+    assert found is not None, "each part may be empty"
+    return found[1], found[2] is not None, found[3] or "$"
+
+
+def _steps(path: str) -> list[Step]:
+    return [name or (... if index == "..." else int(index)) for name, index in _STEP.findall(path)]
+
+
+def _path(steps: list[Step]) -> str:
+    return "$" + "".join(
+        f".{step}" if isinstance(step, str) else "[...]" if step is ... else f"[{step}]"
+        for step in steps
+    )
+
+
+def _replaced(value: Any, steps: list[Step], by: Any) -> Any:
+    """A copy with another value at the place."""
+    if not steps:
+        return by
+    copy: Any = value.copy()
+    copy[steps[0]] = _replaced(value[steps[0]], steps[1:], by)
+    return copy
+
+
+def _found(value: Any, steps: list[Step]) -> Any:
+    """The value at the place, _ABSENT if the place is not exact."""
+    for step in steps:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return _ABSENT
+    return value
+
+
+def _schemas(schema: Schema, root: Schema, steps: list[Step]) -> Iterator[Schema]:
+    """What the schema says at the place, by each arm that knows it."""
+    if "$ref" in schema:
+        name = str(schema["$ref"]).rpartition("/")[2]
+        yield from _schemas(root.get("$defs", {}).get(name, {}), root, steps)
+        return
+    for arm in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from _schemas(arm, root, steps)
+    below = _below(schema, steps[0]) if steps else schema
+    if below is not None:
+        yield from _schemas(below, root, steps[1:]) if steps else (below,)
+
+
+def _below(schema: Schema, step: Step) -> Schema | None:
+    if step is ...:
+        found: Any = schema.get("additionalProperties")
+    elif isinstance(step, int):
+        prefix: list[Schema] = schema.get("prefixItems", [])
+        found = prefix[step] if step < len(prefix) else schema.get("items")
+    else:
+        found = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
+    return cast("Schema", found) if isinstance(found, dict) else None
+
+
+_MEMBER: Final = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
+_EXPECTED: Final = re.compile(r"Expected (.*?)(?:, got `(.*)`)?", re.DOTALL)
+
+
+def _worded(said: str, value: Any, schemas: Iterator[Schema]) -> str:
+    """What was expected and what was found, in one form."""
+    if member := _MEMBER.fullmatch(said):
+        return _member(member[1] == "missing required", member[2], schemas)
+    if said.startswith("Invalid enum value"):
+        values = [excerpt(each) for schema in schemas for each in schema.get("enum", ())]
+        return f"expected one of {_list(values)}, found {_shown(value, said[19:])}"
+    if expected := _EXPECTED.fullmatch(said):
+        what = expected[1].replace("`", "")
+        return f"expected {what}, found {_shown(value, expected[2] or 'another value')}"
+    what = "a number in range" if said.endswith("out of range") else said
+    return f"expected {what}, found {_shown(value, 'another value')}"
+
+
+def _member(missing: bool, name: str, schemas: Iterator[Schema]) -> str:
+    if missing:
+        return f"expected the member {excerpt(name)}, found none"
+    known = [excerpt(each) for schema in schemas for each in schema.get("properties", ())]
+    return f"expected no member but {_list(known)}, found {excerpt(name)}"
+
+
+def _list(values: list[str]) -> str:
+    more = ["…"] if len(values) > _MOST else []
+    return ", ".join(values[:_MOST] + more) or "none"
+
+
+def _shown(value: Any, otherwise: str) -> str:
+    return otherwise.strip() if value is _ABSENT else excerpt(value)
+
+
+def excerpt(value: Any) -> str:
+    """Parsed JSON in a message: short, and of one line."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    try:
+        text = to_text(value)
+    except BadResult:
+        text = ascii(value) if isinstance(value, str) else "a value that is not JSON"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+# ---- by pydantic
+
+
+@dataclass(frozen=True, slots=True)
+class _Pydantic:
+    adapter: Any
+    schema: Schema
+    error: type[ValueError]
+
+    def read(self, value: Any) -> Any:
+        try:
+            return self.adapter.validate_json(to_text(value), strict=True)
+        except self.error as error:
+            raise _first(error) from None
+        except BadResult as error:
+            raise Misfit("$", str(error)) from None
+
+    def write(self, value: Any) -> Any:
+        try:
+            checked = self.adapter.validate_python(value, strict=True)
+            found = self.adapter.dump_python(checked, mode="json", by_alias=True, warnings="error")
+        except self.error as error:
+            raise _first(error) from None
+        except ValueError as error:  # pydantic_core.PydanticSerializationError
+            raise Misfit("$", str(error)) from None
+        return to_json(found)
+
+
+def _pydantic(annotation: Any, *, output: bool) -> _Pydantic:
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic.errors import PydanticUserError
+
+    try:
+        made: Any = TypeAdapter(annotation)
+        mode: Literal["serialization", "validation"] = "serialization" if output else "validation"
+        schema = made.json_schema(ref_template="#/$defs/{model}", mode=mode)
+    except PydanticUserError as error:
+        raise TypeError(f"pydantic: {str(error).splitlines()[0]}") from error
+    return _Pydantic(made, schema, ValidationError)
+
+
+def _first(error: Any) -> Misfit:
+    """The first of pydantic's faults."""
+    fault = error.errors(include_url=False, include_context=False)[0]
+    path = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in fault["loc"])
+    return Misfit(f"${path}", f"{fault['msg']}, found {excerpt(_as_json(fault['input']))}")
+
+
+def _as_json(value: Any) -> Any:
+    try:
+        return to_json(value)
+    except BadResult:
+        return type(value).__qualname__
+
+
+# ---- a union that no library takes as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Arms:
+    """The first arm that takes a value; of faults, the one that lies deepest."""
+
+    arms: tuple[Adapter, ...]
+
+    @property
+    def schema(self) -> Schema:
+        defs: Schema = {}
+        arms: list[Schema] = []
+        for arm in self.arms:
+            own = dict(arm.schema)
+            join(defs, own.pop("$defs", {}))
+            arms.append(own)
+        return {"anyOf": arms, "$defs": defs} if defs else {"anyOf": arms}
+
+    def read(self, value: Any) -> Any:
+        return self._first([arm.read for arm in self.arms], value)
+
+    def write(self, value: Any) -> Any:
+        return self._first([arm.write for arm in self.arms], value)
+
+    def _first(self, ways: list[Callable[[Any], Any]], value: Any) -> Any:
+        faults: list[Misfit] = []
+        for way in ways:
+            try:
+                return way(value)
+            except Misfit as fault:
+                faults.append(fault)
+        raise max(faults, key=lambda fault: len(_steps(fault.path)))
+
+
+# ---- types
+
+
+def bare(annotation: Any) -> Any:
+    """Without Annotated, NewType and type statements around it."""
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation = get_args(annotation)[0]
+        elif hasattr(annotation, "__supertype__"):
+            annotation = annotation.__supertype__
+        elif type(annotation).__name__ == "TypeAliasType":
+            annotation = annotation.__value__
+        else:
+            return annotation
+
+
+def arms_of(annotation: Any) -> tuple[Any, ...]:
+    """Of a union, those of unions in it too; a type that is none is its own arm."""
+    plain = bare(annotation)
+    if get_origin(plain) in (Union, types.UnionType):
+        return tuple(arm for each in get_args(plain) for arm in arms_of(each))
+    return (annotation,)
+
+
+def mentions(annotation: Any) -> Iterator[Any]:
+    """Every type that a type is made of, and what annotates them; members of classes too."""
+    seen: list[Any] = []
+
+    def visit(found: Any) -> Iterator[Any]:
+        if any(found is one for one in seen):
+            return
+        seen.append(found)
+        yield found
+        for inner in _inner(found):
+            yield from visit(inner)
+
+    return visit(annotation)
+
+
+def _inner(found: Any) -> Iterator[Any]:
+    plain = found
+    if get_origin(found) is Annotated:
+        yield from found.__metadata__
+        plain = get_args(found)[0]
+        yield plain
+    elif (plain := bare(found)) is not found:
+        yield plain
+    elif get_origin(found) is not Literal:
+        origin = get_origin(found)
+        yield from filter(None, (origin, *_flat(get_args(found))))
+        if isinstance(found, type) and not is_pydantic(found) and _has_members(found):
+            yield from _members(found).values()
+
+
+def _flat(args: tuple[Any, ...]) -> Iterator[Any]:
+    """Arguments of generics; those of Callable are a list."""
+    for arg in args:
+        yield from arg if isinstance(arg, list) else (arg,)
+
+
+def _has_members(cls: Any) -> bool:
+    is_named = any(hasattr(cls, name) for name in ("_fields", "__struct_fields__"))
+    return is_named or dataclasses.is_dataclass(cls) or typing.is_typeddict(cls)
+
+
+def _members(cls: type) -> Mapping[str, Any]:
+    try:
+        return typing.get_type_hints(cls, include_extras=True)
+    except NameError:
+        return {}
+
+
+def _name(annotation: Any) -> str:
+    return getattr(annotation, "__qualname__", None) or str(annotation)

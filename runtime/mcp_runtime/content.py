@@ -1,0 +1,237 @@
+"""What handlers return, as content, messages and results of the newest revision."""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, get_args
+
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.values import BadResult, to_json, to_text
+
+if TYPE_CHECKING:
+    from mcp_runtime.signature import Signature
+
+__all__ = [
+    "CONTENT",
+    "Audio",
+    "BadResult",
+    "Embedded",
+    "Image",
+    "blocks",
+    "prompt_messages",
+    "resource_contents",
+    "to_json",
+    "tool_result",
+]
+
+Meta: TypeAlias = dict[str, Any] | t.Unset
+
+
+# ---- what spares an author base64 and nesting; the models of `latest` serve for the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture: the bytes of its file, and a type such as `image/png`."""
+
+    data: bytes
+    mime_type: str
+    annotations: t.Annotations | t.Unset = t.UNSET
+    meta: Meta = t.UNSET
+
+    def block(self) -> t.ImageContent:
+        return t.ImageContent(
+            data=_base64(self.data),
+            mime_type=self.mime_type,
+            annotations=self.annotations,
+            meta=self.meta,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Audio:
+    """Sound: the bytes of its file, and a type such as `audio/wav`."""
+
+    data: bytes
+    mime_type: str
+    annotations: t.Annotations | t.Unset = t.UNSET
+    meta: Meta = t.UNSET
+
+    def block(self) -> t.AudioContent:
+        return t.AudioContent(
+            data=_base64(self.data),
+            mime_type=self.mime_type,
+            annotations=self.annotations,
+            meta=self.meta,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A resource as a whole: text as str, anything else as bytes."""
+
+    uri: str
+    data: str | bytes
+    mime_type: str | None = None
+    annotations: t.Annotations | t.Unset = t.UNSET
+    meta: Meta = t.UNSET
+
+    def block(self) -> t.EmbeddedResource:
+        resource = _contents(self.data, self.uri, self.mime_type)
+        return t.EmbeddedResource(resource=resource, annotations=self.annotations, meta=self.meta)
+
+
+_BLOCKS: Final[tuple[type, ...]] = get_args(t.ContentBlock)
+_WRAPPED: Final = (Image, Audio, Embedded)
+_CONTENTS: Final = (t.TextResourceContents, t.BlobResourceContents)
+_BINARY: Final = (bytes, bytearray, memoryview)
+_ROLES: Final[tuple[str, ...]] = get_args(t.Role)
+
+CONTENT: Final[tuple[type, ...]] = (*_BLOCKS, *_WRAPPED)
+"""The classes whose instances are content as they are."""
+
+
+def _base64(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode("ascii")
+
+
+# ---- tools
+
+
+def tool_result(value: object, signature: Signature) -> t.CallToolResult | t.InputRequiredResult:
+    """What a tool returned, as its result.
+
+    Results of `latest` pass. Raises BadResult if the structured content does not fit the
+    signature's output schema, or is missing, and for what is no content.
+    """
+    if isinstance(value, t.InputRequiredResult):
+        return value
+    if isinstance(value, t.CallToolResult):
+        _check(value, signature)
+        return value
+    if signature.output_schema is None:
+        return t.CallToolResult(content=blocks(value), result_type="complete")
+    structured = signature.structured(value)
+    mirror: list[t.ContentBlock] = [t.TextContent(text=to_text(structured))]
+    return t.CallToolResult(content=mirror, structured_content=structured, result_type="complete")
+
+
+def _check(result: t.CallToolResult, signature: Signature) -> None:
+    if result.is_error is True:
+        return
+    if result.structured_content is not t.UNSET:
+        signature.check(result.structured_content)
+    elif signature.output_schema is not None:
+        raise BadResult("$.structuredContent: expected what the output schema says, found none")
+
+
+def blocks(value: object) -> list[t.ContentBlock]:
+    """None is no block, str text, content itself; a list of such is many, else one block of JSON.
+
+    Raises BadResult for bytes, which do not say what they are, and for what is not JSON.
+    """
+    if value is None:
+        return []
+    if isinstance(value, str) and value.__class__ is str:
+        return [_text(value)]
+    if value.__class__ in (list, tuple) and _is_many(many := cast("list[object]", value)):
+        return [block for item in many for block in blocks(item)]
+    return [_block(value)]
+
+
+def _is_many(items: list[object]) -> bool:
+    """Whether a list is one of content, rather than a value of its own."""
+    return all(isinstance(item, str) for item in items) or any(
+        isinstance(item, CONTENT) for item in items
+    )
+
+
+def _text(text: str) -> t.TextContent:
+    if not text.isascii():
+        to_text(text)
+    return t.TextContent(text=text)
+
+
+def _block(value: object) -> t.ContentBlock:
+    if isinstance(value, _BLOCKS):
+        return cast("t.ContentBlock", value)
+    if isinstance(value, _WRAPPED):
+        return value.block()
+    if isinstance(value, _BINARY):
+        raise BadResult(
+            "bytes do not say what they are: return Image(data, mime_type), Audio(data, mime_type)"
+            " or Embedded(uri, data, mime_type)"
+        )
+    json = to_json(value)
+    return _text(json if isinstance(json, str) else to_text(json))
+
+
+# ---- prompts
+
+
+def prompt_messages(value: object) -> list[t.PromptMessage]:
+    """The messages of a prompt; what names no role is said by the user.
+
+    One message or a list of them, each a PromptMessage, a pair of role and content, or content as
+    `blocks` takes it, of which every block is a message. Raises BadResult.
+    """
+    if isinstance(value, list):
+        return [message for item in cast("list[object]", value) for message in _messages(item)]
+    return _messages(value)
+
+
+def _messages(item: object) -> list[t.PromptMessage]:
+    if isinstance(item, t.PromptMessage):
+        return [item]
+    role, content = _pair(item)
+    return [t.PromptMessage(role=role, content=block) for block in blocks(content)]
+
+
+def _pair(item: object) -> tuple[Any, object]:
+    if not isinstance(item, tuple):
+        return "user", item
+    pair = cast("tuple[object, ...]", item)
+    if len(pair) != 2 or pair[0] not in _ROLES:
+        raise BadResult(f"expected a pair of role ({' or '.join(_ROLES)}) and content")
+    return pair[0], pair[1]
+
+
+# ---- resources
+
+
+def resource_contents(
+    value: object, uri: str, mime_type: str | None
+) -> list[t.TextResourceContents | t.BlobResourceContents]:
+    """The contents of the resource at `uri`; None has none.
+
+    str is text, bytes are a blob, contents of `latest` pass, and a list of such is many. Anything
+    else is JSON, and so is such a list if `mime_type` is of JSON. Raises BadResult.
+    """
+    if value is None:
+        return []
+    if value.__class__ is list and not _is_json_type(mime_type):
+        items = cast("list[object]", value)
+        if all(isinstance(item, (str, *_BINARY, *_CONTENTS)) for item in items):
+            return [_contents(item, uri, mime_type) for item in items]
+    return [_contents(value, uri, mime_type)]
+
+
+def _is_json_type(mime_type: str | None) -> bool:
+    essence = (mime_type or "").partition(";")[0].strip().lower()
+    return essence == "application/json" or essence.endswith("+json")
+
+
+def _contents(
+    value: object, uri: str, mime_type: str | None
+) -> t.TextResourceContents | t.BlobResourceContents:
+    mime = t.UNSET if mime_type is None else mime_type
+    if isinstance(value, _CONTENTS):
+        return value
+    if isinstance(value, _BINARY):
+        blob = _base64(cast("bytes", value))
+        return t.BlobResourceContents(uri=uri, blob=blob, mime_type=mime)
+    if isinstance(value, str):
+        return t.TextResourceContents(uri=uri, text=_text(value).text, mime_type=mime)
+    mime = "application/json" if mime_type is None else mime_type
+    return t.TextResourceContents(uri=uri, text=to_text(to_json(value)), mime_type=mime)

@@ -1,0 +1,77 @@
+"""JSON against a JSON Schema that a peer gave, by jsonschema-rs of the extra `schemas`.
+
+Nothing is fetched: a reference must stay within its schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NoReturn, TypeAlias, cast
+
+from mcp_runtime.adapters import excerpt
+
+__all__ = ["BadSchema", "Check", "checker", "validate_schema"]
+
+Check: TypeAlias = Callable[[Any], str | None]
+"""What is wrong with parsed JSON, with its path; None if nothing is."""
+
+_BACKTRACKS: Final = 100_000
+"""Steps that a pattern of the peer may take back before it counts as not matching."""
+_LONGEST: Final = 200
+"""Characters of what the validator says."""
+
+
+class BadSchema(Exception):
+    """The peer's schema cannot be used; the text says why."""
+
+
+def validate_schema(schema: Any, value: Any) -> str | None:
+    """What is wrong with parsed JSON under a schema of 2020-12, or of the draft that it names.
+
+    None if nothing is. Raises BadSchema for a schema that is none or that refers to another
+    document, ModuleNotFoundError without the extra `schemas`.
+    """
+    return checker(schema)(value)
+
+
+def checker(schema: Any) -> Check:
+    """`validate_schema`, for many values of one schema."""
+    try:
+        import jsonschema_rs
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "checking values against a peer's JSON Schema needs jsonschema-rs:"
+            " pip install 'mcp-bindgen[schemas]'",
+            name=error.name,
+        ) from None
+    if not isinstance(schema, dict | bool):
+        raise BadSchema(f"a schema is an object or a truth value, not {excerpt(schema)}")
+    try:
+        validator = jsonschema_rs.validator_for(
+            cast("dict[str, Any] | bool", schema),
+            retriever=_refuse,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS),
+        )
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadSchema(f"the schema cannot be used: {_short(error)}") from None
+
+    def check(value: Any) -> str | None:
+        try:
+            fault = next(validator.iter_errors(value), None)
+        except (ValueError, RecursionError) as error:
+            return f"$: {_short(error)}"
+        if fault is None:
+            return None
+        path = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in fault.instance_path)
+        return f"${path}: {_short(fault.message)}"
+
+    return check
+
+
+def _refuse(uri: str) -> NoReturn:
+    raise ValueError(f"it refers to {uri}, and nothing is fetched")
+
+
+def _short(said: object) -> str:
+    text = str(said).partition("\n")[0]
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,102 @@
+"""Any value as JSON, by msgspec, and by pydantic what comes from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any, Final, cast
+
+import msgspec
+
+from mcp_runtime.revisions import fault, is_json
+from mcp_runtime.revisions import latest as t
+
+__all__ = ["BadResult", "is_pydantic", "to_json", "to_text"]
+
+
+class BadResult(Exception):
+    """What a handler returned is not what it promised, or no content; the text has the place."""
+
+
+def to_json(value: object) -> Any:
+    """`value` as parsed JSON: dataclasses, Structs, enums, dates, pydantic's models, paths …
+
+    Raises BadResult for what has no form in JSON, NaN and the infinities among it.
+    """
+    if value.__class__ in _PLAIN:
+        return value
+    try:
+        if value.__class__.__module__ == t.__name__:
+            return t.to_wire(value)
+        found = msgspec.to_builtins(value, str_keys=True, enc_hook=_foreign)
+        found = found if _has_lists(found) else _with_lists(found)
+        if is_json(found):
+            return found
+    except RecursionError:
+        raise BadResult("$: expected JSON, found a value that is nested too deeply") from None
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise BadResult(f"{type(value).__qualname__} is not JSON: {error}") from error
+    raise BadResult(str(fault(found)))
+
+
+def _has_lists(value: Any) -> bool:
+    """Whether arrays are lists; msgspec leaves tuples as they are."""
+    if value.__class__ is dict:
+        return all(map(_has_lists, value.values()))
+    return all(map(_has_lists, value)) if value.__class__ is list else value.__class__ is not tuple
+
+
+def _with_lists(value: Any) -> Any:
+    if value.__class__ is dict:
+        return {name: _with_lists(each) for name, each in value.items()}
+    return [_with_lists(each) for each in value] if value.__class__ in (list, tuple) else value
+
+
+_PLAIN: Final = frozenset((str, bool, type(None)))
+
+
+def _foreign(value: object) -> Any:
+    """What msgspec does not know, by the library that does, if it is loaded."""
+    if value.__class__.__module__ == t.__name__:
+        return t.to_wire(value)
+    if isinstance(value, PurePath | str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[object, object]", value))
+    if is_pydantic(value):
+        return _by_pydantic(value)
+    raise TypeError(f"there is no form for {type(value).__qualname__}")
+
+
+def _by_pydantic(value: object) -> Any:
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+    try:
+        return to_jsonable_python(value, by_alias=True, inf_nan_mode="constants")
+    except PydanticSerializationError as error:
+        raise TypeError(str(error)) from error
+
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def to_text(value: Any) -> str:
+    """Parsed JSON as text. Raises BadResult for lone surrogates and for integers without end."""
+    try:
+        return str(_encode(value), "utf-8")
+    except (ValueError, RecursionError, msgspec.MsgspecError):
+        raise BadResult(str(fault(value))) from None
+
+
+_PYDANTIC: Final = frozenset(("pydantic", "pydantic_core", "pydantic_extra_types"))
+_HOOKS: Final = ("__pydantic_validator__", "__get_pydantic_core_schema__")
+
+
+def is_pydantic(found: object) -> bool:
+    """Whether a type, or what annotates one, comes from pydantic; it is not imported to know.
+
+    `annotated_types` counts: pydantic's `PositiveInt` is an int with a bound of that library.
+    """
+    cls: type = found if isinstance(found, type) else type(found)
+    homes = {base.__module__.partition(".")[0] for base in cls.__mro__}
+    return bool(homes & {*_PYDANTIC, "annotated_types"}) or any(hasattr(cls, h) for h in _HOOKS)

@@ -1,0 +1,761 @@
+"""A handler's signature is a schema for the peer, and a reader that takes exactly what fits."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+import math
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    NewType,
+    NotRequired,
+    TypedDict,
+    TypeVar,
+)
+
+import jsonschema_rs
+import pydantic
+import pytest
+from msgspec import Meta, Struct
+
+from mcp_runtime.content import Image
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.signature import (
+    BadArguments,
+    BadResult,
+    Header,
+    Signature,
+    read,
+    read_prompt,
+    read_template,
+)
+
+if TYPE_CHECKING:
+    from decimal import Decimal as OnlyForCheckers
+
+State = TypeVar("State")
+
+
+class Context(Generic[State]):
+    pass
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass
+class Point:
+    """A place."""
+
+    x: int
+    y: int = 0
+
+
+@dataclass
+class Tree:
+    name: str
+    below: list[Tree] = field(default_factory=list["Tree"])
+
+
+class Options(TypedDict):
+    deep: bool
+    note: NotRequired[Annotated[str, Meta(description="a word")]]
+
+
+class Pair(NamedTuple):
+    left: int
+    right: str = "r"
+
+
+class Shape(Struct, forbid_unknown_fields=True, tag=True):
+    size: float
+
+
+class Model(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(populate_by_name=True)
+    count: int = pydantic.Field(ge=1, description="how many")
+    when: datetime | None = None
+
+
+@pydantic.dataclasses.dataclass
+class Checked:
+    size: Annotated[int, pydantic.Field(le=3)]
+
+
+Name = NewType("Name", str)
+
+
+def of(function: Callable[..., Any]) -> Signature:
+    """The signature; its schemas are valid, and refer to themselves only."""
+    signature = read(function, context=Context)
+    for schema in (signature.input_schema, signature.output_schema):
+        if schema is not None:
+            assert schema["type"] == "object"
+            assert "$schema" not in schema
+            jsonschema_rs.Draft202012Validator(schema)
+            jsonschema_rs.meta.validate(schema)
+    return signature
+
+
+def taking(annotation: Any, default: Any = None, *, required: bool = True) -> Signature:
+    def tool(**_: Any) -> None: ...
+
+    made: Any = tool
+    if required:
+
+        def plain(value: Any) -> None: ...
+
+        made = plain
+    else:
+
+        def defaulted(value: Any = default) -> None: ...
+
+        made = defaulted
+    made.__annotations__["value"] = annotation
+    return of(made)
+
+
+def returning(annotation: Any) -> Signature:
+    def tool() -> Any: ...
+
+    tool.__annotations__["return"] = annotation
+    return of(tool)
+
+
+# ---- the schema of what is taken
+
+
+def test_a_plain_signature_is_an_object_that_takes_no_more() -> None:
+    def add(a: int, b: float = 1.5) -> int:
+        """Adds.
+
+        Both are numbers.
+        """
+        return a + int(b)
+
+    signature = of(add)
+    assert signature.name == "add"
+    assert signature.description == "Adds.\n\nBoth are numbers."
+    assert signature.input_schema == {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "number", "default": 1.5}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    assert not signature.is_async
+    assert signature.context is None
+
+
+@pytest.mark.requirement("tools.input-schema.no-parameters-closed")
+@pytest.mark.requirement("tools.input-schema.valid-object")
+def test_no_parameters_are_a_closed_object() -> None:
+    async def now(ctx: Context[int]) -> None: ...
+
+    signature = of(now)
+    assert signature.input_schema == {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
+    assert signature.context == "ctx"
+    assert signature.is_async
+    assert signature.arguments({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "schema"),
+    [
+        (Any, {}),
+        (object, {"description": "Any JSON."}),
+        (list[Any], {"type": "array"}),
+        (int | None, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        (Literal["a", "b"], {"enum": ["a", "b"]}),
+        (Name, {"type": "string"}),
+        (dict[str, list[int]], None),
+        (
+            Annotated[int, Meta(ge=0, le=9, description="a digit")],
+            {"type": "integer", "minimum": 0, "maximum": 9, "description": "a digit"},
+        ),
+        (Annotated[str, "a word"], {"type": "string", "description": "a word"}),
+        (
+            Annotated[int | str, "either"],
+            {"anyOf": [{"type": "integer"}, {"type": "string"}], "description": "either"},
+        ),
+        (Annotated[int, pydantic.Field(gt=3)], {"type": "integer", "exclusiveMinimum": 3}),
+        (pydantic.PositiveInt, {"type": "integer", "exclusiveMinimum": 0}),
+    ],
+)
+def test_an_annotation_is_a_schema(annotation: Any, schema: dict[str, Any] | None) -> None:
+    found = taking(annotation).input_schema["properties"]["value"]
+    assert found == schema or (schema is None and found["type"] == "object")
+
+
+def test_classes_are_definitions_of_the_same_schema() -> None:
+    def tool(
+        tree: Tree, point: Point, options: Options, pair: Pair, shape: Shape, model: list[Model]
+    ) -> None: ...
+
+    schema = of(tool).input_schema
+    assert {"Tree", "Point", "Options", "Pair", "Shape", "Model"} <= set(schema["$defs"])
+    assert schema["properties"]["model"]["items"] == {"$ref": "#/$defs/Model"}
+    assert schema["$defs"]["Model"]["properties"]["count"]["minimum"] == 1
+    for ref in refs(schema):
+        assert ref.startswith("#/$defs/")
+        assert ref.rpartition("/")[2] in schema["$defs"]
+
+
+def refs(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if "$ref" in schema:
+            yield schema["$ref"]
+        for each in schema.values():
+            yield from refs(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from refs(each)
+
+
+@pytest.mark.parametrize(
+    ("default", "shown"),
+    [
+        (None, True),
+        (Color.RED, True),
+        ([1, [2]], True),
+        (Point(1, 2), True),
+        (math.inf, False),
+        (object(), False),
+    ],
+)
+def test_a_default_is_in_the_schema_if_json_can_say_it(default: object, shown: bool) -> None:
+    signature = taking(Any, default, required=False)
+    assert ("default" in signature.input_schema["properties"]["value"]) is shown
+    assert signature.arguments({})["value"] is default
+
+
+def test_descriptions_come_from_the_annotation_then_from_the_docstring() -> None:
+    def google(a: int, b: Annotated[int, "from here"], c: int = 0, d: int = 0) -> None:
+        """Does it.
+
+        Args:
+            a: the first,
+                over two lines
+            b (int): not from here
+            c: the third: with a colon
+
+        Returns:
+            d: nothing
+        """
+
+    def fields(a: int, b: int) -> None:
+        """Does it.
+
+        :param a: the first,
+            over two lines
+        :param int b: the second
+        :returns: nothing
+        """
+
+    assert described(of(google)) == {
+        "a": "the first, over two lines",
+        "b": "from here",
+        "c": "the third: with a colon",
+        "d": None,
+    }
+    assert described(of(fields)) == {"a": "the first, over two lines", "b": "the second"}
+    assert of(google).description == of(fields).description == "Does it."
+
+
+def described(signature: Signature) -> dict[str, str | None]:
+    properties = signature.input_schema["properties"]
+    return {name: schema.get("description") for name, schema in properties.items()}
+
+
+def test_names_that_are_local_to_a_function_are_known() -> None:
+    @dataclass
+    class Local:
+        x: int
+
+    def tool(value: Local) -> Local:
+        return value
+
+    assert of(tool).arguments({"value": {"x": 1}}) == {"value": Local(1)}
+
+
+def test_methods_partials_and_callable_objects_are_read_too() -> None:
+    class Adder:
+        """Adds one."""
+
+        def method(self, a: int) -> int:
+            """Adds."""
+            return a + 1
+
+        async def __call__(self, a: int, ctx: Context[int] | None = None) -> int:
+            return a + 1
+
+    def both(a: int, b: int) -> int:
+        """Adds both."""
+        return a + b
+
+    assert of(Adder().method).name == "method"
+    assert list(of(Adder().method).input_schema["properties"]) == ["a"]
+    called = of(Adder())
+    assert (called.name, called.is_async, called.context) == ("Adder", True, "ctx")
+    partial = of(functools.partial(both, b=3))
+    assert (partial.name, partial.description) == ("both", "Adds both.")
+    assert partial.arguments({"a": 1}) == {"a": 1, "b": 3}
+
+
+# ---- refused when it is decorated
+
+
+def yields() -> Iterator[int]:
+    yield 1
+
+
+async def yields_later() -> AsyncIterator[int]:
+    yield 1
+
+
+def two_contexts(one: Context[int], other: Context[int]) -> None: ...
+def any_number(*values: int) -> None: ...
+def any_name(**values: int) -> None: ...
+def without_name(value: int, /) -> None: ...
+def no_json(value: Callable[[], int]) -> None: ...
+def no_json_result() -> Context[int]: ...
+def for_checkers(value: OnlyForCheckers) -> None: ...
+def mixed(value: list[Model | Shape]) -> None: ...
+def number(value: Annotated[float, Header("A")]) -> None: ...
+def several(value: Annotated[list[str], Header("A")]) -> None: ...
+def perhaps(value: Annotated[str | None, Header("A")] = None) -> None: ...
+def inside(value: list[Annotated[str, Header("A")]]) -> None: ...
+def twice(a: Annotated[str, Header("A-b")], b: Annotated[str, Header("a-B")]) -> None: ...
+
+
+@pytest.mark.requirement("tools.x-mcp-header.primitive-types")
+@pytest.mark.requirement("tools.x-mcp-header.statically-reachable")
+@pytest.mark.requirement("tools.x-mcp-header.unique")
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (yields, "yields"),
+        (yields_later, "yields"),
+        (two_contexts, "one and other both take the context"),
+        (any_number, "parameter values: takes any number"),
+        (any_name, "parameter values: takes values of any name"),
+        (without_name, "parameter value: is positional only"),
+        (no_json, "parameter value: "),
+        (no_json_result, "annotate it with a type that has"),
+        (for_checkers, "OnlyForCheckers"),
+        (mixed, "parameter value: pydantic"),
+        (number, "parameter value: cannot have a Header"),
+        (several, "parameter value: cannot have a Header"),
+        (perhaps, "parameter value: cannot have a Header"),
+        (inside, "parameter value: has a Header inside"),
+        (twice, "parameter b: Header a-B stands twice"),
+    ],
+)
+def test_what_cannot_be_called_by_name_is_refused(function: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said) as refused:
+        read(function, context=Context)
+    assert str(refused.value).startswith(f"{function.__name__}()")
+
+
+@pytest.mark.parametrize("thing", [int, Point, 3])
+def test_what_is_no_function_is_refused(thing: Any) -> None:
+    with pytest.raises(TypeError, match="is no function"):
+        read(thing, context=Context)
+
+
+# ---- headers
+
+
+@pytest.mark.requirement("tools.x-mcp-header.token-syntax")
+@pytest.mark.requirement("tools.x-mcp-header.no-control-characters")
+@pytest.mark.requirement("tools.x-mcp-header.not-empty")
+@pytest.mark.parametrize("name", ["", "a b", "a:b", "é", "a\r\nb", "a\n", "a/b", "(a)"])
+def test_the_name_of_a_header_is_a_token(name: str) -> None:
+    with pytest.raises(ValueError, match="expected letters"):
+        Header(name)
+
+
+@pytest.mark.requirement("tools.x-mcp-header.safe-integers")
+def test_a_header_is_told_in_the_schema_and_bounds_integers() -> None:
+    def tool(
+        region: Annotated[str, Header("Region")],
+        color: Annotated[Color, Header("Color")],
+        kind: Annotated[Literal["a", "b"], Header("Kind"), "which"],
+        is_on: Annotated[bool, Header("On")],
+        count: Annotated[int, Header("Count"), Meta(ge=0)] = 0,
+    ) -> None: ...
+
+    signature = of(tool)
+    properties = signature.input_schema["properties"]
+    headers = [(each["type"], each["x-mcp-header"]) for each in properties.values()]
+    assert headers == [
+        ("string", "Region"),
+        ("string", "Color"),
+        ("string", "Kind"),
+        ("boolean", "On"),
+        ("integer", "Count"),
+    ]
+    assert "$defs" not in signature.input_schema
+    given = {"region": "r", "color": "red", "kind": "a", "is_on": True}
+    assert signature.arguments(given | {"count": 2**53 - 1})["count"] == 2**53 - 1
+    for count in (2**53, -1):
+        with pytest.raises(BadArguments, match=r"\$\.count: expected int"):
+            signature.arguments(given | {"count": count})
+
+
+# ---- what is taken
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "taken"),
+    [
+        (int, 3, 3),
+        (float, 3, 3.0),
+        (Color, "red", Color.RED),
+        (Point, {"x": 1}, Point(1)),
+        (Options, {"deep": True}, {"deep": True}),
+        (Pair, [1], Pair(1)),
+        (Shape, {"type": "Shape", "size": 1}, Shape(1.0)),
+        (
+            Model,
+            {"count": 2, "when": "2026-01-01T00:00:00Z"},
+            Model(count=2, when=datetime(2026, 1, 1, tzinfo=UTC)),
+        ),
+        (list[Model], [{"count": 2}], [Model(count=2)]),
+        (Checked, {"size": 3}, Checked(3)),
+        (dict[int, str], {"1": "a"}, {1: "a"}),
+        (Point | Options, {"deep": True}, {"deep": True}),
+        (Point | Model, {"x": 2}, Point(2)),
+        (Color | str, "green", "green"),
+        (Any, {"a": [None]}, {"a": [None]}),
+        (int | None, None, None),
+    ],
+)
+def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
+    found = taking(annotation).arguments({"value": given})["value"]
+    assert found == taken
+    assert type(found) is type(taken)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "said"),
+    [
+        (int, "1", '$.value: expected int, found "1"'),
+        (int, True, "$.value: expected int, found true"),
+        (int, 1.0, "$.value: expected int, found 1.0"),
+        (int, None, "$.value: expected int, found null"),
+        (bool, 1, "$.value: expected bool, found 1"),
+        (str, 1, "$.value: expected str, found 1"),
+        (float, 10**400, "$.value: expected a number in range, found 1000"),
+        (list[int], {}, "$.value: expected array, found an object"),
+        (
+            list[dict[str, Point]],
+            [{"a": {"x": 1}, "b": {"x": []}}],
+            "$.value[0].b.x: expected int, found an array",
+        ),
+        (dict[int, str], {"a": ""}, "$.value: a key: expected int, found "),
+        (Color, "green", '$.value: expected one of "blue", "red", found "green"'),
+        (list[Literal[1, 2]], [1, 3], "$.value[1]: expected one of 1, 2, found 3"),
+        (Point, {}, '$.value: expected the member "x", found none'),
+        (Shape, {"type": "Shape", "size": 1, "a": 2}, "$.value: expected no member but "),
+        (Annotated[int, Meta(ge=3)], 2, "$.value: expected int >= 3, found 2"),
+        (
+            Annotated[str, Meta(max_length=3)],
+            "long",
+            '$.value: expected str of length <= 3, found "long"',
+        ),
+        (
+            Annotated[int, pydantic.Field(ge=3)],
+            2,
+            "$.value: Input should be greater than or equal to 3, found 2",
+        ),
+        (Model, {"count": "2"}, '$.value.count: Input should be a valid integer, found "2"'),
+        (list[Model], [{"count": 1}, {}], "$.value[1].count: Field required, found an object"),
+        (Point | Options, {"x": "1"}, '$.value.x: expected int, found "1"'),
+    ],
+)
+def test_what_does_not_fit_is_told_with_its_place(annotation: Any, given: Any, said: str) -> None:
+    with pytest.raises(BadArguments) as bad:
+        taking(annotation).arguments({"value": given})
+    assert str(bad.value).startswith(said)
+
+
+def test_missing_and_unknown_arguments_are_told() -> None:
+    def tool(a: int, b: int = 0) -> None: ...
+
+    with pytest.raises(BadArguments, match=r'^\$: expected the member "a", found none$'):
+        of(tool).arguments({})
+    with pytest.raises(BadArguments, match=r'^\$: expected no member but "a", "b", found "c"$'):
+        of(tool).arguments({"a": 1, "c": 2})
+
+
+def test_hostile_arguments_are_bad_arguments_and_their_message_is_short() -> None:
+    deep: Any = {"name": "n", "below": []}
+    for _ in range(20_000):
+        deep = {"name": "n", "below": [deep]}
+    with pytest.raises(BadArguments, match="nested too deeply"):
+        taking(Tree).arguments({"value": deep})
+    for given in ({"value": "x" * 10**6}, {"value": 1, "y" * 10**6: 2}, {"value": "\ud800"}):
+        with pytest.raises(BadArguments) as bad:
+            taking(int).arguments(given)
+        assert len(str(bad.value)) < 300
+        str(bad.value).encode()
+
+
+def test_a_default_of_pydantic_is_made_for_each_call() -> None:
+    def tool(
+        a: int = pydantic.Field(ge=1, description="how many"),
+        b: list[int] = pydantic.Field(default_factory=list),  # noqa: B008
+    ) -> None: ...
+
+    signature = of(tool)
+    assert signature.input_schema["required"] == ["a"]
+    assert described(signature) == {"a": "how many", "b": None}
+    first, second = signature.arguments({"a": 1}), signature.arguments({"a": 1})
+    assert first == second == {"a": 1, "b": []}
+    assert first["b"] is not second["b"]
+    with pytest.raises(BadArguments, match=r"\$\.a: "):
+        signature.arguments({"a": 0})
+
+
+def test_pydantic_is_imported_only_where_a_type_comes_from_it() -> None:
+    program = """
+import sys
+from dataclasses import dataclass
+from typing import Annotated
+from msgspec import Meta
+from mcp_runtime.content import tool_result
+from mcp_runtime.signature import read
+
+@dataclass
+class Point:
+    x: Annotated[int, Meta(ge=0)]
+
+def tool(point: Point, words: list[str] | None = None) -> Point:
+    return point
+
+signature = read(tool, context=type("Context", (), {}))
+tool_result(tool(**signature.arguments({"point": {"x": 1}})), signature)
+assert not [name for name in sys.modules if name.partition(".")[0].startswith("pydantic")]
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+# ---- what is promised
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        None,
+        Any,
+        str,
+        bytes,
+        str | None,
+        Image,
+        list[Image],
+        list[str | Image],
+        tuple[Image, str],
+        t.ContentBlock,
+        list[t.ContentBlock],
+        t.TextContent | Point,
+        t.CallToolResult,
+        t.CallToolResult | t.InputRequiredResult,
+        t.InputRequiredResult | str,
+    ],
+)
+def test_what_is_no_structure_has_no_output_schema(annotation: Any) -> None:
+    signature = returning(annotation)
+    assert signature.output_schema is None
+
+
+@pytest.mark.requirement("tools.output-schema.object-root")
+@pytest.mark.requirement("tools.output-schema.server-conforms")
+@pytest.mark.parametrize(
+    ("annotation", "value", "structured"),
+    [
+        (int, 3, {"result": 3}),
+        (float, 3, {"result": 3}),
+        (bool, True, {"result": True}),
+        (list[int], [1], {"result": [1]}),
+        (list[str], ["a"], {"result": ["a"]}),
+        (tuple[int, str], (1, "a"), {"result": [1, "a"]}),
+        (set[int], {1}, {"result": [1]}),
+        (int | None, None, {"result": None}),
+        (Point | None, Point(1), {"result": {"x": 1, "y": 0}}),
+        (Color, Color.RED, {"result": "red"}),
+        (datetime, datetime(2026, 1, 1, tzinfo=UTC), {"result": "2026-01-01T00:00:00Z"}),
+        (Point, Point(1), {"x": 1, "y": 0}),
+        (Tree, Tree("a", [Tree("b")]), {"name": "a", "below": [{"name": "b", "below": []}]}),
+        (Options, {"deep": True}, {"deep": True}),
+        (Shape, Shape(1.5), {"type": "Shape", "size": 1.5}),
+        (Pair, Pair(1), {"result": [1, "r"]}),
+        (dict[str, Any], {"a": [1]}, {"a": [1]}),
+        (dict[int, int], {1: 2}, {"1": 2}),
+        (Point | Options, {"deep": False}, {"deep": False}),
+        (Point | t.InputRequiredResult, Point(1), {"x": 1, "y": 0}),
+        (Annotated[t.CallToolResult, Point], Point(1), {"x": 1, "y": 0}),
+        (Model, Model(count=1), {"count": 1, "when": None}),
+        (list[Model], [Model(count=1)], {"result": [{"count": 1, "when": None}]}),
+        (Model | Point, Point(1), {"x": 1, "y": 0}),
+        (Checked, Checked(3), {"size": 3}),
+    ],
+)
+def test_structured_content_fits_the_output_schema(
+    annotation: Any, value: Any, structured: Any
+) -> None:
+    signature = returning(annotation)
+    assert signature.output_schema is not None
+    found = signature.structured(value)
+    assert found == structured
+    jsonschema_rs.Draft202012Validator(signature.output_schema).validate(found)
+    json.dumps(found, allow_nan=False)
+    signature.check(found)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "said"),
+    [
+        (int, "3", r'\$: expected int, found "3"'),
+        (int, None, r"\$: expected int, found null"),
+        (Point, {"y": 1}, r'\$: expected the member "x"'),
+        (list[Point], [Point(1), Point("2")], r'\$\[1\]\.x: expected int, found "2"'),  # type: ignore[arg-type]
+        (Model, {"count": "1"}, r'\$\.count: .*, found "1"'),
+        (Model, Model.model_construct(count="many"), r"many"),
+        (float, math.nan, r"\$: expected a finite number"),
+        (dict[str, float], {"a": math.inf}, r"\$\.a: expected a finite number"),
+        (dict[str, Any], {"a": object()}, "not JSON"),
+        (Annotated[float, pydantic.Field()], math.nan, "finite"),
+    ],
+)
+def test_what_a_handler_does_not_promise_is_a_bad_result(
+    annotation: Any, value: Any, said: str
+) -> None:
+    with pytest.raises(BadResult, match=said):
+        returning(annotation).structured(value)
+
+
+def test_structured_content_made_by_hand_is_checked() -> None:
+    wrapped, plain, unsaid = returning(int), returning(Point), returning(str)
+    wrapped.check({"result": 1})
+    plain.check({"x": 1})
+    unsaid.check({"anything": 1})
+    for signature, wrong in ((wrapped, 1), (wrapped, {"result": "1"}), (plain, {}), (plain, 3)):
+        with pytest.raises(BadResult):
+            signature.check(wrong)
+
+
+# ---- prompts
+
+
+def test_a_prompt_takes_text() -> None:
+    async def review(
+        ctx: Context[int], code: str, style: Annotated[str | None, "how"] = None, more="m"
+    ) -> str:  # type: ignore[no-untyped-def]
+        """Reviews code.
+
+        Args:
+            code: what to review
+        """
+        return code
+
+    signature = read_prompt(review, context=Context)
+    assert signature.name == "review"
+    assert signature.description == "Reviews code."
+    assert signature.arguments == (
+        ("code", "what to review", True),
+        ("style", "how", False),
+        ("more", "", False),
+    )
+    assert (signature.context, signature.is_async) == ("ctx", True)
+    assert signature.read({"code": "c"}) == {"code": "c", "style": None, "more": "m"}
+    bad: list[Mapping[str, Any]] = [{}, {"code": 1}, {"code": "c", "other": ""}]
+    for given in bad:
+        with pytest.raises(BadArguments):
+            signature.read(given)
+
+
+def test_a_prompt_that_takes_more_than_text_is_refused() -> None:
+    def review(lines: int) -> str: ...
+
+    with pytest.raises(TypeError, match=r"review\(\), parameter lines: is no string"):
+        read_prompt(review, context=Context)
+
+
+# ---- templates
+
+
+def test_the_variables_of_a_template_are_read_from_text() -> None:
+    def lines(
+        path: str,
+        start: int,
+        ratio: float,
+        *,
+        is_raw: bool,
+        color: Color,
+        level: Literal[1, 2],
+        names: list[str],
+        end: int | None = None,
+    ) -> str: ...
+
+    names = ["path", "start", "ratio", "is_raw", "color", "level", "names"]
+    signature = read_template(lines, context=Context, variables=names)
+    given: dict[str, Any] = {
+        "path": "1",
+        "start": "-3",
+        "ratio": "1.5",
+        "is_raw": "true",
+        "color": "red",
+        "level": "2",
+        "names": ["a", "b"],
+    }
+    assert signature.read(given) == {
+        "path": "1",
+        "start": -3,
+        "ratio": 1.5,
+        "is_raw": True,
+        "color": Color.RED,
+        "level": 2,
+        "names": ["a", "b"],
+        "end": None,
+    }
+    for name, wrong in [
+        ("start", "x"),
+        ("start", ""),
+        ("start", "9" * 5000),
+        ("ratio", "nan"),
+        ("ratio", "-inf"),
+        ("is_raw", "yes"),
+        ("color", "green"),
+        ("level", "3"),
+    ]:
+        with pytest.raises(BadArguments, match=rf"^\$\.{name}: expected"):
+            signature.read(given | {name: wrong})
+
+
+def test_a_template_and_its_handler_agree_on_variables() -> None:
+    def handler(path: str) -> str: ...
+    def structured(path: Point) -> str: ...
+
+    with pytest.raises(TypeError, match="path: is no variable of the template"):
+        read_template(handler, context=Context, variables=[])
+    with pytest.raises(TypeError, match="does not take the template's variable other"):
+        read_template(handler, context=Context, variables=["path", "other"])
+    with pytest.raises(TypeError, match="path: cannot be read from text"):
+        read_template(structured, context=Context, variables=["path"])
