@@ -8,19 +8,36 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from bench.peers import python
+from mcp_bindgen.cli.validate import Bindings
+from mcp_bindgen.messages import Text
+from mcp_bindgen.verdicts import Judge
 from tests.interop import node
 
-__all__ = ["CLIENTS", "HANDSHAKE", "PER_REQUEST", "SERVERS", "Client", "Server", "expected", "seen"]
+__all__ = [
+    "CLIENTS",
+    "HANDSHAKE",
+    "PER_REQUEST",
+    "SERVERS",
+    "Client",
+    "Server",
+    "expected",
+    "invalid",
+    "seen",
+    "tapped",
+]
 
 HANDSHAKE: Final = "2025-11-25"
 PER_REQUEST: Final = "2026-07-28"
 PATIENCE: Final = 60
 PYTHON_PROGRAMS: Final = node.PROGRAMS.parent / "peers"
+TAP: Final = str(node.PROGRAMS.parent / "tap.py")
 
 STEPS: Final = [[1, 3], [2, 3], [3, 3]]
 WORDS: Final = "é\n\u2028😀"
@@ -123,6 +140,23 @@ def expected(server: Server, revision: str) -> dict[str, Any]:
         "complete": ["python"],
     }
     return {name: server.differs.get(name, value) for name, value in everything.items()}
+
+
+def tapped(wire: Path, server: Sequence[str]) -> list[str]:
+    """The server, with all that is said kept in a file."""
+    return [sys.executable, TAP, str(wire), *server]
+
+
+def invalid(wire: Path, revision: str) -> Iterator[str]:
+    """The messages that the revision does not have, but for the probe of a client of both eras."""
+    judge = Judge(Bindings(revision))
+    lines = wire.read_bytes().splitlines()
+    assert lines, "nothing was said"
+    for number, line in enumerate(lines, 1):
+        verdict = judge.judge(Text(number, line))
+        probes = revision != PER_REQUEST and json.loads(line).get("method") == "server/discover"
+        if not verdict.valid and not probes:
+            yield f"{line!r}: {verdict.fault}"
 
 
 def seen(client: Client, mode: str, server: Sequence[str]) -> dict[str, Any]:

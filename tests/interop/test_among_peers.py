@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.interop.scenario import CLIENTS, HANDSHAKE, SERVERS, Client, Server, expected, seen
+from tests.interop.scenario import (
+    CLIENTS,
+    HANDSHAKE,
+    SERVERS,
+    Client,
+    Server,
+    expected,
+    invalid,
+    seen,
+    tapped,
+)
 
 PINNED: Final = "2026-07-28"
 """A client in this mode takes no other revision; `mcp` then never learns the server's name."""
@@ -34,10 +45,14 @@ def _mark(client: Client, server: Server) -> pytest.MarkDecorator:
 
 
 @pytest.mark.parametrize(("client", "mode", "server"), _pairs())
-def test_peers_see_of_each_other_what_is_offered(client: Client, mode: str, server: Server) -> None:
+def test_peers_see_of_each_other_what_is_offered_and_say_nothing_invalid(
+    client: Client, mode: str, server: Server, tmp_path: Path
+) -> None:
+    wire = tmp_path / "wire.jsonl"
     revision = client.modes[mode]
     agreed = revision if revision in server.revisions else HANDSHAKE
     wanted = expected(server, agreed)
     if client.name == "mcp-client" and mode == PINNED:
         wanted["server"] = None
-    assert seen(client, mode, server.command()) == wanted
+    assert seen(client, mode, tapped(wire, server.command())) == wanted
+    assert list(invalid(wire, agreed)) == []
