@@ -39,6 +39,7 @@ PATIENCE: Final = 60
 PYTHON_PROGRAMS: Final = node.PROGRAMS.parent / "peers"
 TAP: Final = str(node.PROGRAMS.parent / "tap.py")
 
+TOOLS: Final = ["add", "ask", "echo", "fail", "grow", "sample", "wait", "where", "work"]
 STEPS: Final = [[1, 3], [2, 3], [3, 3]]
 WORDS: Final = "é\n\u2028😀"
 
@@ -116,7 +117,7 @@ def expected(server: Server, revision: str) -> dict[str, Any]:
     everything = {
         "revision": revision,
         "server": server.name,
-        "tools": ["add", "ask", "echo", "fail", "sample", "work"],
+        "tools": TOOLS,
         "resources": ["note://today"],
         "templates": ["greeting://{name}"],
         "prompts": ["review"],
@@ -130,6 +131,7 @@ def expected(server: Server, revision: str) -> dict[str, Any]:
         "asked": ["Who are you?"],
         "sample": text("you said hello"),
         "sampled": ["hello"],
+        "where": text("file:///work"),
         "fail": TOOL_ERROR,
         "wrong": TOOL_ERROR,
         "unknown": {"code": -32602},
@@ -138,6 +140,9 @@ def expected(server: Server, revision: str) -> dict[str, Any]:
         "missing": {"code": -32602},
         "prompt": [["user", "Review this python"]],
         "complete": ["python"],
+        "wait": "given up",
+        "again": [["2"], {"result": 2}],
+        "grown": sorted([*TOOLS, "grown"]),
     }
     return {name: server.differs.get(name, value) for name, value in everything.items()}
 

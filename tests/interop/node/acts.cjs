@@ -2,7 +2,13 @@
 
 const seen = { progress: [], logs: [], asked: [], sampled: [] };
 
+let changed;
+const change = new Promise((resolve) => (changed = resolve));
+
 const handlers = {
+  async changed() {
+    changed();
+  },
   async elicit({ params }) {
     seen.asked.push(params.message);
     return { action: "accept", content: { name: "Ada" } };
@@ -28,9 +34,29 @@ async function tried(what) {
   }
 }
 
+async function giveUp(client, { meta }) {
+  const giving = new AbortController();
+  const call = { name: "wait", arguments: {}, ...meta };
+  setTimeout(() => giving.abort(), 200);
+  await tried(() => client.callTool(call, ...client.callOptions({ signal: giving.signal })));
+  return giving.signal.aborted ? "given up" : "answered";
+}
+
+const names = async (client) => (await client.listTools()).tools.map((tool) => tool.name).sort();
+
+// The tools after they have changed, of which the server tells.
+async function watch(client, { revision, meta }) {
+  const listening = revision < "2026-07-28" ? undefined : await client.listen({ toolsListChanged: true });
+  await client.callTool({ name: "grow", arguments: {}, ...meta });
+  await change;
+  await listening?.close();
+  return names(client);
+}
+
 const done = (result) => (result.code === undefined ? "done" : result);
 
-async function act(client, { revision, meta }) {
+async function act(client, agreed) {
+  const { revision, meta } = agreed;
   const call = async (name, args, options) => {
     const result = await tried(() => client.callTool({ name, arguments: args, ...meta }, ...options));
     if (result.code !== undefined || result.isError) return result.isError ? "tool error" : result;
@@ -45,7 +71,7 @@ async function act(client, { revision, meta }) {
 
   seen.revision = revision;
   seen.server = client.getServerVersion()?.name;
-  seen.tools = (await client.listTools()).tools.map((tool) => tool.name).sort();
+  seen.tools = await names(client);
   seen.resources = (await client.listResources()).resources.map((resource) => resource.uri);
   seen.templates = (await client.listResourceTemplates()).resourceTemplates.map((template) => template.uriTemplate);
   seen.prompts = (await client.listPrompts()).prompts.map((prompt) => prompt.name);
@@ -55,9 +81,10 @@ async function act(client, { revision, meta }) {
   }
   seen.add = await call("add", { a: 2, b: 3 }, plain);
   seen.echo = await call("echo", { text: "é\n\u2028😀" }, plain);
-  seen.work = await call("work", { steps: 3 }, client.progressOptions(progressed));
+  seen.work = await call("work", { steps: 3 }, client.callOptions(progressed));
   seen.ask = await call("ask", {}, plain);
   seen.sample = await call("sample", { text: "hello" }, plain);
+  seen.where = await call("where", {}, plain);
   seen.fail = await call("fail", {}, plain);
   seen.wrong = await call("add", { a: "x" }, plain);
   seen.unknown = await call("absent", {}, plain);
@@ -68,6 +95,9 @@ async function act(client, { revision, meta }) {
   seen.prompt = prompt.messages.map((message) => [message.role, message.content.text]);
   const ref = { type: "ref/prompt", name: "review" };
   seen.complete = (await client.complete({ ref, argument: { name: "language", value: "py" } })).completion.values;
+  seen.wait = await giveUp(client, agreed);
+  seen.again = await call("add", { a: 1, b: 1 }, plain);
+  seen.grown = await watch(client, agreed);
   await client.close();
   console.log(JSON.stringify(seen));
 }

@@ -25,6 +25,14 @@ function offer(server, { ResourceTemplate, completable, interaction }) {
     const messages = [{ role: "user", content: { type: "text", text: call.text } }];
     return interaction.sample(server, context, { messages, maxTokens: 100 }, ({ content }) => text(content.text));
   });
+  server.registerTool("where", {}, (...call) =>
+    interaction.roots(server, call.at(-1), ({ roots }) => text(roots.map((root) => root.uri).join(" "))),
+  );
+  server.registerTool("grow", {}, async () => {
+    server.registerTool("grown", {}, async () => text("grown"));
+    return text("done");
+  });
+  server.registerTool("wait", {}, () => new Promise(() => {}));
   server.registerTool("fail", {}, async () => {
     throw new Error("broken");
   });

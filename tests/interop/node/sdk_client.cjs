@@ -11,7 +11,8 @@ async function main(mode, command, ...args) {
   client.setRequestHandler(types.CreateMessageRequestSchema, handlers.sample);
   client.setRequestHandler(types.ListRootsRequestSchema, handlers.roots);
   client.setNotificationHandler(types.LoggingMessageNotificationSchema, handlers.logged);
-  client.progressOptions = (options) => [undefined, options];
+  client.setNotificationHandler(types.ToolListChangedNotificationSchema, handlers.changed);
+  client.callOptions = (options) => [undefined, options];
   const transport = new StdioClientTransport({ command, args });
   let revision;
   transport.setProtocolVersion = (version) => (revision = version);

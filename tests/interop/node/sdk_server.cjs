@@ -15,6 +15,9 @@ const interaction = {
   async elicit(server, context, question, answer) {
     return answer((await server.server.elicitInput(question)).content);
   },
+  async roots(server, context, answer) {
+    return answer(await server.server.listRoots());
+  },
   async sample(server, context, question, answer) {
     return answer(await server.server.createMessage(question));
   },

@@ -12,7 +12,8 @@ async function main(mode, command, ...args) {
   client.setRequestHandler("sampling/createMessage", handlers.sample);
   client.setRequestHandler("roots/list", handlers.roots);
   client.setNotificationHandler("notifications/message", handlers.logged);
-  client.progressOptions = (options) => [options];
+  client.setNotificationHandler("notifications/tools/list_changed", handlers.changed);
+  client.callOptions = (options) => [options];
   await client.connect(new StdioClientTransport({ command, args }));
   const revision = client.getNegotiatedProtocolVersion();
   const meta = revision < "2026-07-28" ? {} : { _meta: { [LOG_LEVEL_META_KEY]: "debug" } };

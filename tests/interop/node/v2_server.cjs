@@ -17,6 +17,11 @@ const interaction = {
     if (content) return answer(content);
     return inputRequired({ inputRequests: { who: inputRequired.elicit(question) } });
   },
+  async roots(server, { mcpReq }, answer) {
+    const places = mcpReq.inputResponses?.places;
+    if (places) return answer(places);
+    return inputRequired({ inputRequests: { places: inputRequired.listRoots() } });
+  },
   async sample(server, { mcpReq }, question, answer) {
     const message = mcpReq.inputResponses?.thought;
     if (message) return answer(message);

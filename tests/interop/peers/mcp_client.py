@@ -10,6 +10,7 @@ import json
 import sys
 import warnings
 from collections.abc import Awaitable
+from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
@@ -22,9 +23,11 @@ from mcp_types import (
     PromptReference,
     Root,
     TextContent,
+    ToolListChangedNotification,
 )
 
 warnings.simplefilter("ignore")
+changed = anyio.Event()
 seen: dict[str, Any] = {"progress": [], "logs": [], "asked": [], "sampled": []}
 
 
@@ -46,6 +49,11 @@ async def roots(context: Any) -> ListRootsResult:
 
 async def logged(params: Any) -> None:
     seen["logs"].append([params.level, params.data])
+
+
+async def told(message: Any) -> None:
+    if isinstance(message, ToolListChangedNotification):
+        changed.set()
 
 
 async def progressed(progress: float, total: float | None, message: str | None) -> None:
@@ -91,6 +99,7 @@ async def act(client: Client) -> None:
     seen["work"] = await called(client, "work", {"steps": 3}, progress_callback=progressed)
     seen["ask"] = await called(client, "ask", {})
     seen["sample"] = await called(client, "sample", {"text": "hello"})
+    seen["where"] = await called(client, "where", {})
     seen["fail"] = await called(client, "fail", {})
     seen["wrong"] = await called(client, "add", {"a": "x"})
     seen["unknown"] = await called(client, "absent", {})
@@ -102,6 +111,26 @@ async def act(client: Client) -> None:
     argument = {"name": "language", "value": "py"}
     ref = PromptReference(type="ref/prompt", name="review")
     seen["complete"] = (await client.complete(ref, argument)).completion.values
+    seen["wait"] = await give_up(client)
+    seen["again"] = await called(client, "add", {"a": 1, "b": 1})
+    seen["grown"] = await watch(client)
+
+
+async def give_up(client: Client) -> str:
+    with anyio.move_on_after(0.2):
+        await client.call_tool("wait", {})
+    return "given up"
+
+
+async def watch(client: Client) -> list[str]:
+    """The tools after they have changed, of which the server tells."""
+    async with AsyncExitStack() as stack:
+        if client.protocol_version >= "2026-07-28":
+            await stack.enter_async_context(client.listen(tools_list_changed=True))
+        await called(client, "grow", {})
+        with anyio.fail_after(5):
+            await changed.wait()
+    return sorted(tool.name for tool in (await client.list_tools()).tools)
 
 
 async def main(mode: str, command: str, *arguments: str) -> None:
@@ -114,6 +143,7 @@ async def main(mode: str, command: str, *arguments: str) -> None:
         list_roots_callback=roots,
         logging_callback=logged,
         log_level="debug",
+        message_handler=told,
     )
     async with client:
         await act(client)

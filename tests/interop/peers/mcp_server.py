@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Annotated
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.resolve import Elicit, Resolve, Sample
-from mcp_types import Completion, CreateMessageResult, SamplingMessage, TextContent
+from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve, Sample
+from mcp_types import Completion, CreateMessageResult, ListRootsResult, SamplingMessage, TextContent
 from pydantic import BaseModel
 
 warnings.simplefilter("ignore")
@@ -26,6 +27,14 @@ def who() -> Elicit[Person]:
 def thought(text: str) -> Sample:
     content = TextContent(type="text", text=text)
     return Sample([SamplingMessage(role="user", content=content)], max_tokens=100)
+
+
+def places() -> ListRoots:
+    return ListRoots()
+
+
+async def grown() -> str:
+    return "grown"
 
 
 @server.tool()
@@ -60,6 +69,25 @@ async def sample(text: str, said: Annotated[CreateMessageResult, Resolve(thought
 @server.tool()
 async def fail() -> str:
     raise ValueError("broken")
+
+
+@server.tool()
+async def where(roots: Annotated[ListRootsResult, Resolve(places)]) -> str:
+    return " ".join(str(root.uri) for root in roots.roots)
+
+
+@server.tool()
+async def grow(ctx: Context) -> str:
+    server.add_tool(grown)
+    await ctx.notify_tools_changed()
+    await ctx.session.send_tool_list_changed()
+    return "done"
+
+
+@server.tool()
+async def wait() -> str:
+    await anyio.sleep_forever()
+    return "never"
 
 
 @server.resource("note://today", mime_type="text/plain")
