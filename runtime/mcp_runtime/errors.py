@@ -7,6 +7,7 @@
         TimedOut             no answer in time; the request was cancelled
         CallCancelled        the call was given up
         Disconnected         the peer is gone
+        NotStarted           the peer's process could not be started
         NoCommonRevision     no revision that both sides speak
         TooMuch              a limit of `limits.py` was reached
       PeerError              theirs
@@ -29,6 +30,7 @@ __all__ = [
     "NoCommonRevision",
     "NotOffered",
     "NotOpen",
+    "NotStarted",
     "PeerError",
     "Refuse",
     "Refused",
@@ -75,6 +77,14 @@ class CallCancelled(LocalError):
 
 class Disconnected(LocalError):
     """The peer is gone, and with it the answers to what was asked."""
+
+
+class NotStarted(LocalError):
+    """The process of `command` could not be started. Its arguments are not told: they may be secret."""
+
+    def __init__(self, command: Iterable[str], reason: str, remedy: str) -> None:
+        self.command = tuple(command)
+        super().__init__(f"cannot start {next(iter(self.command), '')!r}: {reason}; {remedy}")
 
 
 class NoCommonRevision(LocalError):

@@ -52,6 +52,10 @@ class Limits:
     """For a server to end after its standard input was closed; then it is told to terminate."""
     terminate_wait: float = 1.0
     """For a server to end after that; then it is killed."""
+    kill_wait: float = 1.0
+    """For a killed server to be gone; then it is given up."""
+    stderr_bytes: int = 64 * 1024
+    """What is kept of a server's standard error: the end."""
 
 
 DEFAULT: Final = Limits()
