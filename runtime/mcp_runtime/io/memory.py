@@ -11,7 +11,7 @@ __all__ = ["pair"]
 
 
 def pair(limits: Limits = DEFAULT) -> tuple[Wire, Wire]:
-    """Two wires, each the other's peer. Bytes arrive in the next turn of the loop, never at once."""
+    """Two wires, each the other's peer. Bytes arrive in the next turn of the loop."""
     one, other = _Side(limits), _Side(limits)
     one.peer, other.peer = other, one
     return one, other

@@ -1,0 +1,78 @@
+"""What tests of wires share: who takes the bytes, and small servers to run."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from mcp_runtime.io.child import Child, Stderr, spawn
+from mcp_runtime.io.wire import Wire
+from mcp_runtime.limits import DEFAULT, Limits
+
+RUNTIME: Final = str(Path(__file__).resolve().parents[2] / "runtime")
+
+SERVER: Final = """
+import asyncio, sys, os
+from mcp_runtime.io.stdio import own_pipes
+
+class Echo:
+    def __init__(self, wire):
+        self.wire, self.over = wire, asyncio.Event()
+    def received(self, chunk):
+        stray()
+        self.wire.write(chunk)
+    def ended(self):
+        self.over.set()
+
+async def main():
+    async with own_pipes() as wire:
+        echo = Echo(wire)
+        wire.start(echo)
+        await echo.over.wait()
+
+def stray():
+    pass
+"""
+
+
+class Taker:
+    """Keeps what came, and when it ended; ended twice is an error."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.taken = bytearray()
+        self.ends: list[float] = []
+        wire.start(self)
+
+    def received(self, chunk: bytes) -> None:
+        assert chunk
+        assert not self.ends
+        self.taken += chunk
+
+    def ended(self) -> None:
+        self.ends.append(time.monotonic())
+
+    async def until_ended(self, seconds: float = 5) -> float:
+        """When it ended, on the clock of `time.monotonic`."""
+        await until(lambda: bool(self.ends), seconds)
+        assert len(self.ends) == 1
+        return self.ends[0]
+
+    async def until_taken(self, count: int, seconds: float = 5) -> bytes:
+        await until(lambda: len(self.taken) >= count, seconds)
+        return bytes(self.taken)
+
+
+async def until(is_so: Callable[[], bool], seconds: float = 5) -> None:
+    async with asyncio.timeout(seconds):
+        while not is_so():
+            await asyncio.sleep(0.001)
+
+
+async def python(text: str, *, stderr: Stderr = "capture", limits: Limits = DEFAULT) -> Child:
+    """A child that runs this program."""
+    command = (sys.executable, "-c", text)
+    return await spawn(command, env={"PYTHONPATH": RUNTIME}, stderr=stderr, limits=limits)
