@@ -80,7 +80,7 @@ class Disconnected(LocalError):
 
 
 class NotStarted(LocalError):
-    """The process of `command` could not be started. Its arguments may be secret: no text has them."""
+    """The process of `command` could not be started. Arguments may be secret: the text has none."""
 
     def __init__(self, command: Iterable[str], reason: str, remedy: str) -> None:
         self.command = tuple(command)

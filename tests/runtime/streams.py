@@ -23,7 +23,7 @@ class Echo:
     def __init__(self, wire):
         self.wire, self.over = wire, asyncio.Event()
     def received(self, chunk):
-        stray()
+        hook(self.wire)
         self.wire.write(chunk)
     def ended(self):
         self.over.set()
@@ -34,7 +34,7 @@ async def main():
         wire.start(echo)
         await echo.over.wait()
 
-def stray():
+def hook(wire):
     pass
 """
 

@@ -121,6 +121,7 @@ class Child(Pipes):
         self._timer: asyncio.TimerHandle | None = None
         self._gone: asyncio.Future[None] = self._loop.create_future()
         self._watching: int | None = None
+        self._left: set[int] = set()
         self._tail = bytearray()
         self._on_stderr = on_stderr
         self._errors: Inlet | None = None
@@ -208,13 +209,19 @@ class Child(Pipes):
     def _look(self) -> None:
         if self._shutdown.state is State.GONE:
             return
-        with suppress(ChildProcessError):  # orphans are ours if we are the init of a container
-            while os.waitpid(-self.pid, os.WNOHANG)[0]:
-                pass
-        if self._signal(0):
+        self._left = {pid for pid in self._left if _in_group(pid, self.pid)}
+        if self._left or (self._signal(0) and self._find()):
             self._loop.call_later(LOOK_AGAIN, self._look)
         else:
             self._step(Event.EMPTY)
+
+    def _find(self) -> bool:
+        """Is anyone alive in the group? Without /proc the dead that nobody reaps count, too."""
+        if not os.path.exists("/proc/self/stat"):
+            return True
+        pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())
+        self._left = {pid for pid in pids if _in_group(pid, self.pid)}
+        return bool(self._left)
 
     def _step(self, event: Event) -> None:
         if self._shutdown.state is State.GONE:
@@ -254,6 +261,16 @@ class Child(Pipes):
         self._end()
         if not self._gone.done():
             self._gone.set_result(None)
+
+
+def _in_group(pid: int, group: int) -> bool:
+    """Is it alive, and in the group?"""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:  # pid (name) state parent group …
+            state, _, of = stat.read().rpartition(b")")[2].split()[:3]
+    except OSError:
+        return False
+    return int(of) == group and state not in b"ZX"
 
 
 def _taken(stream: IO[bytes] | None) -> int:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from io import TextIOWrapper
 from typing import Final
 
+from mcp_runtime.errors import Disconnected
 from mcp_runtime.io.pipes import Pipes
 from mcp_runtime.io.wire import Wire
 from mcp_runtime.limits import DEFAULT, Limits
@@ -25,6 +26,8 @@ async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
 
     Nothing else can reach it meanwhile: what the process or its children write to standard output
     goes to standard error, and they read nothing. At the end one line there counts such bytes.
+
+    Raises Disconnected if one of the two was closed when the program began.
     """
     with _diverted() as (read, write):
         wire = Pipes(read, write, limits, limits.outgoing_bytes)
@@ -37,8 +40,8 @@ async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
 @contextmanager
 def _diverted() -> Generator[tuple[int, int]]:
     """The descriptors of the real standard input and output, which the caller closes."""
-    for fd in range(3):  # none of ours may get the number of one that is closed
-        _occupy(fd)
+    if sys.__stdin__ is None or sys.__stdout__ is None:
+        raise Disconnected("standard input or output was closed before the program began")
     real = os.dup(0), os.dup(1)
     stray = _Stray()
     _redirect(os.open(os.devnull, os.O_RDONLY), 0)
@@ -51,13 +54,6 @@ def _diverted() -> Generator[tuple[int, int]]:
         for fd in range(2):
             _redirect(real[fd], fd)
         stray.join()
-
-
-def _occupy(fd: int) -> None:
-    try:
-        os.fstat(fd)
-    except OSError:
-        os.open(os.devnull, os.O_RDWR)
 
 
 def _redirect(source: int, target: int) -> None:
@@ -117,6 +113,8 @@ class _Stray:
 
 
 def _tell(text: bytes) -> None:
+    if sys.__stderr__ is None:  # 2 may be anything's number
+        return
     with suppress(OSError):
         while text:
             text = text[os.write(2, text) :]
