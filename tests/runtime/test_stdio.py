@@ -75,6 +75,15 @@ def test_a_great_deal_of_stray_output_holds_nothing_up() -> None:
     )
 
 
+def test_c_may_write_a_good_deal_while_no_thread_of_ours_runs() -> None:
+    hook = "import ctypes; ctypes.PyDLL(None).puts(b'x' * 900_000)"  # it keeps the GIL
+    done = ran(
+        f"{SERVER}\ndef hook(wire):\n    {hook}\n{RUN}", input=b"a call\n", capture_output=True
+    )
+    assert done.stdout == b"a call\n"
+    assert b"mcp_runtime: 900001 bytes" in done.stderr
+
+
 def test_handlers_read_nothing_from_the_wire() -> None:
     text = f"{SERVER}\ndef hook(wire):\n    assert sys.stdin.read() == ''\n{RUN}"
     done = ran(text, input=b"a call\n", capture_output=True)

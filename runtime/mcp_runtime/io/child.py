@@ -147,7 +147,7 @@ class Child(Pipes):
         self._tail += chunk
         del self._tail[: -self._limits.stderr_bytes]
         if self._on_stderr is not None:
-            self._on_stderr(chunk)
+            self._loop.call_soon(self._on_stderr, chunk)
 
     def start(self, receiver: Receiver) -> None:
         super().start(receiver)
@@ -193,18 +193,18 @@ class Child(Pipes):
         self._unwatch()
         self._step(Event.DIED)
         self._process.poll()
-        try:
-            if self._errors is not None:
-                self._errors.take_rest()
-            self._broke()
-        finally:
-            self._look()
+        if self._errors is not None:
+            self._errors.take_rest()
+        self._loop.call_soon(self._look)
+        self._broke()
 
     def _broke(self) -> None:
         self._outlet.drop()
         if self._receiver is not None:
-            self._inlet.take_rest()
-            self._end()
+            try:
+                self._inlet.take_rest()
+            finally:
+                self._end()
 
     def _look(self) -> None:
         if self._shutdown.state is State.GONE:
@@ -258,9 +258,9 @@ class Child(Pipes):
         self._outlet.drop()
         if self._errors is not None:
             self._errors.close()
-        self._end()
         if not self._gone.done():
             self._gone.set_result(None)
+        self._end()
 
 
 def _in_group(pid: int, group: int) -> bool:

@@ -18,6 +18,7 @@ from mcp_runtime.limits import DEFAULT, Limits
 __all__ = ["own_pipes"]
 
 STRAY_WAIT: Final = 0.25  # for the last stray output to arrive
+STRAY_BYTES: Final = 1024 * 1024  # what C may write while it keeps Python's threads from running
 
 
 @asynccontextmanager
@@ -96,6 +97,10 @@ class _Stray:
 
     def __init__(self) -> None:
         self._outlet, self.inlet = os.pipe()
+        with suppress(ImportError, AttributeError, OSError):
+            import fcntl
+
+            fcntl.fcntl(self.inlet, fcntl.F_SETPIPE_SZ, STRAY_BYTES)
         self._thread = threading.Thread(target=self._forward, name="stray output", daemon=True)
         self._thread.start()
 
