@@ -238,6 +238,53 @@ def test_a_client_that_takes_nothing_is_given_up_when_the_server_ends() -> None:
     asyncio.run(main())
 
 
+def test_a_full_disk_ends_the_server_quietly() -> None:
+    text = SERVER.replace("await echo.over.wait()", "await echo.over.wait(); await wire.drain()")
+    with open("/dev/full", "wb") as full:
+        ours, theirs = os.pipe()
+        os.write(theirs, b"a call\n")  # and no end: what cannot be written is what ends it
+        try:
+            done = ran(text + RUN, stdin=ours, stdout=full, stderr=subprocess.PIPE)
+        finally:
+            os.close(ours)
+            os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_serving_leaves_no_descriptor() -> None:
+    text = f"""{SERVER}
+async def often():
+    await main()
+    before = os.listdir("/proc/self/fd")
+    for _ in range(20):
+        await main()
+    assert os.listdir("/proc/self/fd") == before
+asyncio.run(often())
+"""
+    for streams in ({"input": b"a call\n"}, {"stdin": subprocess.DEVNULL}):
+        done = ran(text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **streams)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_receiver_that_fails_does_not_keep_the_wire_from_ending(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Failing(Taker):
+        def received(self, chunk: bytes) -> None:
+            super().received(chunk)
+            raise ValueError("a fault of the receiver")
+
+    async def main() -> None:
+        child = await python("print('a'); import time; time.sleep(0.1); print('b')")
+        taker = Failing(child)
+        await taker.until_ended()
+        await child.close()
+        assert taker.taken == b"a\nb\n"
+
+    asyncio.run(main())
+    assert "a fault of the receiver" in caplog.text
+
+
 @pytest.mark.parametrize("size", [1, 65_536, 10_000_000])
 def test_all_that_is_written_before_the_end_arrives(size: int) -> None:
     text = f"{SERVER}\ndef hook(wire):\n    wire.write(b'y' * {size})\n{RUN}"

@@ -13,7 +13,9 @@ from mcp_runtime.limits import Limits
 
 __all__ = ["Inlet", "Outlet", "Pipes"]
 
-CHUNK: Final = 64 * 1024  # a pipe's usual size; asking for 256 KiB costs 20 µs a read for the memory
+CHUNK: Final = (
+    64 * 1024
+)  # a pipe's usual size; asking for 256 KiB costs 20 µs a read for the memory
 REST: Final = 1024 * 1024  # as much as a pipe can hold without privileges
 
 
@@ -129,6 +131,7 @@ class Outlet:
         self._ending = False
         self._open = True
         self._writing = False
+        self._handing: asyncio.Future[bool] | None = None
         self._watched = _can_wait(fd, self._loop)
         self._blocking = os.get_blocking(fd) if self._watched else True
         if self._watched:
@@ -177,19 +180,19 @@ class Outlet:
 
     def _hand_over(self) -> None:
         if self._fill():
-            handed = self._loop.run_in_executor(None, _write, self._fd, self._rest)
-            handed.add_done_callback(self._handed)
+            self._handing = self._loop.run_in_executor(None, _write, self._fd, self._rest)
+            self._handing.add_done_callback(self._handed)
         else:
             self._idle()
 
     def _handed(self, handed: asyncio.Future[bool]) -> None:
+        self._handing = None
         if not self._open:
             os.close(self._fd)
         elif not handed.cancelled() and handed.result():
             self._sent(len(self._rest))
             self._hand_over()
         else:
-            self._busy = False
             self.drop()
             self._lost()
 
@@ -220,7 +223,7 @@ class Outlet:
             self._unwatch()
             if self._blocking and self._watched:
                 os.set_blocking(self._fd, True)
-            if self._watched or not self._busy:
+            if self._handing is None:
                 os.close(self._fd)
             self._moved()
 
@@ -252,8 +255,8 @@ def _write(fd: int, data: memoryview) -> bool:
 class Pipes:
     """A wire from one descriptor and to another; both are closed with it.
 
-    More than `limits.outgoing_bytes` waiting makes `drain` wait; more than `limit` makes the peer
-    wait: nothing is read from it.
+    With `limits.outgoing_bytes` waiting `drain` waits; with more than `limit` bytes the peer waits,
+    for nothing is read from it.
     """
 
     def __init__(self, read: int, write: int, limits: Limits, limit: int) -> None:
