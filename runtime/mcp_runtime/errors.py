@@ -9,6 +9,7 @@
         Disconnected         the peer is gone
         NotStarted           the peer's process could not be started
         NoCommonRevision     no revision that both sides speak
+        NotApproved          whoever approves has said no
         TooMuch              a limit of `limits.py` was reached
       PeerError              theirs
         Refused              the peer answered with an error
@@ -28,6 +29,7 @@ __all__ = [
     "Disconnected",
     "LocalError",
     "NoCommonRevision",
+    "NotApproved",
     "NotOffered",
     "NotOpen",
     "NotStarted",
@@ -95,6 +97,10 @@ class NoCommonRevision(LocalError):
         super().__init__(
             f"we speak {', '.join(self.ours)}; the peer speaks {', '.join(self.theirs) or 'none'}"
         )
+
+
+class NotApproved(LocalError):
+    """The `approve` hook has said no."""
 
 
 class TooMuch(LocalError):

@@ -38,6 +38,7 @@ def test_progress_is_a_sign_of_life_only_if_it_counts() -> None:
     assert pending.progressed("t", 1, now=9) is not None
     assert pending.progressed("u", 1, now=9) is not None
     assert [sent.id for sent in pending.late(10)] == [2]
+    pending.take(2)
     assert pending.due == 19
 
 

@@ -29,11 +29,14 @@ CLOSED: Final = 141
 """Whoever reads our output has closed it; the shell's own code for that."""
 
 VERBS: Final[Mapping[str, str]] = {
+    "call": "Start a server and call a tool of it, or list what it has.",
     "convert": "Carry a message from one revision to another, and say what is lost.",
     "diff": "Say what changed between two schemas, and whom it breaks.",
     "generate": "Write the bindings of every revision, or of those named.",
     "inspect": "Say what a schema declares: as text, JSON, facts or JSON Schema.",
     "pull": "Bring an official schema file into schema/.",
+    "run": "Serve a server that is written in Python.",
+    "trace": "Show a recorded wire, or judge its messages.",
     "validate": "Judge messages of a revision: JSON, JSON lines, or blocks of Markdown.",
 }
 """Each verb with its line in `--help`; `cli/<verb>.py` has it as `command`."""

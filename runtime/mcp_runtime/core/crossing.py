@@ -69,13 +69,16 @@ class Crossing:
         if way is None:
             return native
         value = way(_parse(raw) if raw else None, Trip(self.context))
+        if value is None:
+            return UNSET
         return latest.from_wire(_NEWEST.type_of(position, method), value)
 
     def _write(self, position: Position, method: str, value: Any) -> bytes:
         way = None if self._same else self._way(position, method, up=False)
         if way is None:
             return self.revision.encode(value)
-        return _dump(way(latest.to_wire(value), Trip(self.context)))
+        carried = way(latest.to_wire(value), Trip(self.context))
+        return b"" if carried is None else _dump(carried)
 
     def _way(
         self, position: Position, method: str, *, up: bool

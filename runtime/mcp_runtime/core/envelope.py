@@ -123,6 +123,7 @@ _any: Final = msgspec.json.Decoder(Raw)
 _dump: Final = msgspec.json.Encoder().encode
 
 _NO_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
 _MEMBERS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
 
 
@@ -147,9 +148,21 @@ def _single(text: bytes) -> Single:
         return _no_json(error)
     if wire.jsonrpc != "2.0":
         return _unfit(text, "`jsonrpc` is not 2.0")
+    if (request := _plain(text, wire)) is not None:
+        return request
     if len(text) != _written_size(wire) and (twice := _twice(text)):
         return _unfit(text, twice)
     return _framed(text, wire)
+
+
+def _plain(text: bytes, wire: _Wire) -> Request | None:
+    """A request with params and a number as id whose text has no room for anything else."""
+    id, method, params = wire.id, wire.method, wire.params
+    if not (isinstance(id, int) and isinstance(method, str) and isinstance(params, Raw)):
+        return None
+    if len(text) != _PLAIN + len(str(id)) + len(method) + len(params):
+        return None
+    return Request(id, method, bytes(params))
 
 
 def _framed(text: bytes, wire: _Wire) -> Single:

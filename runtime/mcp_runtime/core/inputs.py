@@ -13,7 +13,7 @@ import hashlib
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -21,9 +21,10 @@ import msgspec
 
 from mcp_runtime.core import codes
 from mcp_runtime.errors import Refuse, TooMuch
+from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import UNSET, DecodeError, latest, latest_calls
 
-__all__ = ["Inputs", "KeyRing", "StateSealer", "binding"]
+__all__ = ["Inputs", "KeyRing", "Seal", "StateSealer"]
 
 _MIN_KEY: Final = 32
 _FORM: Final = b"1"
@@ -88,18 +89,44 @@ def _decoded(text: str) -> bytes:
         raise _refused("is not base64") from None
 
 
-def _refused(why: str) -> Refuse:
-    return Refuse(codes.INVALID_PARAMS, f"Invalid params: requestState {why}")
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """Seals and opens the state of one request: bound to it, of a size and an age.
 
+    `now` is in seconds since 1970. Sealing raises TooMuch, opening Refuse.
+    """
 
-def binding(method: str, params: Any, principal: str = "") -> bytes:
-    """What a state belongs to: the request without what changes from one attempt to the next."""
-    told: Mapping[str, Any] = latest.to_wire(params)
-    same = {key: value for key, value in told.items() if key not in _CHANGES}
-    return _dump([method, same, principal])
+    sealer: StateSealer
+    method: str
+    params: Any
+    principal: str
+    now: float
+    limits: Limits
+
+    def seal(self, state: bytes) -> str:
+        text = self.sealer.seal(state, self._bound, self.now + self.limits.request_state_age)
+        if len(text) > (most := self.limits.request_state_bytes):
+            raise TooMuch(f"requestState has over {most} bytes (Limits.request_state_bytes)")
+        return text
+
+    def open(self, text: str) -> bytes:
+        if len(text) > (most := self.limits.request_state_bytes):
+            raise _refused(f"has over {most} bytes")
+        return self.sealer.open(text, self._bound, self.now)
+
+    @property
+    def _bound(self) -> bytes:
+        """The request without what changes from one attempt to the next."""
+        told: Mapping[str, Any] = latest.to_wire(self.params)
+        same = {key: value for key, value in told.items() if key not in _CHANGES}
+        return _dump([self.method, same, self.principal])
 
 
 _CHANGES: Final = frozenset({"_meta", "inputResponses", "requestState"})
+
+
+def _refused(why: str) -> Refuse:
+    return Refuse(codes.INVALID_PARAMS, f"Invalid params: requestState {why}")
 
 
 @dataclass(slots=True)
@@ -131,25 +158,18 @@ class Inputs:
         self._used.add(key)
         return answer
 
-    def result(
-        self, sealer: StateSealer, bound: bytes, expires: float, limit: int
-    ) -> latest.InputRequiredResult:
-        """What asks the client for the rest. Raises TooMuch for a state over `limit` characters."""
+    def result(self, sealed: Callable[[bytes], str]) -> latest.InputRequiredResult:
+        """What asks the client for the rest; `sealed` seals what was answered so far."""
         kept = {key: self.answered[key] for key in self._used}
-        state = sealer.seal(_dump(kept), bound, expires) if kept else UNSET
-        if state is not UNSET and len(state) > limit:
-            raise TooMuch(f"requestState has over {limit} bytes (Limits.request_state_bytes)")
+        state = sealed(_dump(kept)) if kept else UNSET
         return latest.InputRequiredResult(input_requests=dict(self.asked), request_state=state)
 
     @classmethod
-    def of(cls, params: Any, sealer: StateSealer, bound: bytes, now: float, limit: int) -> Inputs:
-        """Those of an attempt, from the params of its request. Raises Refuse."""
+    def of(cls, params: Any, opened: Callable[[str], bytes]) -> Inputs:
+        """Those of an attempt, from the params of its request; `opened` opens its state."""
         answered: dict[str, Any] = {}
-        state = params.request_state
-        if state is not UNSET:
-            if len(state) > limit:
-                raise _refused(f"has over {limit} bytes")
-            answered |= _answers.decode(sealer.open(state, bound, now))
+        if params.request_state is not UNSET:
+            answered |= _answers.decode(opened(params.request_state))
         if params.input_responses is not UNSET:
             told = {key: latest.to_wire(value) for key, value in params.input_responses.items()}
             answered |= {key: value for key, value in told.items() if key not in answered}

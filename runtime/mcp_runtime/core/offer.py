@@ -6,7 +6,8 @@ Source: 2025-11-25 basic/lifecycle, "Version Negotiation"; 2026-07-28 basic/vers
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from mcp_runtime.core.capabilities import declares
@@ -40,17 +41,17 @@ class Offer:
                 f"no such revision: {', '.join(unknown) or 'none given'}; known: {known}"
             )
 
-    @property
+    @cached_property
     def handshake(self) -> tuple[str, ...]:
         """Revisions that begin with `initialize`, newest first."""
         return self._of("handshake")
 
-    @property
+    @cached_property
     def per_request(self) -> tuple[str, ...]:
         """Revisions of which each request tells its own, newest first."""
         return self._of("per-request")
 
-    @property
+    @cached_property
     def newest_first(self) -> tuple[str, ...]:
         return self.per_request + self.handshake
 
@@ -60,16 +61,26 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOffer(Offer):
-    """`methods` are those beyond the protocol that the server answers."""
+    """`methods` are those beyond its capabilities that it answers; `hints` are for caches."""
 
     capabilities: latest.ServerCapabilities
     instructions: str | UnsetType = UNSET
     methods: frozenset[str] = frozenset()
+    hints: Mapping[str, Any] = field(
+        default_factory=lambda: {"ttl_ms": 0, "cache_scope": "private"}
+    )
 
-    @property
+    @cached_property
     def declared(self) -> Mapping[str, Any]:
+        """The capabilities as parsed JSON."""
         found: Mapping[str, Any] = latest.to_wire(self.capabilities)
         return found
+
+    @cached_property
+    def signature(self) -> bytes:
+        """The end of a result's JSON that names the server."""
+        info = latest.encode(self.info)
+        return b'"_meta":{"io.modelcontextprotocol/serverInfo":%b}}' % info
 
     def initialized(self, spoken: str) -> dict[str, Any]:
         """The result of `initialize` in the revision that is spoken from then on."""
@@ -82,14 +93,14 @@ class ServerOffer(Offer):
             told["instructions"] = self.instructions
         return _down("result", told, spoken)
 
-    def discovered(self, hints: Mapping[str, Any]) -> latest.DiscoverResult:
+    def discovered(self) -> latest.DiscoverResult:
         return latest.DiscoverResult(
             supported_versions=list(self.newest_first),
             capabilities=self.capabilities,
             instructions=self.instructions,
             meta=latest.ResultMetaObject(server_info=self.info),
             result_type="complete",
-            **hints,
+            **self.hints,
         )
 
 
@@ -100,8 +111,9 @@ class ClientOffer(Offer):
     capabilities: latest.ClientCapabilities
     roots_change: bool = False
 
-    @property
+    @cached_property
     def declared(self) -> Mapping[str, Any]:
+        """The capabilities as parsed JSON."""
         found: Mapping[str, Any] = latest.to_wire(self.capabilities)
         return found
 

@@ -21,7 +21,6 @@ from mcp_runtime.core.envelope import Id, Notification, Request
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
 from mcp_runtime.core.lifecycle import SERVER, State
 from mcp_runtime.core.offer import ServerOffer
-from mcp_runtime.core.pending import Patience, Sent
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.subscriptions import Subscriptions
 from mcp_runtime.core.tolerances import Tolerances
@@ -29,7 +28,7 @@ from mcp_runtime.errors import NotOffered, Refuse
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import Context, DecodeError, Method, StepError, latest, revision
 
-__all__ = ["LEVELS", "ServerSession"]
+__all__ = ["LEVELS", "ServerSession", "missing", "require_client"]
 
 LEVELS: Final = (
     "debug",
@@ -222,7 +221,7 @@ class ServerSession(Session):
 
     def _discover(self, frame: Request, terms: Terms) -> list[Event]:
         terms.crossing.read_params(frame.method, frame.params)
-        result = self.offer().discovered({"ttl_ms": 0, "cache_scope": "private"})
+        result = self.offer().discovered()
         body = terms.crossing.write_result(frame.method, result)
         return [Write(envelope.answer(frame.id, body))]
 
@@ -250,6 +249,17 @@ class ServerSession(Session):
         )
         data = self.notify("notifications/subscriptions/acknowledged", told, terms)
         return [Write(data)]
+
+    def _result(self, running: Running, result: Any) -> bytes:
+        """Each result of the per-request era names the server, unless its handler has its own say.
+
+        Source: 2026-07-28 basic/index, "_meta".
+        """
+        body = super()._result(running, result)
+        silent = getattr(result, "meta", UNSET) is UNSET
+        if running.terms.crossing.revision.era == "handshake" or not silent:
+            return body
+        return b"%b,%b" % (body[:-1], self.offer().signature)
 
     # ---- notifications
 
@@ -305,18 +315,6 @@ class ServerSession(Session):
             logger=UNSET if logger is None else logger,
         )
         return self.notify("notifications/message", params, terms)
-
-    def ask(
-        self,
-        method: str,
-        params: Any,
-        terms: Terms,
-        *,
-        now: float,
-        patience: Patience | None = None,
-    ) -> tuple[Sent, bytes]:
-        """A request to the client, where the revision has such. Raises as `call` does."""
-        return self.call(method, params, now=now, patience=patience)
 
     def end_subscriptions(self) -> list[bytes]:
         """Ends those of the client's streams that are open, in good order.

@@ -91,6 +91,8 @@ class Session(ABC):
         self.agreed: Terms | None = None
         self.pending = Pending()
         self.running: dict[Id, Running] = {}
+        self.watch: Callable[[bytes], object] | None = None
+        """Sees each message that arrives."""
         self._next_id = next_id
         self._lines = Lines(limits.line_bytes)
         self._on_frame: Final[dict[type, Callable[[Any, float], list[Event]]]] = {
@@ -114,6 +116,8 @@ class Session(ABC):
 
     def take(self, message: bytes, now: float) -> list[Event]:
         """What one message, without a line end, means."""
+        if self.watch is not None:
+            self.watch(message)
         batches = self.agreed is not None and self.agreed.crossing.revision.batches
         frame: Frame = envelope.read(message, batch=self.limits.batch if batches else 0)
         return self._on_frame[type(frame)](frame, now)
@@ -261,8 +265,10 @@ class Session(ABC):
         running = self.running.get(id)
         if running is None:
             return b""
-        body = running.terms.crossing.write_result(running.method, result)
-        return self._finish(id, envelope.answer(id, body))
+        return self._finish(id, envelope.answer(id, self._result(running, result)))
+
+    def _result(self, running: Running, result: Any) -> bytes:
+        return running.terms.crossing.write_result(running.method, result)
 
     def refuse(self, id: Id, code: int, message: str, data: Any = None) -> bytes:
         """`data` is parsed JSON; empty where nothing is to be sent, or not yet."""

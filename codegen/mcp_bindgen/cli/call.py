@@ -1,0 +1,158 @@
+"""`mcp-bindgen call`: asks a server what it has, or calls one of its tools."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any, Final
+
+import click
+
+from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.show import safe
+from mcp_bindgen.errors import InputError
+
+__all__ = ["command"]
+
+_END: Final = "--"
+
+
+@click.command("call", context_settings={"ignore_unknown_options": True})
+@click.option("--list", "list_", is_flag=True, help="Show what the server has.")
+@click.option("--revision", metavar="REVISION", multiple=True, help="Speak only this; repeatable.")
+@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds to wait.")
+@click.option("--trace", metavar="FILE", help="Write the wire to FILE, as JSON lines.")
+@click.option(
+    "--format", type=click.Choice(("text", "json")), default="text", help="How it is said."
+)
+@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND... [TOOL [JSON]]")
+def command(
+    list_: bool,
+    revision: tuple[str, ...],
+    timeout: float,
+    trace: str | None,
+    format: str,
+    words: tuple[str, ...],
+) -> int:
+    """Start a server, and call TOOL with JSON arguments, or list what it has.
+
+    The last words are the tool and its arguments, if those begin with `{`; with --list all words
+    are the server's command. Exit code 0: done; 1: the tool has failed; 2: it could not be asked.
+    """
+    started, tool, arguments = (words, "", {}) if list_ else _parted(words)
+    return asyncio.run(_ask(started, tool, arguments, revision, timeout, trace, format))
+
+
+def _parted(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any]]:
+    """The server's command, the tool, its arguments. Raises InputError."""
+    arguments: dict[str, Any] = {}
+    if words[-1].lstrip().startswith("{"):
+        arguments = _object(words[-1])
+        words = words[:-1]
+    if len(words) < 2:
+        remedy = "mcp-bindgen call -- python server.py add '{\"a\": 1}'"
+        raise InputError("a call has a command and a tool", remedy=f"For instance: {remedy}")
+    return words[:-1], words[-1], arguments
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the arguments are no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise InputError("the arguments are no JSON object")
+    return found  # pyright: ignore[reportUnknownVariableType]
+
+
+async def _ask(
+    started: tuple[str, ...],
+    tool: str,
+    arguments: dict[str, Any],
+    revisions: tuple[str, ...],
+    timeout: float,
+    trace: str | None,
+    format: str,
+) -> int:
+    from mcp_runtime.client import Client
+    from mcp_runtime.errors import SessionError
+    from mcp_runtime.trace import TraceFile
+
+    with ExitStack() as stack:
+        options: dict[str, Any] = {"revisions": revisions} if revisions else {}
+        if trace is not None:
+            options["trace"] = TraceFile(stack.enter_context(open(trace, "wb")))
+        try:
+            client = Client.stdio(started, timeout=timeout, **options)
+            async with client:
+                if tool:
+                    return _shown(await client.call_tool(tool, arguments), format)
+                return await _listed(client, format)
+        except (SessionError, ValueError) as error:
+            raise InputError(str(error)) from error
+
+
+def _shown(result: Any, format: str) -> int:
+    from mcp_runtime.revisions import latest
+
+    if format == "json":
+        click.echo(latest.encode(result).decode())
+    else:
+        for block in result.content:
+            click.echo(_block(block))
+    return FINDINGS if result.is_error is True else OK
+
+
+def _block(block: Any) -> str:
+    """Text as it is, anything else by its kind."""
+    text = getattr(block, "text", None)
+    if isinstance(text, str):
+        return "\n".join(safe(line) for line in text.split("\n"))
+    what = getattr(block, "mime_type", "") or getattr(block, "uri", "")
+    return f"[{block.type}{f' {what}' if isinstance(what, str) and what else ''}]"
+
+
+async def _listed(client: Any, format: str) -> int:
+    found = {kind: await _all(client, kind, ask) for kind, ask in _ASK.items()}
+    if format == "json":
+        from mcp_runtime.revisions import latest
+
+        told = {kind: [latest.to_wire(item) for item in items] for kind, items in found.items()}
+        click.echo(json.dumps({"revision": client.revision, **told}, ensure_ascii=False))
+        return OK
+    info: Mapping[str, Any] = client.server_info or {}
+    click.echo(safe(f"{info.get('name', '?')} {info.get('version', '')}, MCP {client.revision}"))
+    for kind, items in found.items():
+        for item in items:
+            click.echo(safe(f"  {kind[:-1]:<9} {_name(item)}{_described(item)}"))
+    return OK
+
+
+async def _all(client: Any, kind: str, ask: str) -> list[Any]:
+    """Nothing where the server does not offer that kind."""
+    offered = kind.removesuffix("templates") or "resources"
+    capability = "resources" if kind == "templates" else offered
+    if capability not in client.server_capabilities:
+        return []
+    found: list[Any] = await getattr(client, ask)()
+    return found
+
+
+_ASK: Final = {
+    "tools": "list_tools",
+    "resources": "list_resources",
+    "templates": "list_resource_templates",
+    "prompts": "list_prompts",
+}
+
+
+def _name(item: Any) -> str:
+    return str(getattr(item, "uri_template", None) or getattr(item, "uri", None) or item.name)
+
+
+def _described(item: Any) -> str:
+    text = item.description if isinstance(item.description, str) else ""
+    first = text.strip().partition("\n")[0]
+    return f": {first}" if first else ""

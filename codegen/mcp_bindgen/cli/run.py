@@ -1,0 +1,82 @@
+"""`mcp-bindgen run`: serves a server that is written in Python."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from importlib import import_module, util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from mcp_bindgen.cli import OK
+from mcp_bindgen.errors import InputError
+
+__all__ = ["command"]
+
+
+@click.command("run")
+@click.option("--trace", metavar="FILE", help="Write the wire to FILE, as JSON lines.")
+@click.argument("target", metavar="MODULE[:SERVER]")
+def command(trace: str | None, target: str) -> int:
+    """Serve SERVER of a module or a .py file on standard input and output.
+
+    Without a name the one server of the module is taken. What the program prints goes to stderr.
+    Exit code 0 when the client is gone; 2: there is no such server.
+    """
+    server = _server(target)
+    with ExitStack() as stack:
+        server.run(trace=_trace(stack, trace))
+    return OK
+
+
+def _server(target: str) -> Any:
+    """Raises InputError."""
+    from mcp_runtime.server import Server
+
+    name, _, attribute = target.partition(":") if not Path(target).exists() else (target, "", "")
+    module = _module(name)
+    if attribute:
+        found = getattr(module, attribute, None)
+        if not isinstance(found, Server):
+            raise InputError(f"{name} has no Server called {attribute!r}")
+        return found
+    servers: dict[str, Server] = {
+        key: value for key, value in vars(module).items() if isinstance(value, Server)
+    }
+    if len(servers) != 1:
+        has = f"has {', '.join(sorted(servers))}" if servers else "has no Server"
+        raise InputError(f"{name} {has}", remedy=f"Name one: {name}:SERVER.")
+    return next(iter(servers.values()))
+
+
+def _module(name: str) -> ModuleType:
+    path = Path(name)
+    try:
+        if path.suffix == ".py":
+            return _from_file(path)
+        sys.path.insert(0, "")
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise InputError(f"cannot import {name}: {error}") from error
+    except FileNotFoundError:
+        raise InputError(f"there is no file {name}") from None
+
+
+def _from_file(path: Path) -> ModuleType:
+    spec = util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path} is no Python file")
+    module = util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.absolute()))
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _trace(stack: ExitStack, file: str | None) -> Any:
+    from mcp_runtime.trace import TraceFile
+
+    return None if file is None else TraceFile(stack.enter_context(open(file, "wb")))

@@ -1,0 +1,549 @@
+"""A client: asks a server, and answers what the server asks of it.
+
+    async with Client.stdio([sys.executable, "server.py"]) as client:
+        result = await client.call_tool("forecast", {"city": "Oslo"})
+
+What is asked and answered is in the newest revision's models, whatever the server speaks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias, cast
+
+from msgspec import UNSET, structs
+
+from mcp_runtime.answering import Answering, Approve, OnElicit, OnSample, Roots
+from mcp_runtime.changes import Changes
+from mcp_runtime.connection import OnProgress, OnWire, Trace
+from mcp_runtime.core.client_session import ClientSession
+from mcp_runtime.core.events import Called, Notified, Opened, Terms
+from mcp_runtime.core.offer import ClientOffer
+from mcp_runtime.core.pending import Patience
+from mcp_runtime.errors import BadAnswer, Disconnected, NotApproved, NotOpen, TooMuch
+from mcp_runtime.io.wire import Wire
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.revisions import ALL, latest_calls
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.schemas import validate_schema
+
+if TYPE_CHECKING:
+    from mcp_runtime.server import Server
+
+__all__ = ["Client"]
+
+log: Final = logging.getLogger("mcp_runtime.client")
+OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
+
+
+class Opener(Protocol):
+    """Makes a wire to a server, which lives as long as what it entered on `stack`."""
+
+    async def __call__(self, stack: AsyncExitStack, limits: Limits) -> Wire: ...
+
+
+class Client:
+    """Of one server: `Client(server)` in this process, through real bytes, or `Client.stdio(…)`.
+
+    `on_sample`, `on_elicit` and `roots` serve what the server asks, and declare that they do;
+    `approve(method, params)` is asked before each of these, and before each call of a tool.
+    `timeout` is for each answer, in seconds; progress restarts it, up to `Limits.total`.
+    """
+
+    def __init__(
+        self,
+        server: Server | Opener,
+        *,
+        name: str = "mcp-bindgen",
+        version: str = "1",
+        revisions: Sequence[str] = ALL,
+        on_sample: OnSample | None = None,
+        sample_tools: bool = False,
+        on_elicit: OnElicit | None = None,
+        elicit_modes: Sequence[Literal["form", "url"]] = ("form",),
+        roots: Roots | None = None,
+        approve: Approve | None = None,
+        on_log: OnLog | None = None,
+        log_level: str | None = None,
+        timeout: float | None = None,
+        validate: bool = True,
+        limits: Limits = DEFAULT,
+        trace: Trace | None = None,
+    ) -> None:
+        self.limits = limits
+        self.answering = Answering(on_sample, on_elicit, roots, approve)
+        capabilities = self.answering.capabilities(sample_tools, elicit_modes)
+        self._offer = ClientOffer(
+            info=t.Implementation(name=name, version=version),
+            revisions=tuple(revisions),
+            capabilities=capabilities,
+            roots_change=roots is not None,
+        )
+        self._open: Opener = server if callable(server) else _in_memory(server)
+        self._approve = approve
+        self._on_log = on_log
+        self._log_level = log_level
+        self._timeout = limits.deadline if timeout is None else timeout
+        self._validate = validate
+        self._trace = trace
+        self._tokens = count(1)
+        self._stack = AsyncExitStack()
+        self._connection: ClientConnection | None = None
+        self._schemas: dict[str, Mapping[str, Any]] = {}
+
+    @classmethod
+    def stdio(
+        cls,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        stderr: Any = "inherit",
+        **options: Any,
+    ) -> Self:
+        """Starts `command` as a child process, without a shell; it ends with the client.
+
+        It gets few names of our environment, and `env`. Other `options` are those of the class.
+        """
+
+        async def open(stack: AsyncExitStack, limits: Limits) -> Wire:
+            from mcp_runtime.io.child import spawn
+
+            child = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=limits)
+            stack.push_async_callback(child.close)
+            return child
+
+        return cls(open, **options)
+
+    # ---- its life
+
+    async def __aenter__(self) -> Self:
+        """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
+        try:
+            wire = await self._open(self._stack, self.limits)
+            self._connection = connection = ClientConnection(self, wire)
+            connection.session.log_level = self._log_level
+            await connection.open()
+            if self._log_level is not None and self._has("logging/setLevel"):
+                await self.set_log_level(self._log_level)
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.end("the client was closed")
+        await self._stack.aclose()
+        if connection is not None:
+            await connection.finished()
+
+    @property
+    def connection(self) -> ClientConnection:
+        """Raises NotOpen."""
+        if self._connection is None:
+            raise NotOpen("the client is not open: use it in `async with`")
+        return self._connection
+
+    @property
+    def _terms(self) -> Terms:
+        terms = self.connection.session.agreed
+        if terms is None:
+            raise NotOpen("the session is not open")
+        return terms
+
+    @property
+    def revision(self) -> str:
+        """That both speak."""
+        return self._terms.crossing.revision.name
+
+    @property
+    def server_info(self) -> Mapping[str, Any] | None:
+        """As the server tells it, unverified: for display and logs, not for decisions."""
+        return self._terms.info
+
+    @property
+    def server_capabilities(self) -> Mapping[str, Any]:
+        return self._terms.capabilities
+
+    @property
+    def instructions(self) -> str | None:
+        return self.connection.session.instructions
+
+    @property
+    def forgiven(self) -> Mapping[str, int]:
+        """How often the server was forgiven a member, by its name."""
+        return self.connection.session.tolerances.counts
+
+    # ---- what a client asks
+
+    async def list_tools(self) -> list[t.Tool]:
+        """All of them, page by page."""
+        tools: list[t.Tool] = await self._all("tools/list", "tools")
+        self._schemas = {
+            tool.name: _schema(tool) for tool in tools if tool.output_schema is not UNSET
+        }
+        return tools
+
+    async def list_resources(self) -> list[t.Resource]:
+        """All of them, page by page."""
+        return await self._all("resources/list", "resources")
+
+    async def list_resource_templates(self) -> list[t.ResourceTemplate]:
+        """All of them, page by page."""
+        return await self._all("resources/templates/list", "resource_templates")
+
+    async def list_prompts(self) -> list[t.Prompt]:
+        """All of them, page by page."""
+        return await self._all("prompts/list", "prompts")
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> t.CallToolResult:
+        """A result that `is_error` is one too: it is for the model to read.
+
+        Raises Refused, BadAnswer (also for structured content that does not fit the schema which
+        the tool was listed with), TimedOut, NotApproved, Disconnected.
+        """
+        params = t.CallToolRequestParams(
+            name=name,
+            arguments=UNSET if arguments is None else dict(arguments),
+            meta=self._meta(on_progress),
+        )
+        if self._approve is not None and not await self._approve("tools/call", params):
+            raise NotApproved(f"the call of {name} was not approved")
+        result: t.CallToolResult = await self._insist(
+            "tools/call", params, timeout=timeout, on_progress=on_progress
+        )
+        await self._check(name, result)
+        return result
+
+    async def read_resource(
+        self, uri: str, *, timeout: float | None = None
+    ) -> list[t.TextResourceContents | t.BlobResourceContents]:
+        params = t.ReadResourceRequestParams(uri=uri, meta=self._meta())
+        result: t.ReadResourceResult = await self._insist("resources/read", params, timeout=timeout)
+        return result.contents
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> t.GetPromptResult:
+        params = t.GetPromptRequestParams(
+            name=name,
+            arguments=UNSET if arguments is None else dict(arguments),
+            meta=self._meta(),
+        )
+        result: t.GetPromptResult = await self._insist("prompts/get", params, timeout=timeout)
+        return result
+
+    async def complete(
+        self,
+        ref: t.PromptReference | t.ResourceTemplateReference,
+        argument: str,
+        value: str,
+        *,
+        chosen: Mapping[str, str] | None = None,
+    ) -> t.CompleteResultCompletion:
+        """Suggestions for an argument; `chosen` are the arguments that are decided already."""
+        context = t.CompleteRequestParamsContext(arguments=dict(chosen)) if chosen else UNSET
+        params = t.CompleteRequestParams(
+            ref=ref,
+            argument=t.CompleteRequestParamsArgument(name=argument, value=value),
+            context=context,
+            meta=self._meta(),
+        )
+        result: t.CompleteResult = await self.request("completion/complete", params)
+        return result.completion
+
+    async def ping(self) -> None:
+        """Raises NotOffered where the revision has none (from 2026-07-28 on)."""
+        await self.request("ping", UNSET)
+
+    async def set_log_level(self, level: str) -> None:
+        """Least level of the log messages that are wanted from now on."""
+        self.connection.session.log_level = level
+        if self._has("logging/setLevel"):
+            revision = self._terms.crossing.revision
+            params = revision.models.SetLevelRequestParams(level=level)
+            await self.request("logging/setLevel", params)
+
+    async def roots_changed(self) -> None:
+        """Tells the server to ask for the roots again, where the revision has that."""
+        if self._has("notifications/roots/list_changed"):
+            await self.connection.notify("notifications/roots/list_changed", UNSET)
+
+    @asynccontextmanager
+    async def listen(
+        self,
+        *,
+        tools: bool = False,
+        prompts: bool = False,
+        resources: bool = False,
+        uris: Sequence[str] = (),
+    ) -> AsyncGenerator[Changes]:
+        """Changes of the lists named, and of the resources with these URIs, while it is entered.
+
+        What the server does not tell of is not in `Changes.served`.
+        Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources.
+        """
+        wanted = t.SubscriptionFilter(
+            tools_list_changed=tools or UNSET,
+            prompts_list_changed=prompts or UNSET,
+            resources_list_changed=resources or UNSET,
+            resource_subscriptions=list(uris) or UNSET,
+        )
+        changes = Changes(wanted)
+        connection = self.connection
+        connection.listening.append(changes)
+        streams = self._has("subscriptions/listen")
+        try:
+            await (self._stream(changes) if streams else self._watch(uris, "subscribe"))
+            yield changes
+        finally:
+            connection.listening.remove(changes)
+            if streams and changes.id is not None:
+                connection.send(connection.session.cancel(changes.id, "no longer wanted"))
+            elif not streams and connection is self._connection:
+                await self._watch(uris, "unsubscribe")
+
+    async def _stream(self, changes: Changes) -> None:
+        connection = self.connection
+        params = t.SubscriptionsListenRequestParams(notifications=changes.wanted, meta=self._meta())
+        connection.start_listening(params, changes)
+        await asyncio.wait_for(changes.acknowledged.wait(), self._timeout)
+
+    async def _watch(self, uris: Sequence[str], verb: str) -> None:
+        models = self._terms.crossing.revision.models
+        make = (
+            models.SubscribeRequestParams
+            if verb == "subscribe"
+            else models.UnsubscribeRequestParams
+        )
+        for uri in uris:
+            await self.request(f"resources/{verb}", make(uri=uri))
+
+    @property
+    def calls(self) -> latest_calls.ClientCalls:
+        """Every method of the newest revision, typed; `params` need `meta=client.meta()`."""
+        return _Calls(self)
+
+    def meta(self) -> t.RequestMetaObject:
+        """What the params of a request have as `meta`."""
+        found: t.RequestMetaObject = self._meta()
+        return found
+
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Any:
+        """One request, as it is: a result may ask for input. Raises as `call_tool` does."""
+        token = None
+        if params is not UNSET and on_progress is not None:
+            token = params.meta.progress_token
+        patience = Patience(timeout or self._timeout, self.limits.total, progress_counts=True)
+        return await self.connection.request(
+            method, params, patience=patience, token=token, on_progress=on_progress
+        )
+
+    # ---- how it asks
+
+    def _has(self, method: str) -> bool:
+        return method in self._terms.crossing.revision.methods
+
+    def _meta(self, on_progress: OnProgress | None = None) -> Any:
+        token = None if on_progress is None else next(self._tokens)
+        return self.connection.session.meta(token=token)
+
+    async def _all(self, method: str, member: str) -> list[Any]:
+        """Of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
+        found: list[Any] = []
+        cursor: Any = UNSET
+        seen: set[str] = set()
+        for _ in range(self.limits.pages):
+            params = t.PaginatedRequestParams(cursor=cursor, meta=self._meta())
+            page = await self.request(method, params)
+            found += getattr(page, member)
+            cursor = page.next_cursor
+            if cursor is UNSET:
+                return found
+            if cursor in seen:
+                raise BadAnswer(f"{method}: the cursor {cursor[:80]!r} comes a second time")
+            seen.add(cursor)
+        raise TooMuch(f"{method}: over {self.limits.pages} pages (Limits.pages)")
+
+    async def _insist(
+        self,
+        method: str,
+        params: Any,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Any:
+        """Until the result asks for no more input. Source: 2026-07-28 basic/patterns/mrtr."""
+        first = params
+        for _ in range(self.limits.input_rounds):
+            result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
+            if not isinstance(result, t.InputRequiredResult):
+                return _complete(method, result)
+            responses = await self.answering.responses(result)
+            params = structs.replace(
+                first,
+                meta=self._meta(on_progress),
+                input_responses=responses,
+                request_state=result.request_state,
+            )
+        raise TooMuch(f"{method}: over {self.limits.input_rounds} rounds (Limits.input_rounds)")
+
+    async def _check(self, name: str, result: t.CallToolResult) -> None:
+        """Raises BadAnswer for structured content that is not what the tool's schema promises."""
+        if not self._validate or result.is_error is True:
+            return
+        schema = self._schemas.get(name)
+        if schema is None:
+            return
+        if result.structured_content is UNSET:
+            raise BadAnswer(f"{name}: no structured content, though the tool has an output schema")
+        fault = await asyncio.to_thread(validate_schema, schema, result.structured_content)
+        if fault is not None:
+            raise BadAnswer(f"{name}: structured content does not fit the output schema: {fault}")
+
+    def notified(self, event: Notified) -> None:
+        if event.method == "notifications/message" and self._on_log is not None:
+            self._on_log(event.params)
+
+
+class ClientConnection(OnWire):
+    """A client's side of a stream."""
+
+    session: ClientSession
+
+    def __init__(self, client: Client, wire: Wire) -> None:
+        self.client = client
+        self.listening: list[Changes] = []
+        session = ClientSession(
+            client._offer,  # pyright: ignore[reportPrivateUsage]
+            next_id=count(1).__next__,
+            limits=client.limits,
+        )
+        super().__init__(session, trace=client._trace)  # pyright: ignore[reportPrivateUsage]
+        self._opened: asyncio.Future[None] = self.loop.create_future()
+        self.attach(wire)
+
+    async def open(self) -> None:
+        """Raises NoCommonRevision, BadAnswer, Refused, TimedOut, Disconnected."""
+        self.send(self.session.open(self.loop.time()))
+        self._watch_pending()
+        await self._opened
+
+    def heed(self, events: Any) -> None:
+        super().heed(events)
+        if not self._opened.done():
+            self._watch_pending()
+            if self.session.failure is not None:
+                self._opened.set_exception(self.session.failure)
+
+    def _watch_pending(self) -> None:
+        if (due := self.session.pending.due) is not None:
+            self._watch_clock(due)
+
+    def _on_opened(self, event: Opened) -> None:
+        if not self._opened.done():
+            self._opened.set_result(None)
+
+    def ended(self) -> None:
+        super().ended()
+        if not self._opened.done():
+            why = "the server has ended before it said what it speaks"
+            self._opened.set_exception(Disconnected(why))
+        for changes in self.listening:
+            changes.end(Disconnected("the server is gone"))
+
+    def start_listening(self, params: Any, changes: Changes) -> None:
+        now = self.loop.time()
+        sent, data = self.session.call(
+            "subscriptions/listen", params, now=now, patience=Patience(inf)
+        )
+        changes.id = sent.id
+        waiting = self._wait(sent)
+        waiting.add_done_callback(lambda done: _closed(done, changes))
+        self.send(data)
+
+    async def _run(self, called: Called) -> Any:
+        return await self.client.answering.answer(called.method, self.read_params(called))
+
+    def _on_notified(self, event: Notified) -> None:
+        meta = getattr(event.params, "meta", UNSET)
+        id = getattr(meta, "subscription_id", UNSET)
+        for changes in self.listening:
+            if id is UNSET or id == changes.id:
+                changes.heed(event)
+        self.client.notified(event)
+
+
+def _closed(done: asyncio.Future[Any], changes: Changes) -> None:
+    error = None if done.cancelled() else done.exception()
+    changes.end(error if isinstance(error, Exception) else None)
+
+
+def _complete(method: str, result: Any) -> Any:
+    """Raises BadAnswer for a kind of result that is not known.
+
+    Source: 2026-07-28 basic/index, "Result Types".
+    """
+    if result.result_type != "complete":
+        raise BadAnswer(f"{method}: a result of type {str(result.result_type)[:80]!r}")
+    return result
+
+
+def _schema(tool: t.Tool) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", t.to_wire(tool.output_schema))
+
+
+def _in_memory(server: Server) -> Opener:
+    """The server in this process, through bytes."""
+
+    async def open(stack: AsyncExitStack, limits: Limits) -> Wire:
+        from mcp_runtime.io.memory import pair
+
+        ours, theirs = pair(limits)
+        await stack.enter_async_context(server.running())
+        served = asyncio.create_task(server.serve(theirs))
+
+        async def close() -> None:
+            await ours.close()
+            await served
+
+        stack.push_async_callback(close)
+        return ours
+
+    return open
+
+
+class _Calls(latest_calls.ClientCalls):
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def request(self, method: str, params: object) -> object:
+        return await self._client.request(method, params)
+
+    async def notify(self, method: str, params: object) -> None:
+        await self._client.connection.notify(method, UNSET if params is None else params)

@@ -1,0 +1,277 @@
+"""A session on the running event loop: who waits for an answer is woken, what is asked is run.
+
+Both roles and all transports share this; a transport says how a message is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Final, Literal, TypeAlias
+
+from mcp_runtime.core import codes
+from mcp_runtime.core.envelope import Id
+from mcp_runtime.core.events import (
+    Answered,
+    Called,
+    Event,
+    Failed,
+    GaveUp,
+    Ignored,
+    Notified,
+    Opened,
+    Progressed,
+    Write,
+)
+from mcp_runtime.core.pending import Patience, Sent
+from mcp_runtime.core.session import Session
+from mcp_runtime.errors import Refuse
+from mcp_runtime.io.wire import Wire
+from mcp_runtime.revisions import DecodeError, EncodeError, StepError
+
+__all__ = ["Connection", "OnProgress", "OnWire", "Trace"]
+
+_NEWLINE: Final = b"\n"
+
+log: Final = logging.getLogger("mcp_runtime")
+
+OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
+"""Takes progress, total and message."""
+Trace: TypeAlias = Callable[[Literal["received", "sent"], bytes], None]
+"""Sees each message."""
+
+
+class Connection(ABC):
+    """One peer, until it is gone."""
+
+    def __init__(self, session: Session, *, trace: Trace | None = None) -> None:
+        self.session = session
+        self.loop = asyncio.get_running_loop()
+        self.ignored = 0
+        """Messages that were dropped; the reason of each is logged at level debug."""
+        self._trace = trace
+        self._tasks: dict[Id, asyncio.Task[None]] = {}
+        self._loose: set[asyncio.Task[None]] = set()
+        self._waiting: dict[Id, asyncio.Future[Any]] = {}
+        self._progress: dict[Id, OnProgress] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = float("inf")
+        self._handle: Final[dict[type, Callable[[Any], None]]] = {
+            Write: self._on_write,
+            Called: self._on_called,
+            Answered: self._on_answered,
+            Failed: self._on_failed,
+            GaveUp: self._on_gave_up,
+            Progressed: self._on_progressed,
+            Notified: self._on_notified,
+            Opened: self._on_opened,
+            Ignored: self._on_ignored,
+        }
+        if trace is not None:
+            session.watch = lambda message: trace("received", message)
+
+    # ---- what a transport and a role fill in
+
+    @abstractmethod
+    def _write(self, data: bytes, about: Id | None) -> None:
+        """Sends one message; `about` is the peer's request that it belongs to."""
+
+    @abstractmethod
+    async def drain(self) -> None:
+        """Returns when there is room to send more."""
+
+    @abstractmethod
+    async def _run(self, called: Called) -> Any:
+        """The result of a request of the peer, a model."""
+
+    @abstractmethod
+    def _on_notified(self, event: Notified) -> None:
+        """A notification that is no part of the session's own work."""
+
+    def _on_opened(self, event: Opened) -> None:
+        log.debug("open: %s", event.terms.crossing.revision.name)
+
+    # ---- events
+
+    def heed(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._handle[type(event)](event)
+
+    def send(self, data: bytes, about: Id | None = None) -> None:
+        """Empty data is nothing to send."""
+        if data:
+            if self._trace is not None:
+                self._trace("sent", data)
+            self._write(data, about)
+
+    def _on_write(self, event: Write) -> None:
+        self.send(event.data)
+
+    def _on_called(self, event: Called) -> None:
+        self._tasks[event.id] = self.loop.create_task(self._serve(event))
+
+    def _on_answered(self, event: Answered) -> None:
+        self._settle(event.sent, lambda waiting: waiting.set_result(event.result))
+
+    def _on_failed(self, event: Failed) -> None:
+        self._settle(event.sent, lambda waiting: waiting.set_exception(event.error))
+
+    def _settle(self, sent: Sent, settle: Callable[[asyncio.Future[Any]], None]) -> None:
+        self._progress.pop(sent.id, None)
+        waiting = self._waiting.pop(sent.id, None)
+        if waiting is not None and not waiting.done():
+            settle(waiting)
+
+    def _on_gave_up(self, event: GaveUp) -> None:
+        task = self._tasks.pop(event.id, None)
+        if task is not None:
+            log.info("request %r was cancelled by the peer: %s", event.id, event.reason)
+            task.cancel()
+
+    def _on_progressed(self, event: Progressed) -> None:
+        told, params = self._progress.get(event.sent.id), event.params
+        if told is not None:
+            total = params.total if isinstance(params.total, int | float) else None
+            message = getattr(params, "message", None)
+            told(params.progress, total, message if isinstance(message, str) else None)
+
+    def _on_ignored(self, event: Ignored) -> None:
+        self.ignored += 1
+        log.debug("ignored: %s", event.why)
+
+    # ---- requests of the peer
+
+    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        """Runs a notification's handler; what it raises is logged."""
+        task = self.loop.create_task(_logged(work))
+        self._loose.add(task)
+        task.add_done_callback(self._loose.discard)
+
+    async def _serve(self, called: Called) -> None:
+        try:
+            self.send(await self._answer(called), called.id)
+        finally:
+            self._tasks.pop(called.id, None)
+
+    async def _answer(self, called: Called) -> bytes:
+        session, id = self.session, called.id
+        try:
+            return session.answer(id, await self._run(called))
+        except Refuse as refusal:
+            return session.refuse(id, refusal.code, refusal.message, refusal.data)
+        except (EncodeError, StepError) as error:
+            log.exception("%s: the result cannot be sent", called.method)
+            return session.refuse(id, codes.INTERNAL_ERROR, f"Internal error: {error}")
+        except Exception:
+            log.exception("%s failed", called.method)
+            return session.refuse(id, codes.INTERNAL_ERROR, "Internal error")
+
+    def read_params(self, called: Called) -> Any:
+        """Raises Refuse."""
+        try:
+            return called.terms.crossing.read_params(called.method, called.params)
+        except (DecodeError, StepError) as error:
+            raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+
+    # ---- requests of ours
+
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        *,
+        patience: Patience | None = None,
+        token: Id | None = None,
+        on_progress: OnProgress | None = None,
+        about: Id | None = None,
+    ) -> Any:
+        """The result, a model. A caller that is cancelled cancels the request.
+
+        Raises LocalError if it was never answered, PeerError for an error or a bad answer.
+        """
+        now = self.loop.time()
+        sent, data = self.session.call(method, params, now=now, patience=patience, token=token)
+        if on_progress is not None:
+            self._progress[sent.id] = on_progress
+        waiting = self._wait(sent)
+        self.send(data, about)
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            self.send(self.session.cancel(sent.id, "the caller has given up"), about)
+            raise
+        finally:
+            self._waiting.pop(sent.id, None)
+            self._progress.pop(sent.id, None)
+
+    async def notify(self, method: str, params: Any) -> None:
+        """Raises LocalError where it has no place."""
+        self.send(self.session.notify(method, params))
+        await self.drain()
+
+    def _wait(self, sent: Sent) -> asyncio.Future[Any]:
+        waiting = self._waiting[sent.id] = self.loop.create_future()
+        self._watch_clock(sent.due)
+        return waiting
+
+    def _watch_clock(self, due: float) -> None:
+        """Makes sure that what is due then is looked at."""
+        if due < self._due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._due = due
+            self._timer = self.loop.call_at(due, self._ring)
+
+    def _ring(self) -> None:
+        self._timer, self._due = None, float("inf")
+        self.heed(self.session.expired(self.loop.time()))
+        if (due := self.session.pending.due) is not None:
+            self._watch_clock(due)
+
+    # ---- the end
+
+    def end(self, why: str = "the peer is gone") -> None:
+        """What is in flight ends: tasks are cancelled, who waits gets Disconnected."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self.heed(self.session.lost(why))
+
+    async def finished(self) -> None:
+        """Returns when all that was worked on has ended."""
+        while left := [*self._tasks.values(), *self._loose]:
+            await asyncio.wait(left)
+
+
+class OnWire(Connection):
+    """On a stream of lines."""
+
+    wire: Wire
+    over: asyncio.Future[None]
+    """Done when the peer is gone."""
+
+    def attach(self, wire: Wire) -> None:
+        self.wire, self.over = wire, self.loop.create_future()
+        wire.start(self)
+
+    def received(self, chunk: bytes) -> None:
+        self.heed(self.session.receive(chunk, self.loop.time()))
+
+    def ended(self) -> None:
+        self.end()
+        if not self.over.done():
+            self.over.set_result(None)
+
+    def _write(self, data: bytes, about: Id | None) -> None:
+        self.wire.write(data + _NEWLINE)
+
+    async def drain(self) -> None:
+        await self.wire.drain()
+
+
+async def _logged(work: Coroutine[Any, Any, object]) -> None:
+    try:
+        await work
+    except Exception:
+        log.exception("the handler of a notification failed")

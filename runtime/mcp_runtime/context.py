@@ -1,0 +1,232 @@
+"""What a handler has of its request: who asks, and ways to tell and to ask that client.
+
+A question to the client (`elicit`, `sample`, `roots`) is a request of the server's up to
+2025-11-25. From 2026-07-28 on it is part of a result, and the handler is run again from its start
+when the answer is there; so a handler asks before it does what must not be done twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+
+from msgspec import UNSET
+
+from mcp_runtime import forms
+from mcp_runtime.core.envelope import Id
+from mcp_runtime.core.events import Called
+from mcp_runtime.core.inputs import Inputs
+from mcp_runtime.core.pending import Patience
+from mcp_runtime.core.rate import Bucket
+from mcp_runtime.core.server_session import missing, require_client
+from mcp_runtime.errors import NotOffered, Refuse
+from mcp_runtime.revisions import Era
+from mcp_runtime.revisions import latest as t
+
+if TYPE_CHECKING:
+    from mcp_runtime.server import Server
+    from mcp_runtime.serving import ServerConnection
+
+__all__ = ["Context", "Elicited", "InputNeeded"]
+
+Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+_T = TypeVar("_T")
+
+
+class InputNeeded(BaseException):
+    """Ends an attempt whose questions the client must answer first. Not for handlers to catch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elicited(Generic[_T]):
+    """What the user did with a question: `content` is there only where it was accepted."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: _T | None = None
+
+    @property
+    def accepted(self) -> bool:
+        return self.action == "accept"
+
+
+class Context:
+    """Of one request; its handler gets it by a parameter annotated with this class."""
+
+    def __init__(self, server: Server, connection: ServerConnection, called: Called) -> None:
+        self.server = server
+        self._connection = connection
+        self._called = called
+        self._progress_rate: Bucket | None = None
+        self.inputs: Inputs | None = None
+
+    # ---- who asks
+
+    @property
+    def request_id(self) -> Id:
+        return self._called.id
+
+    @property
+    def method(self) -> str:
+        return self._called.method
+
+    @property
+    def revision(self) -> str:
+        """That the client speaks."""
+        return self._called.terms.crossing.revision.name
+
+    @property
+    def era(self) -> Era:
+        """Whether a handshake told who the client is, or this request."""
+        return self._called.terms.crossing.revision.era
+
+    @property
+    def client_info(self) -> Mapping[str, Any] | None:
+        """As the client tells it, unverified: for display and logs, not for decisions."""
+        return self._called.terms.info
+
+    @property
+    def client_capabilities(self) -> Mapping[str, Any]:
+        return self._called.terms.capabilities
+
+    @property
+    def lifespan(self) -> Any:
+        """What the server's `lifespan` yielded."""
+        return self.server.state
+
+    # ---- telling
+
+    async def log(self, level: Level, data: Any, logger: str | None = None) -> None:
+        """Sends a log message, if the client wants that level; `data` is any JSON value."""
+        connection = self._connection
+        if connection.log_rate.take(connection.loop.time()):
+            sent = connection.server_session.log(self._called.terms, level, data, logger)
+            connection.send(sent, self._called.id)
+            await connection.drain()
+
+    async def debug(self, data: Any) -> None:
+        await self.log("debug", data)
+
+    async def info(self, data: Any) -> None:
+        await self.log("info", data)
+
+    async def warning(self, data: Any) -> None:
+        await self.log("warning", data)
+
+    async def error(self, data: Any) -> None:
+        await self.log("error", data)
+
+    async def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Sends how far the work is, if the client wants to know and it has grown."""
+        connection = self._connection
+        if self._progress_rate is None:
+            self._progress_rate = Bucket(connection.session.limits.progress_rate)
+        if progress == total or self._progress_rate.take(connection.loop.time()):
+            sent = connection.session.report(self._called.id, progress, total, message)
+            connection.send(sent, self._called.id)
+            await connection.drain()
+
+    # ---- asking
+
+    @overload
+    async def elicit(
+        self, message: str, form: type[_T], *, timeout: float | None = None
+    ) -> Elicited[_T]: ...
+    @overload
+    async def elicit(
+        self, message: str, form: Mapping[str, Any], *, timeout: float | None = None
+    ) -> Elicited[dict[str, Any]]: ...
+    async def elicit(self, message: str, form: Any, *, timeout: float | None = None) -> Any:
+        """Asks the user to fill in a form: a flat class of strings, numbers, booleans and choices.
+
+        Raises NotOffered if the client cannot, TypeError for a form that none could show, TimedOut.
+        Source: 2026-07-28 client/elicitation, "Form Mode".
+        """
+        shown = forms.form(form)
+        params = t.ElicitRequestFormParams(message=message, requested_schema=shown.schema)
+        answer = await self._ask(t.ElicitRequest(params=params), timeout)
+        if answer.action != "accept":
+            return Elicited[Any](answer.action)
+        return Elicited[Any]("accept", shown.read(answer.content))
+
+    async def elicit_url(
+        self, message: str, url: str, *, elicitation_id: str = "", timeout: float | None = None
+    ) -> Elicited[None]:
+        """Sends the user to a web page; the answer tells only that the user agreed to go.
+
+        Raises NotOffered, TimedOut. Source: 2026-07-28 client/elicitation, "URL Mode".
+        """
+        extra = {"elicitationId": elicitation_id} if elicitation_id else {}
+        params = t.ElicitRequestURLParams(message=message, url=url, extra_=extra)
+        answer = await self._ask(t.ElicitRequest(params=params), timeout)
+        return Elicited(answer.action)
+
+    async def sample(
+        self,
+        messages: str | Sequence[t.SamplingMessage],
+        *,
+        max_tokens: int,
+        system: str | None = None,
+        tools: Sequence[t.Tool] | None = None,
+        tool_choice: t.ToolChoice | None = None,
+        timeout: float | None = None,
+        **more: Any,
+    ) -> t.CreateMessageResult:
+        """Asks the client's language model; `more` are other members of the params, by their names.
+
+        Raises NotOffered, also for tools where the client takes none; Refused; TimedOut.
+        Source: 2026-07-28 client/sampling.
+        """
+        if isinstance(messages, str):
+            messages = [t.SamplingMessage(role="user", content=t.TextContent(text=messages))]
+        params = t.CreateMessageRequestParams(
+            messages=list(messages),
+            max_tokens=max_tokens,
+            system_prompt=UNSET if system is None else system,
+            tools=UNSET if tools is None else list(tools),
+            tool_choice=UNSET if tool_choice is None else tool_choice,
+            **more,
+        )
+        answer: t.CreateMessageResult = await self._ask(
+            t.CreateMessageRequest(params=params), timeout
+        )
+        return answer
+
+    async def roots(self, *, timeout: float | None = None) -> list[t.Root]:
+        """Where the client says it works. Raises NotOffered, Refused, TimedOut."""
+        answer: t.ListRootsResult = await self._ask(t.ListRootsRequest(), timeout)
+        return answer.roots
+
+    async def read(self, uri: str) -> list[t.TextResourceContents | t.BlobResourceContents]:
+        """The contents of a resource of this server. Raises Refuse for one that it has not."""
+        return await self.server.read(uri, self)
+
+    def wait(self, awaitable: Awaitable[_T]) -> _T:
+        """For handlers that are plain functions, which run in a thread: the awaited value."""
+
+        async def awaited() -> _T:
+            return await awaitable
+
+        return asyncio.run_coroutine_threadsafe(awaited(), self._connection.loop).result()
+
+    async def _ask(self, request: Any, timeout: float | None) -> Any:
+        terms, session = self._called.terms, self._connection.session
+        params = getattr(request, "params", UNSET)
+        try:
+            require_client(request.method, request.method.partition("/")[0], params, terms)
+        except NotOffered as error:
+            raise (error if self.inputs is None else missing(error)) from None
+        if self.era == "handshake":
+            patience = Patience(timeout or session.limits.total)
+            return await self._connection.request(
+                request.method, params, patience=patience, about=self._called.id
+            )
+        if self.inputs is None:
+            raise Refuse(-32603, f"{self.method} cannot ask the client")
+        answer = self.inputs.answer(self.inputs.key(request), request)
+        if answer is None:
+            raise InputNeeded(request.method)
+        return answer

@@ -1,0 +1,26 @@
+"""How fast something may happen: a bucket that fills with time."""
+
+from __future__ import annotations
+
+__all__ = ["Bucket"]
+
+
+class Bucket:
+    """Lets through `rate` a second in the mean, and as many at once. Times are in seconds."""
+
+    __slots__ = ("_at", "_full", "_rate", "_room")
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._full = max(rate, 1.0)
+        self._room = self._full
+        self._at: float | None = None
+
+    def take(self, now: float) -> bool:
+        if self._at is not None:
+            self._room = min(self._full, self._room + (now - self._at) * self._rate)
+        self._at = now
+        if self._room < 1:
+            return False
+        self._room -= 1
+        return True

@@ -1,0 +1,166 @@
+"""What a server offers, as it was registered: the model for lists, and the function behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from msgspec import UNSET
+
+from mcp_runtime.core import codes
+from mcp_runtime.errors import Refuse
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.signature import PromptSignature, Signature, TemplateSignature
+from mcp_runtime.uri import Template
+
+if TYPE_CHECKING:
+    from mcp_runtime.context import Context
+
+__all__ = ["Completer", "Prompt", "Registry", "Resource", "ResourceTemplate", "Tool", "or_unset"]
+
+_T = TypeVar("_T")
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+def or_unset(value: object) -> Any:
+    """What an argument says that was left out: the member is absent."""
+    return UNSET if value is None else value
+
+
+async def run(
+    function: Callable[..., Any],
+    is_async: bool,
+    context: str | None,
+    arguments: Mapping[str, Any],
+    ctx: Context,
+) -> Any:
+    """A handler's value; a plain function runs in a thread, off the loop."""
+    given = arguments if context is None else {**arguments, context: ctx}
+    if is_async:
+        return await function(**given)
+    value = await asyncio.to_thread(function, **given)
+    return await value if asyncio.iscoroutine(value) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    model: t.Tool
+    signature: Signature
+    function: Callable[..., Any]
+
+    async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
+        """Raises BadArguments, and what the function raises."""
+        read = self.signature.arguments(arguments)
+        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    model: t.Resource
+    signature: TemplateSignature
+    function: Callable[..., Any]
+
+    async def run(self, ctx: Context) -> Any:
+        return await run(self.function, self.signature.is_async, self.signature.context, {}, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceTemplate:
+    model: t.ResourceTemplate
+    template: Template
+    signature: TemplateSignature
+    function: Callable[..., Any]
+
+    async def run(self, values: Mapping[str, str], ctx: Context) -> Any:
+        """Raises BadArguments, and what the function raises."""
+        read = self.signature.read(values)
+        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    model: t.Prompt
+    signature: PromptSignature
+    function: Callable[..., Any]
+
+    async def run(self, arguments: Mapping[str, str], ctx: Context) -> Any:
+        """Raises BadArguments, and what the function raises."""
+        read = self.signature.read(arguments)
+        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class Completer:
+    """Suggests values of one argument; `parameters` are those that the function takes."""
+
+    function: Callable[..., Any]
+    is_async: bool
+    parameters: Mapping[str, str]
+
+    async def run(self, value: str, others: Mapping[str, str], ctx: Context) -> Any:
+        known = {"value": value, "arguments": others, "context": ctx}
+        given = {name: known[what] for name, what in self.parameters.items()}
+        return await run(self.function, self.is_async, None, given, ctx)
+
+
+class Registry(Generic[_T]):
+    """What was registered under names, in that order, and shown in pages.
+
+    A cursor names the last item of the page before, so it holds as long as that item does.
+    Source: 2025-11-25 server/utilities/pagination.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._items: dict[str, _T] = {}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[_T]:
+        return iter(list(self._items.values()))
+
+    def get(self, key: str) -> _T | None:
+        return self._items.get(key)
+
+    def add(self, key: str, item: _T) -> None:
+        """Raises ValueError for a name that is taken."""
+        if key in self._items:
+            raise ValueError(f"there is a {self.what} {key!r} already")
+        self._items[key] = item
+
+    def remove(self, key: str) -> None:
+        """Raises KeyError."""
+        del self._items[key]
+
+    def page(self, cursor: str | None, size: int) -> tuple[list[_T], Any]:
+        """Items, and the next cursor or UNSET. Raises Refuse for a cursor that is none of ours."""
+        keys = list(self._items)
+        start = 0 if cursor is None else self._after(cursor, keys)
+        shown = keys[start : start + size]
+        more = start + size < len(keys)
+        return [self._items[key] for key in shown], _cursor(shown[-1]) if more else UNSET
+
+    def _after(self, cursor: str, keys: list[str]) -> int:
+        try:
+            return keys.index(urlsafe_b64decode(cursor.encode("ascii")).decode()) + 1
+        except (Base64Error, ValueError):
+            why = f"Invalid params: no such cursor in the list of {self.what}s"
+            raise Refuse(codes.INVALID_PARAMS, why) from None
+
+
+def _cursor(key: str) -> str:
+    return urlsafe_b64encode(key.encode()).decode()
+
+
+def require_tool_name(name: str) -> str:
+    """Raises ValueError. Source: 2025-11-25 server/tools, "Tool Names"."""
+    if not _TOOL_NAME.fullmatch(name):
+        remedy = "1 to 128 of the characters A-Z a-z 0-9 _ - ."
+        raise ValueError(f"{name!r} is no name of a tool: {remedy}")
+    return name

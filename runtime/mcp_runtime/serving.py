@@ -1,0 +1,97 @@
+"""A server's side of a connection: requests go to its handlers, changes to who listens."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from mcp_runtime.connection import Connection, OnWire, Trace
+from mcp_runtime.context import Context, InputNeeded
+from mcp_runtime.core.events import Called, Notified
+from mcp_runtime.core.inputs import Inputs, Seal
+from mcp_runtime.core.rate import Bucket
+from mcp_runtime.core.server_session import ServerSession, missing
+from mcp_runtime.errors import NotOffered
+from mcp_runtime.io.wire import Wire
+
+if TYPE_CHECKING:
+    from mcp_runtime.server import Server
+
+__all__ = ["ServerConnection", "StreamConnection"]
+
+
+class ServerConnection(Connection):
+    """One client; a transport says how a message is sent."""
+
+    def __init__(self, server: Server, *, principal: str = "", trace: Trace | None = None) -> None:
+        self.server = server
+        self.principal = principal
+        self.server_session = ServerSession(
+            server.offer, next_id=count(1).__next__, limits=server.limits
+        )
+        self.log_rate = Bucket(server.limits.log_rate)
+        super().__init__(self.server_session, trace=trace)
+
+    async def _run(self, called: Called) -> Any:
+        params = self.read_params(called)
+        ctx = Context(self.server, self, called)
+        if self._may_ask(called, params):
+            return await self._attempt(called, params, ctx)
+        return await self.server.handle(called.method, params, ctx)
+
+    def _may_ask(self, called: Called, params: Any) -> bool:
+        """Whether the result may ask for input. Source: 2026-07-28 basic/patterns/mrtr."""
+        era = called.terms.crossing.revision.era
+        return era == "per-request" and hasattr(params, "input_responses")
+
+    async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
+        server = self.server
+        seal = Seal(
+            server.sealer, called.method, params, self.principal, time.time(), server.limits
+        )
+        ctx.inputs = Inputs.of(params, seal.open)
+        try:
+            return await server.handle(called.method, params, ctx)
+        except InputNeeded:
+            pass
+        except BaseExceptionGroup as group:
+            if group.split(InputNeeded)[1] is not None:
+                raise
+        except NotOffered as error:
+            raise missing(error) from None
+        return ctx.inputs.result(seal.seal)
+
+    def _on_notified(self, event: Notified) -> None:
+        self.server.notified(event.method, event.params, self)
+
+    def tell_changed(self, what: str) -> None:
+        for data in self.server_session.changed(what):
+            self.send(data)
+
+    def tell_updated(self, uri: str) -> None:
+        for data in self.server_session.updated(uri):
+            self.send(data)
+
+
+class StreamConnection(ServerConnection, OnWire):
+    """One client on a stream of lines."""
+
+    async def serve(self, wire: Wire) -> None:
+        """Until the client is gone; what is worked on then is cancelled."""
+        self.server.connections.add(self)
+        self.attach(wire)
+        try:
+            await self.over
+            await self.finished()
+        finally:
+            self.server.connections.discard(self)
+            if not self.over.done():
+                self.bid_farewell()
+            await wire.close()
+
+    def bid_farewell(self) -> None:
+        """Ends the streams of changes in good order, then everything else."""
+        for data in self.server_session.end_subscriptions():
+            self.send(data)
+        self.ended()
