@@ -11,7 +11,6 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import EllipsisType
 from typing import (
     Annotated,
     Any,
@@ -28,7 +27,7 @@ from typing import (
 import msgspec
 
 from mcp_runtime.revisions import is_json
-from mcp_runtime.values import BadResult, is_pydantic, to_json, to_text
+from mcp_runtime.values import BadResult, Step, excerpt, is_pydantic, place, to_json, to_text
 
 __all__ = [
     "Adapter",
@@ -38,7 +37,6 @@ __all__ = [
     "adapter",
     "arms_of",
     "bare",
-    "excerpt",
     "join",
     "mentions",
 ]
@@ -46,8 +44,6 @@ __all__ = [
 Schema: TypeAlias = dict[str, Any]
 
 _REF: Final = "#/$defs/{name}"
-_LONGEST: Final = 80
-"""Characters of a value that a message shows."""
 _MOST: Final = 20
 """Values of an enumeration that a message lists."""
 _FAULTS: Final = (msgspec.ValidationError, RecursionError, OverflowError, ValueError, TypeError)
@@ -155,7 +151,7 @@ class Native:
             return Misfit("$", "expected less nesting, found a value that is nested too deeply")
         said, key, path = _parts(str(error))
         steps = self._exact(_steps(path), str(error), value)
-        path = _path(steps)
+        path = place(steps)
         words = _worded(said, _found(value, steps), _schemas(self.schema, self.schema, steps))
         return Misfit(path, f"a key: {words}" if key else words)
 
@@ -193,8 +189,6 @@ class Native:
 _PARTS: Final = re.compile(r"(.*?)(?: - at (`key` in )?`(\$[^`]*)`)?", re.DOTALL)
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _ABSENT: Final = object()
-Step: TypeAlias = str | int | EllipsisType
-"""A name, an index, or any key of a mapping."""
 
 
 def _parts(text: str) -> tuple[str, bool, str]:
@@ -206,13 +200,6 @@ def _parts(text: str) -> tuple[str, bool, str]:
 
 def _steps(path: str) -> list[Step]:
     return [name or (... if index == "..." else int(index)) for name, index in _STEP.findall(path)]
-
-
-def _path(steps: list[Step]) -> str:
-    return "$" + "".join(
-        f".{step}" if isinstance(step, str) else "[...]" if step is ... else f"[{step}]"
-        for step in steps
-    )
 
 
 def _replaced(value: Any, steps: list[Step], by: Any) -> Any:
@@ -292,19 +279,6 @@ def _shown(value: Any, otherwise: str) -> str:
     return otherwise.strip() if value is _ABSENT else excerpt(value)
 
 
-def excerpt(value: Any) -> str:
-    """Parsed JSON in a message: short, and of one line."""
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "an array"
-    try:
-        text = to_text(value)
-    except BadResult:
-        text = ascii(value) if isinstance(value, str) else "a value that is not JSON"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
 # ---- by pydantic
 
 
@@ -349,8 +323,7 @@ def _pydantic(annotation: Any, *, output: bool) -> _Pydantic:
 def _first(error: Any) -> Misfit:
     """The first of pydantic's faults."""
     fault = error.errors(include_url=False, include_context=False)[0]
-    path = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in fault["loc"])
-    return Misfit(f"${path}", f"{fault['msg']}, found {excerpt(_as_json(fault['input']))}")
+    return Misfit(place(fault["loc"]), f"{fault['msg']}, found {excerpt(_as_json(fault['input']))}")
 
 
 def _as_json(value: Any) -> Any:

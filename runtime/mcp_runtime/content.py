@@ -6,6 +6,8 @@ from binascii import b2a_base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, get_args
 
+import msgspec
+
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.values import BadResult, to_json, to_text
 
@@ -102,14 +104,13 @@ def _base64(data: bytes) -> str:
 def tool_result(value: object, signature: Signature) -> t.CallToolResult | t.InputRequiredResult:
     """What a tool returned, as its result.
 
-    Results of `latest` pass. Raises BadResult if the structured content does not fit the
-    signature's output schema, or is missing, and for what is no content.
+    Results of `latest` pass, their structured content as JSON. Raises BadResult if that does not
+    fit the signature's output schema, or is missing, and for what is no content.
     """
     if isinstance(value, t.InputRequiredResult):
         return value
     if isinstance(value, t.CallToolResult):
-        _check(value, signature)
-        return value
+        return _checked(value, signature)
     if signature.output_schema is None:
         return t.CallToolResult(content=blocks(value), result_type="complete")
     structured = signature.structured(value)
@@ -117,13 +118,15 @@ def tool_result(value: object, signature: Signature) -> t.CallToolResult | t.Inp
     return t.CallToolResult(content=mirror, structured_content=structured, result_type="complete")
 
 
-def _check(result: t.CallToolResult, signature: Signature) -> None:
-    if result.is_error is True:
-        return
-    if result.structured_content is not t.UNSET:
-        signature.check(result.structured_content)
-    elif signature.output_schema is not None:
+def _checked(result: t.CallToolResult, signature: Signature) -> t.CallToolResult:
+    if result.structured_content is t.UNSET:
+        if signature.output_schema is None or result.is_error is True:
+            return result
         raise BadResult("$.structuredContent: expected what the output schema says, found none")
+    structured = to_json(result.structured_content)
+    if result.is_error is not True:
+        signature.check(structured)
+    return msgspec.structs.replace(result, structured_content=structured)
 
 
 def blocks(value: object) -> list[t.ContentBlock]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
-from mcp_runtime.adapters import excerpt
+from mcp_runtime.values import excerpt, place
 
 __all__ = ["BadSchema", "Check", "checker", "validate_schema"]
 
@@ -62,8 +62,7 @@ def checker(schema: Any) -> Check:
             return f"$: {_short(error)}"
         if fault is None:
             return None
-        path = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in fault.instance_path)
-        return f"${path}: {_short(fault.message)}"
+        return f"{place(fault.instance_path)}: {_short(fault.message)}"
 
     return check
 

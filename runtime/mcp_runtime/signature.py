@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from types import FrameType, NoneType
+from types import FrameType, GenericAlias, NoneType
 from typing import (
     Annotated,
     Any,
@@ -41,6 +40,7 @@ from mcp_runtime.adapters import (
 )
 from mcp_runtime.content import CONTENT
 from mcp_runtime.docstring import Docstring, read_docstring
+from mcp_runtime.revisions import is_json
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.values import BadResult, is_pydantic, to_json
 
@@ -198,8 +198,8 @@ class TemplateSignature:
         """
         found = self._given.read(given)
         for name, value in found.items():
-            if isinstance(value, float) and not math.isfinite(value):
-                raise BadArguments(f"$.{name}: expected a finite number, found {value}")
+            if not is_json(value):
+                raise BadArguments(f"$.{name}: expected a finite number, found another")
         return found
 
 
@@ -422,8 +422,12 @@ def _bounded(annotation: Any) -> Any:
     if get_origin(annotation) is not Annotated or bare(annotation) is not int:
         return annotation
     notes = annotation.__metadata__
-    if not any(isinstance(note, Header) for note in notes) or any(map(is_pydantic, notes)):
+    if not any(isinstance(note, Header) for note in notes):
         return annotation
+    if any(map(is_pydantic, notes)):
+        from pydantic import Field
+
+        return Annotated[(int, Field(ge=-_SAFE, le=_SAFE), *notes)]
     metas = [note for note in notes if isinstance(note, Meta)]
     if all(meta.ge is None and meta.gt is None for meta in metas):
         annotation = Annotated[annotation, Meta(ge=-_SAFE)]
@@ -581,7 +585,9 @@ def _promise(annotation: Any) -> Any:
     `Annotated[CallToolResult, T]` says T for what is in the result.
     """
     if bare(annotation) is t.CallToolResult and get_origin(annotation) is Annotated:
-        return next((note for note in annotation.__metadata__ if isinstance(note, type)), None)
+        return next(
+            (n for n in annotation.__metadata__ if isinstance(n, type | GenericAlias)), None
+        )
     arms = [arm for arm in arms_of(annotation) if bare(arm) is not t.InputRequiredResult]
     plain = [bare(arm) for arm in arms]
     if any(isinstance(each, TypeVar) or each in _UNSAID or _is_content(each) for each in plain):

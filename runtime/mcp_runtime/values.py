@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
-from typing import Any, Final, cast
+from types import EllipsisType
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
 from mcp_runtime.revisions import fault, is_json
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["BadResult", "is_pydantic", "to_json", "to_text"]
+__all__ = ["BadResult", "Step", "excerpt", "is_pydantic", "place", "to_json", "to_text"]
+
+Step: TypeAlias = str | int | EllipsisType
+"""A name, an index, or any key of a mapping."""
+
+_LONGEST: Final = 80
+"""Characters of a value that a message shows."""
 
 
 class BadResult(Exception):
@@ -52,7 +59,7 @@ def _with_lists(value: Any) -> Any:
     return [_with_lists(each) for each in value] if value.__class__ in (list, tuple) else value
 
 
-_PLAIN: Final = frozenset((str, bool, type(None)))
+_PLAIN: Final = frozenset((str, bool, int, type(None)))
 
 
 def _foreign(value: object) -> Any:
@@ -86,6 +93,37 @@ def to_text(value: Any) -> str:
         return str(_encode(value), "utf-8")
     except (ValueError, RecursionError, msgspec.MsgspecError):
         raise BadResult(str(fault(value))) from None
+
+
+# ---- in messages
+
+
+def excerpt(value: Any) -> str:
+    """Parsed JSON in a message: short, and of one line."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    try:
+        text = to_text(value)
+    except BadResult:
+        text = ascii(value) if isinstance(value, str) else "a value that is not JSON"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def place(steps: Iterable[Step]) -> str:
+    """`$.a[0]["b c"]`: short, and of one line, whatever the names are."""
+    return "$" + "".join(map(_step, steps))
+
+
+def _step(step: Step) -> str:
+    if isinstance(step, str):
+        is_plain = step.isascii() and step.isidentifier() and len(step) <= _LONGEST
+        return f".{step}" if is_plain else f"[{excerpt(step)}]"
+    return "[...]" if step is ... else f"[{step}]"
+
+
+# ---- whose types
 
 
 _PYDANTIC: Final = frozenset(("pydantic", "pydantic_core", "pydantic_extra_types"))

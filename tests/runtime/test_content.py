@@ -267,12 +267,16 @@ def test_a_result_passes_if_it_keeps_the_promise() -> None:
     good = result(structured_content={"result": 3})
     assert tool_result(asks, of(int)) is asks
     assert tool_result(failed, of(int)) is failed
-    assert tool_result(good, of(int)) is good
-    assert tool_result(good, of(str)) is good
+    assert tool_result(good, of(int)) == good
+    assert tool_result(good, of(str)) == good
+    made = tool_result(result(structured_content=Point(1)), of(Point))
+    assert made == result(structured_content={"x": 1, "y": []})
     with pytest.raises(BadResult, match="found none"):
         tool_result(result(), of(int))
     with pytest.raises(BadResult, match="expected int"):
         tool_result(result(structured_content={"result": "3"}), of(int))
+    with pytest.raises(BadResult, match=r"\$\.a: expected a finite number"):
+        tool_result(result(structured_content={"a": math.nan}), of(str))
 
 
 # ---- prompts

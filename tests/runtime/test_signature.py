@@ -24,9 +24,11 @@ from typing import (
     TypeVar,
 )
 
+import hypothesis
 import jsonschema_rs
 import pydantic
 import pytest
+from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
 from mcp_runtime.content import Image
@@ -412,6 +414,10 @@ def test_a_header_is_told_in_the_schema_and_bounds_integers() -> None:
         ("integer", "Count"),
     ]
     assert "$defs" not in signature.input_schema
+    checked = taking(Annotated[int, pydantic.Field(gt=0), Header("Count")])
+    for count in (2**53, 0):
+        with pytest.raises(BadArguments, match=r"\$\.value: Input should be "):
+            checked.arguments({"value": count})
     given = {"region": "r", "color": "red", "kind": "a", "is_on": True}
     assert signature.arguments(given | {"count": 2**53 - 1})["count"] == 2**53 - 1
     for count in (2**53, -1):
@@ -496,6 +502,40 @@ def test_what_does_not_fit_is_told_with_its_place(annotation: Any, given: Any, s
     assert str(bad.value).startswith(said)
 
 
+TYPES: Any = (
+    int, float, bool, str, Any, list[int], dict[str, bool], int | None, int | str, Point, Tree,
+    Options, Pair, Shape, Color, Literal["a", 1], list[Point] | None, Point | Options, Color | str,
+    Model, list[Model], Annotated[int, Meta(ge=0, lt=3)], Annotated[str, Meta(max_length=2)],
+    pydantic.PositiveInt, tuple[int, str], Annotated[list[str], Meta(min_length=1)],
+)  # fmt: skip
+SCALARS = st.none() | st.booleans() | st.integers(-3, 5) | st.sampled_from([0.5, -1.5])
+NAMES = st.sampled_from(["x", "y", "name", "below", "deep", "note", "type", "size", "count", "z"])
+TEXTS = st.sampled_from(["", "a", "abc", "red", "blue", "1", "true", "Shape"])
+JSON = st.recursive(
+    SCALARS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=6,
+)
+
+
+@functools.cache
+def judges(index: int) -> tuple[Signature, Any]:
+    signature = taking(TYPES[index])
+    return signature, jsonschema_rs.Draft202012Validator(signature.input_schema)
+
+
+@pytest.mark.parametrize("index", range(len(TYPES)), ids=[str(each) for each in TYPES])
+@hypothesis.given(value=JSON)
+def test_the_reader_takes_what_the_schema_takes(index: int, value: Any) -> None:
+    signature, validator = judges(index)
+    try:
+        signature.arguments({"value": value})
+        is_taken = True
+    except BadArguments:
+        is_taken = False
+    assert is_taken == validator.is_valid({"value": value})
+
+
 def test_missing_and_unknown_arguments_are_told() -> None:
     def tool(a: int, b: int = 0) -> None: ...
 
@@ -511,11 +551,33 @@ def test_hostile_arguments_are_bad_arguments_and_their_message_is_short() -> Non
         deep = {"name": "n", "below": [deep]}
     with pytest.raises(BadArguments, match="nested too deeply"):
         taking(Tree).arguments({"value": deep})
-    for given in ({"value": "x" * 10**6}, {"value": 1, "y" * 10**6: 2}, {"value": "\ud800"}):
+    long = "x\n" * 10**5
+    hostile: list[tuple[Any, Any]] = [
+        (int, {"value": long}),
+        (int, {"value": 1, long: 2}),
+        (int, {"value": "\ud800"}),
+        (dict[str, int], {"value": {long: "1"}}),
+        (dict[str, int], {"value": {"\ud800": "1"}}),
+        (dict[str, Model], {"value": {long: {"count": long}}}),
+        (Literal["a"], {"value": long}),
+        (Options, {"value": {"deep": long}}),
+    ]
+    for annotation, given in hostile:
         with pytest.raises(BadArguments) as bad:
-            taking(int).arguments(given)
+            taking(annotation).arguments(given)
+        assert "\n" not in str(bad.value)
         assert len(str(bad.value)) < 300
         str(bad.value).encode()
+
+
+def test_the_key_at_fault_is_found_among_many() -> None:
+    signature = taking(dict[str, dict[str, list[int]]])
+    given: dict[str, Any] = {f"k{i}": {"a": [], "b c": [1]} for i in range(1000)}
+    given["k700"]["b c"] = [1, "2"]
+    with pytest.raises(
+        BadArguments, match=r'^\$\.value\.k700\["b c"\]\[1\]: expected int, found "2"$'
+    ):
+        signature.arguments({"value": given})
 
 
 def test_a_default_of_pydantic_is_made_for_each_call() -> None:
@@ -659,6 +721,24 @@ def test_structured_content_made_by_hand_is_checked() -> None:
     for signature, wrong in ((wrapped, 1), (wrapped, {"result": "1"}), (plain, {}), (plain, 3)):
         with pytest.raises(BadResult):
             signature.check(wrong)
+
+
+@pytest.mark.parametrize(
+    "annotation", [int, list[int], Point, Tree, Options, Point | Options, Pair]
+)
+@hypothesis.given(value=JSON | st.builds(lambda value: {"result": value}, JSON))
+def test_the_check_takes_what_the_output_schema_takes(annotation: Any, value: Any) -> None:
+    signature = promised(annotation)
+    try:
+        signature.check(value)
+        is_taken = True
+    except BadResult:
+        is_taken = False
+    schema: Any = signature.output_schema
+    assert is_taken == jsonschema_rs.is_valid(schema, value)
+
+
+promised = functools.cache(returning)
 
 
 # ---- prompts
