@@ -129,7 +129,7 @@ class Client:
             self._connection = connection = ClientConnection(self, wire)
             connection.session.log_level = self._log_level
             await connection.open()
-            if self._log_level is not None and self._has("logging/setLevel"):
+            if self._log_level is not None and "logging" in self.server_capabilities:
                 await self.set_log_level(self._log_level)
         except BaseException:
             await self.__aexit__(None, None, None)
