@@ -148,9 +148,9 @@ class Context:
         shown = forms.form(form)
         params = t.ElicitRequestFormParams(message=message, requested_schema=shown.schema)
         answer = await self._ask(t.ElicitRequest(params=params), timeout)
-        if answer.action != "accept":
-            return Elicited[Any](answer.action)
-        return Elicited[Any]("accept", shown.read(answer.content))
+        content = shown.read(answer.content) if answer.action == "accept" else None
+        elicited: Elicited[Any] = Elicited(answer.action, content)
+        return elicited
 
     async def elicit_url(
         self, message: str, url: str, *, elicitation_id: str = "", timeout: float | None = None
