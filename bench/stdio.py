@@ -23,6 +23,7 @@ from bench.pairs import PAIRS, Row
 __all__ = ["stdio"]
 
 _HERE: Final = Path(__file__).parent / "servers"
+_OURS: Final = (sys.executable, str(_HERE / "ours.py"))
 _BARE: Final = (sys.executable, str(_HERE / "bare.py"))
 _CAT: Final = ("cat",)
 
@@ -48,6 +49,7 @@ _ERAS: Final[dict[str, tuple[bool, dict[str, Any]]]] = {
 }
 """Whether a session begins with a handshake, and what every call carries."""
 
+_UNITS: Final = {"memory": "B"}
 _BARS: Final = {"start to first answer": 4, "one at a time": 5, "32 in flight": 25, "memory": 2}
 
 
@@ -162,9 +164,10 @@ class Server:
 
 def _is_sum(answer: dict[str, Any]) -> bool:
     """Whether it is the answer to the call (or, from `cat`, the call)."""
-    result = answer.get("result", {})
-    said = result.get("content") == [{"type": "text", "text": "5"}] and not result.get("isError")
-    return said or answer.get("method") == "tools/call"
+    return (
+        answer.get("result", {}).get("structuredContent") == {"result": 5}
+        or answer.get("method") == "tools/call"
+    )
 
 
 def _start(command: Sequence[str], era: str) -> float:
@@ -198,7 +201,9 @@ def _medians(one: Callable[[], float], other: Callable[[], float]) -> tuple[floa
 def stdio() -> Iterator[Row]:
     """A typed `add(a, b)` over stdio beside `mcp`; for scale: a bare loop, and `cat`."""
     theirs = (peers.python(), str(_HERE / "theirs.py"))
+    for era in _ERAS:
+        for what, ours, peer in _measure(_OURS, theirs, era):
+            yield Row(f"{era}, {what}", ours, peer, _BARS[what], _UNITS.get(what, "s"))
     for name, command in {"a bare loop": _BARE, "cat": _CAT}.items():
         for what, ours, peer in _measure(command, theirs, "2026-07-28"):
-            unit = "B" if what == "memory" else "s"
-            yield Row(f"{name}, {what}", ours, peer, None, unit)
+            yield Row(f"{name}, {what}", ours, peer, None, _UNITS.get(what, "s"))

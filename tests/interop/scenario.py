@@ -36,8 +36,8 @@ __all__ = [
 HANDSHAKE: Final = "2025-11-25"
 PER_REQUEST: Final = "2026-07-28"
 PATIENCE: Final = 60
-PYTHON_PROGRAMS: Final = node.PROGRAMS.parent / "peers"
-TAP: Final = str(node.PROGRAMS.parent / "tap.py")
+HERE: Final = Path(__file__).parent
+TAP: Final = str(HERE / "tap.py")
 
 TOOLS: Final = ["add", "ask", "echo", "fail", "grow", "sample", "wait", "where", "work"]
 STEPS: Final = [[1, 3], [2, 3], [3, 3]]
@@ -64,6 +64,7 @@ class Server:
     revisions: tuple[str, ...]
     wraps_text: bool = False
     differs: dict[str, Any] = field(default_factory=dict)
+    differs_in_handshake: dict[str, Any] = field(default_factory=dict)
 
     def command(self) -> list[str]:
         return _command(self.name)
@@ -71,14 +72,17 @@ class Server:
 
 def _command(name: str, *arguments: str) -> list[str]:
     file = name.replace("-", "_")
+    if name.startswith("ours-"):
+        return [sys.executable, str(HERE / "ours" / f"{file}.py"), *arguments]
     if name.startswith("mcp-"):
-        return [python(), "-W", "ignore", str(PYTHON_PROGRAMS / f"{file}.py"), *arguments]
+        return [python(), "-W", "ignore", str(HERE / "peers" / f"{file}.py"), *arguments]
     return node.command(f"{file}.cjs", *arguments)
 
 
 CLIENTS: Final = {
     client.name: client
     for client in (
+        Client("ours-client", {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST}),
         Client("mcp-client", {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST}),
         # Progress that arrives in one piece with the answer is lost: it is told later than that.
         Client("sdk-client", {"legacy": HANDSHAKE}, drops_progress=True),
@@ -91,15 +95,29 @@ CLIENTS: Final = {
 }
 
 TOOL_ERROR: Final = "tool error"
+
+
+def _sum(result: int) -> list[Any]:
+    return [[f'{{"result":{result}}}'], {"result": result}]
+
+
 SERVERS: Final = {
     server.name: server
     for server in (
-        # It sends log messages without the capability, and then does not know the level's request.
+        # The text of structured content is its JSON.
+        Server(
+            "ours-server",
+            (HANDSHAKE, PER_REQUEST),
+            differs={"add": _sum(5), "again": _sum(2)},
+            differs_in_handshake={"missing": {"code": -32002}},
+        ),
+        # It sends log messages without the capability for them, so their level cannot be set.
         Server(
             "mcp-server",
             (HANDSHAKE, PER_REQUEST),
             wraps_text=True,
-            differs={"level": {"code": -32601}, "unknown": TOOL_ERROR},
+            differs={"unknown": TOOL_ERROR},
+            differs_in_handshake={"level": "refused"},
         ),
         Server("sdk-server", (HANDSHAKE,), differs={"unknown": TOOL_ERROR}),
         Server("v2-server", (HANDSHAKE, PER_REQUEST)),
@@ -144,7 +162,8 @@ def expected(server: Server, revision: str) -> dict[str, Any]:
         "again": [["2"], {"result": 2}],
         "grown": sorted([*TOOLS, "grown"]),
     }
-    return {name: server.differs.get(name, value) for name, value in everything.items()}
+    differs = server.differs | (server.differs_in_handshake if session else {})
+    return {name: differs.get(name, value) for name, value in everything.items()}
 
 
 def tapped(wire: Path, server: Sequence[str]) -> list[str]:

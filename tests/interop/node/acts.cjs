@@ -53,7 +53,7 @@ async function watch(client, { revision, meta }) {
   return names(client);
 }
 
-const done = (result) => (result.code === undefined ? "done" : result);
+const done = (result) => (result.code === undefined ? "done" : "refused");
 
 async function act(client, agreed) {
   const { revision, meta } = agreed;

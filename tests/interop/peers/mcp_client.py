@@ -67,8 +67,8 @@ async def tried(what: Awaitable[Any]) -> Any:
         return {"code": error.error.code}
 
 
-def done(result: Any) -> Any:
-    return result if isinstance(result, dict) else "done"
+def done(result: Any) -> str:
+    return "refused" if isinstance(result, dict) else "done"
 
 
 async def called(client: Client, tool: str, arguments: dict[str, Any], **more: Any) -> Any:
