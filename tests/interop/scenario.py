@@ -22,11 +22,10 @@ from tests.interop import node
 
 __all__ = [
     "CLIENTS",
-    "HANDSHAKE",
-    "PER_REQUEST",
     "SERVERS",
     "Client",
     "Server",
+    "agreed",
     "expected",
     "invalid",
     "seen",
@@ -46,11 +45,17 @@ WORDS: Final = "é\n\u2028😀"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client program. `modes` are what it can be asked for, and the revision it then asks for."""
+    """A client program, and what it tells otherwise than the others do.
+
+    `modes` are what it can be asked for, each with the revision that it wants then; one that is
+    called as a revision takes no other.
+    """
 
     name: str
     modes: dict[str, str]
     drops_progress: bool = False
+    differs: dict[str, Any] = field(default_factory=dict)
+    differs_unasked: dict[str, Any] = field(default_factory=dict)
 
     def command(self, mode: str, server: Sequence[str]) -> list[str]:
         return _command(self.name, mode, *server)
@@ -79,18 +84,17 @@ def _command(name: str, *arguments: str) -> list[str]:
     return node.command(f"{file}.cjs", *arguments)
 
 
+BOTH_ERAS: Final = {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST}
 CLIENTS: Final = {
     client.name: client
     for client in (
-        Client("ours-client", {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST}),
-        Client("mcp-client", {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST}),
+        Client("ours-client", BOTH_ERAS),
+        # In the one revision that it takes it asks the server nothing first, not even its name.
+        Client("mcp-client", BOTH_ERAS, differs_unasked={"server": None}),
         # Progress that arrives in one piece with the answer is lost: it is told later than that.
         Client("sdk-client", {"legacy": HANDSHAKE}, drops_progress=True),
-        Client(
-            "v2-client",
-            {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST},
-            drops_progress=True,
-        ),
+        # The older code for what is missing it tells as the newer one.
+        Client("v2-client", BOTH_ERAS, drops_progress=True, differs={"missing": {"code": -32602}}),
     )
 }
 
@@ -125,12 +129,21 @@ SERVERS: Final = {
 }
 
 
-def expected(server: Server, revision: str) -> dict[str, Any]:
+def agreed(client: Client, mode: str, server: Server) -> str | None:
+    """The revision that both speak; None if there is none."""
+    wanted = client.modes[mode]
+    if wanted in server.revisions:
+        return wanted
+    return None if mode == wanted else HANDSHAKE
+
+
+def expected(client: Client, mode: str, server: Server) -> dict[str, Any]:
     """What a client sees of a server when they have agreed on a revision."""
 
     def text(said: str) -> list[Any]:
         return [[said], {"result": said} if server.wraps_text else None]
 
+    revision = agreed(client, mode, server)
     session = {"level": "done", "ping": "done"} if revision == HANDSHAKE else {}
     everything = {
         "revision": revision,
@@ -163,6 +176,7 @@ def expected(server: Server, revision: str) -> dict[str, Any]:
         "grown": sorted([*TOOLS, "grown"]),
     }
     differs = server.differs | (server.differs_in_handshake if session else {})
+    differs |= client.differs | (client.differs_unasked if mode == revision else {})
     return {name: differs.get(name, value) for name, value in everything.items()}
 
 
