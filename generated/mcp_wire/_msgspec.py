@@ -9,6 +9,7 @@ The native decoder takes what declares all its members. What it refuses, and wha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -37,6 +38,7 @@ __all__ = [
     "decoder",
     "encoder",
     "keep",
+    "make",
     "refused",
     "write",
 ]
@@ -82,8 +84,52 @@ else:
     Extra.read = _unknown
 
 
+class Demanding(msgspec.StructMeta):
+    """Has a class refuse UNSET for a required member, which the native encoder would leave out.
+
+    It costs a fifth of a microsecond where a person makes a value; the decoder and the codecs know
+    what they found, and the encoder is not asked.
+    """
+
+    if not TYPE_CHECKING:
+
+        def __call__(cls, /, **members: Any) -> Any:
+            for value in members.values():
+                if value is UNSET:
+                    _demand(cls, members)
+                    break
+            return _make(cls, **members)
+
+
+_make: Final[Callable[..., Any]] = msgspec.StructMeta.__call__
+
+
+def make(cls: type[_T], members: dict[str, Json]) -> _T:
+    """An instance with these members; the checks were made."""
+    made: _T = _make(cls, **members)
+    return made
+
+
+@cache
+def _required(cls: type[Struct]) -> frozenset[str]:
+    return frozenset(f.name for f in msgspec.structs.fields(cls) if f.required)
+
+
+def _demand(cls: type[Struct], members: Mapping[str, Any]) -> None:
+    """Raises TypeError if a required member is UNSET."""
+    lacking = [name for name in _required(cls) if members.get(name) is UNSET]
+    if lacking:
+        names = ", ".join(sorted(lacking))
+        raise TypeError(f"{cls.__name__}() lacks keyword arguments: {names}")
+
+
 class Bare(
-    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+    Struct,
+    metaclass=Demanding,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
 ):
     """The base of models that keep no unknown members."""
 
@@ -106,6 +152,7 @@ class Open(Frozen):
     """
 
     __slots__ = ("wire_",)
+    _absent: ClassVar[object] = UNSET
     if TYPE_CHECKING:
         wire_: ClassVar[Json]  # an attribute of each object, but no argument
 
@@ -149,7 +196,7 @@ else:
         absent = EMPTY
 
         def read(self, wire: Json) -> Json:
-            return extras(wire, frozenset(self.wires)) or EMPTY
+            return extras(wire, frozenset(self.wires), None) or EMPTY
 
 
 def decoder(

@@ -9,7 +9,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -20,21 +19,26 @@ from pydantic_core import (
     CoreSchema,
     PydanticSerializationError,
     SchemaSerializer,
+    core_schema,
 )
 
 from ._wire import (
     EMPTY,
+    GIVEN,
+    MAX_DIGITS,
     UNSET,
     DecodeError,
     EncodeError,
     Json,
     Unset,
     check_depth,
+    check_json,
     dump,
     fault,
     is_json,
     parse,
     set_,
+    unending,
 )
 
 __all__ = ["ORDERED", "Maybe", "Model", "Number", "Ordered", "Value"]
@@ -57,12 +61,22 @@ class Ordered:
 ORDERED: Final = Ordered()
 
 
+class Finite:
+    """Has numbers be finite in any JSON that is read from text.
+
+    Of what is no text `from_wire` has its own look, and writers find out what cannot be written.
+    """
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: Callable[[object], CoreSchema]
+    ) -> CoreSchema:
+        schema = handler(source)
+        checked = core_schema.no_info_after_validator_function(_finite, schema)
+        return core_schema.json_or_python_schema(checked, schema)
+
+
 def _finite(value: Json) -> Json:
-    try:
-        finite = is_json(value)
-    except RecursionError:
-        raise ValueError("nesting without end") from None
-    if not finite:
+    if not is_json(value):
         raise ValueError("a number beyond a double")
     return value
 
@@ -80,10 +94,10 @@ else:
             return item
 
     Number = Annotated[int | float, ORDERED]
-    Value = Annotated[Any, AfterValidator(_finite)]
+    Value = Annotated[Any, Finite()]
 
 
-class Model(BaseModel):
+class Model(BaseModel, frozen=True):
     """The base of the models.
 
     `const_` holds what the class sets by itself, by wire name. Unknown members of the wire are in
@@ -92,7 +106,6 @@ class Model(BaseModel):
 
     model_config = ConfigDict(
         strict=True,
-        frozen=True,
         extra="allow",
         validate_by_alias=True,
         validate_by_name=True,
@@ -191,13 +204,15 @@ def read_text(T: Any, data: Any, explain: Callable[[Any, Json], object]) -> Any:
 def read_object(T: Any, obj: Json, explain: Callable[[Any, Json], object]) -> Any:
     """The value of type `T` in parsed JSON."""
     try:
-        return validator(T).validate_python(obj, by_alias=True, by_name=False)
-    except ValidationError as error:
+        made = validator(T).validate_python(obj, by_alias=True, by_name=False)
+        check_json(obj, GIVEN)
+        return made
+    except (ValidationError, DecodeError) as error:
         raise _fault(error, T, obj, explain) from None
 
 
 def _fault(
-    error: ValidationError, T: Any, obj: Json, explain: Callable[[Any, Json], object]
+    error: ValueError, T: Any, obj: Json, explain: Callable[[Any, Json], object]
 ) -> DecodeError:
     try:
         explain(T, obj)
@@ -225,13 +240,32 @@ def write_text(value: object) -> bytes:
         )
     except (PydanticSerializationError, UnicodeError, ValueError):
         raise fault(write_object(value)) from None
-    if (b"I" in text or b"N" in text) and (b"Infinity" in text or b"NaN" in text):
-        return dump(write_object(value))
-    return text
+    return dump(write_object(value)) if _is_doubtful(text) else text
+
+
+def _is_doubtful(text: bytes) -> bool:
+    """Whether a text may hold what JSON has no form for, and pydantic has one."""
+    if (b"N" in text or b"I" in text) and any(word in text for word in _NO_JSON):
+        return True
+    return len(text) > MAX_DIGITS and _LONG in text.translate(_ONE_DIGIT)
+
+
+_NO_JSON: Final = (b"NaN", b"Infinity", b'"UNSET"')
+_LONG: Final = b"0" * (MAX_DIGITS + 1)
+_ONE_DIGIT: Final = bytes.maketrans(b"123456789", b"000000000")
 
 
 def write_object(value: Any) -> Json:
     """Parsed JSON, with every model in it written."""
+    try:
+        return _written(value)
+    except (RecursionError, PydanticSerializationError, ValueError) as error:
+        if isinstance(error, EncodeError):
+            raise
+        raise unending() from None
+
+
+def _written(value: Any) -> Json:
     if isinstance(value, Model):
         serializer: SchemaSerializer = value.__pydantic_serializer__
         return serializer.to_python(
@@ -242,9 +276,9 @@ def write_object(value: Any) -> Json:
             serialize_as_any=True,
         )
     if value.__class__ in (list, tuple):
-        return [write_object(item) for item in value]
+        return [_written(item) for item in value]
     if value.__class__ is dict:
-        return {key: write_object(item) for key, item in value.items()}
+        return {key: _written(item) for key, item in value.items()}
     if value.__class__ in (str, int, float, bool, type(None)):
         return value
     raise EncodeError("$", "a value of a generated type or JSON", type(value).__name__)

@@ -83,11 +83,17 @@ EMPTY: Final[Mapping[str, Any]] = Empty()
 MAX_DEPTH: Final = 128
 """How deep JSON may nest."""
 
+MAX_DIGITS: Final = 4300
+"""How long an integer may be."""
+
 Json: TypeAlias = Any
 """A parsed JSON value: dict, list, str, int, float, bool or None."""
 
 At: TypeAlias = "tuple[At, str | int] | None"
 """A place in a document: the place around it, and a name or an index there; None for the whole."""
+
+GIVEN: Final[At] = (None, "")
+"""The whole of what came as Python values: it may be no JSON, as what is parsed from text always is."""
 
 
 class WireError(ValueError):
@@ -113,8 +119,12 @@ class EncodeError(WireError):
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Frozen:
-    """Values made by keyword, that cannot be changed, compared and printed by member."""
+    """Values made by keyword, that cannot be changed, compared and printed by member.
 
+    An instance holds the members that are there; the others it reads from its class.
+    """
+
+    _absent: ClassVar[object] = UNSET
     _order: ClassVar[tuple[str, ...]] = ()
     _names: ClassVar[frozenset[str]] = frozenset()
     _required: ClassVar[frozenset[str]] = frozenset()
@@ -131,9 +141,10 @@ class Frozen:
     if not TYPE_CHECKING:
 
         def __init__(self, /, **members: Any) -> None:
-            if not (self._required <= members.keys() <= self._names):
-                raise self._refusal(members)
-            _set(self, "__dict__", members)
+            given = {k: v for k, v in members.items() if v is not self._absent}
+            if not (self._required <= given.keys() and members.keys() <= self._names):
+                raise self._refusal(given, members)
+            fill(self, given)
 
         def __setattr__(self, name: str, value: object) -> None:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -141,12 +152,14 @@ class Frozen:
         def __delattr__(self, name: str) -> None:
             raise FrozenInstanceError(f"cannot delete field {name!r}")
 
-    def _refusal(self, members: Mapping[str, Any]) -> TypeError:
+    def _refusal(
+        self, given: Mapping[str, Any], members: Mapping[str, Any]
+    ) -> TypeError:
         name = type(self).__name__
         unknown = ", ".join(sorted(members.keys() - self._names))
         if unknown:
             return TypeError(f"{name}() got an unexpected keyword argument: {unknown}")
-        missing = ", ".join(sorted(self._required - members.keys()))
+        missing = ", ".join(sorted(self._required - given.keys()))
         return TypeError(f"{name}() lacks keyword arguments: {missing}")
 
     def _values(self) -> tuple[Any, ...]:
@@ -247,7 +260,7 @@ def kind(value: object) -> str:
 def path(at: At) -> str:
     """`$.content[0].text`; names that are no identifiers in brackets."""
     steps: list[str] = []
-    while at is not None:
+    while at is not None and at is not GIVEN:
         at, step = at
         if isinstance(step, int):
             steps.append(f"[{step}]")
@@ -294,14 +307,20 @@ def read_null(x: Json, at: At) -> Json:
 
 
 def read_object(x: Json, at: At) -> Json:
+    """An object of any JSON."""
     if x.__class__ is not dict:
         raise wrong(at, "object", x)
+    if x:
+        check_given(x, at)
     return x
 
 
-def read_any(x: Json, at: At) -> Json:
-    if x is UNSET:
-        raise wrong(at, "a value", x)
+def read_json(x: Json, at: At) -> Json:
+    """Any JSON."""
+    if x.__class__ not in _LEAVES:
+        if KINDS.get(x.__class__) == "nothing":
+            raise wrong(at, "a value", x)
+        check_given(x, at)
     return x
 
 
@@ -320,10 +339,19 @@ def read_strings(x: Json, at: At) -> Json:
     return x
 
 
+def read_literals(literals: tuple[str, ...], x: Json, at: At) -> Json:
+    if x.__class__ is not list:
+        raise wrong(at, "array", x)
+    for i, item in enumerate(x):
+        if item not in literals:
+            raise wrong((at, i), " | ".join(map(json.dumps, literals)), item)
+    return x
+
+
 def read_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
     if x.__class__ is not dict:
         raise wrong(at, "object", x)
-    return {key: read(item, (at, key)) for key, item in x.items()}
+    return {_name(key, at): read(item, (at, key)) for key, item in x.items()}
 
 
 def check_array(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
@@ -340,17 +368,19 @@ def check_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
     if x.__class__ is not dict:
         raise wrong(at, "object", x)
     for key, item in x.items():
-        read(item, (at, key))
+        read(item, (at, _name(key, at)))
     return x
 
 
 def check_objects(x: Json, at: At) -> Json:
-    """An object of objects."""
+    """An object of objects of any JSON."""
     if x.__class__ is not dict:
         raise wrong(at, "object", x)
     for key, item in x.items():
         if item.__class__ is not dict:
-            raise wrong((at, key), "object", item)
+            raise wrong((at, _name(key, at)), "object", item)
+    if x:
+        check_given(x, at)
     return x
 
 
@@ -362,40 +392,85 @@ def read_tuple(
 ) -> Json:
     """A reader for each place, then `rest` for all others."""
     return [
-        (reads[i] if i < len(reads) else rest or read_any)(item, (at, i))
+        (reads[i] if i < len(reads) else rest or read_json)(item, (at, i))
         for i, item in enumerate(x)
     ]
 
 
-def extras(x: Mapping[str, Json], known: frozenset[str]) -> dict[str, Json]:
+def extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> dict[str, Json]:
     """The members that a type does not declare."""
-    return {key: x[key] for key in x if key not in known}
+    found = {key: x[key] for key in x if key not in known}
+    check_given(found, at)
+    return found
 
 
 def no_extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> NoReturn:
     """Refuses the first member that a type does not declare."""
     for key, value in x.items():
         if key not in known:
-            raise wrong((at, key), "no such member", value)
+            raise wrong((at, _name(key, at)), "no such member", value)
     raise AssertionError("a member was counted that is not there")
 
 
+def _name(key: Json, at: At) -> str:
+    if key.__class__ is not str:
+        raise wrong(at, "a name that is text", key)
+    return str(key)
+
+
+_LEAVES: Final = frozenset((str, int, bool, type(None)))
+
+
+def check_given(x: Json, at: At) -> None:
+    """Raises DecodeError for what is no JSON; what was parsed from text is, and is not looked at."""
+    around, room = at, MAX_DEPTH
+    while around is not None:
+        if around is GIVEN:
+            check_json(x, at, room)
+            return
+        around, room = around[0], room - 1
+
+
+def check_json(x: Json, at: At, room: int = MAX_DEPTH) -> None:
+    """Raises DecodeError for what is no JSON, or has more than `room` levels."""
+    if not room and (x.__class__ is dict or x.__class__ is list):
+        raise too_deep()
+    if x.__class__ is dict:
+        for key, item in x.items():
+            if key.__class__ is not str or not (key.isascii() or _is_text(key)):
+                raise wrong(at, "a name that is text", key)
+            if item.__class__ not in _LEAVES:
+                check_json(item, (at, key), room - 1)
+    elif x.__class__ is list:
+        for i, item in enumerate(x):
+            if item.__class__ not in _LEAVES:
+                check_json(item, (at, i), room - 1)
+    elif x.__class__ not in _LEAVES and not is_number(x):
+        raise wrong(at, "a JSON value", x)
+
+
+def too_deep() -> DecodeError:
+    return DecodeError("$", f"JSON nested up to {MAX_DEPTH}", "deeper nesting")
+
+
 new = object.__new__
-_set = object.__setattr__
-
-
-def build(cls: type[_T], members: dict[str, Json]) -> _T:
-    """An instance with these attributes; the checks were made."""
-    made = new(cls)
-    _set(made, "__dict__", members)
-    return made
+_attributes: Final = Frozen.__dict__["__dict__"]
+fill: Final[Callable[[object, dict[str, Json]], None]] = _attributes.__set__
+"""Sets the members of a new instance, all at once."""
 
 
 # ---- writing
 
 
+def write_values(
+    writers: Mapping[type[Any], Callable[[Any], Json]], x: Iterable[Any]
+) -> list[Json]:
+    """As write_array, for values of several classes."""
+    return [writers[item.__class__](item) for item in x]
+
+
 def write_array(write: Callable[[Any], Json], x: Iterable[Any]) -> list[Json]:
-    return [write(item) for item in x]
+    return list(map(write, x))
 
 
 def write_map(write: Callable[[Any], Json], x: Mapping[str, Json]) -> dict[str, Json]:
@@ -451,7 +526,6 @@ def plain_writers(
 
 _STRING = _pattern(rb'"[^"]*"')
 _INFINITE: Final = frozenset((float("inf"), float("-inf")))
-_MAX_DIGITS: Final = 4300
 
 
 def _float(text: str) -> float:
@@ -462,8 +536,8 @@ def _float(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    if len(text) > 18 and len(text.lstrip("-")) > _MAX_DIGITS:
-        raise DecodeError("$", "JSON", f"an integer over {_MAX_DIGITS} digits")
+    if len(text.lstrip("-")) > MAX_DIGITS:
+        raise DecodeError("$", "JSON", f"an integer over {MAX_DIGITS} digits")
     return int(text)
 
 
@@ -471,9 +545,31 @@ def _constant(text: str) -> NoReturn:
     raise DecodeError("$", "JSON", text)
 
 
-_decode: Final = json.JSONDecoder(
+def _scanner(**how: Any) -> Callable[[str, int], tuple[Json, int]]:
+    """Reads one value at a place of a text; the value, and where it ends."""
+    decoder: Any = json.JSONDecoder(**how)
+    scan: Callable[[str, int], tuple[Json, int]] = decoder.scan_once
+    return scan
+
+
+_scan: Final = _scanner(parse_float=_float, parse_constant=_constant)
+_scan_long: Final = _scanner(
     parse_float=_float, parse_int=_integer, parse_constant=_constant
-).decode
+)
+_SPACE: Final = " \t\n\r"
+
+
+def _decode(text: str) -> Json:
+    """One JSON value, and nothing but white space around it."""
+    text = text.strip(_SPACE)
+    scan = _scan if len(text) <= MAX_DIGITS else _scan_long
+    try:
+        value, end = scan(text, 0)
+    except StopIteration as error:
+        raise ValueError(f"no value at {error.value}") from None
+    if end != len(text):
+        raise ValueError(f"more after the value, at {end}")
+    return value
 
 
 def parse(data: bytes | bytearray | memoryview | str) -> Any:
@@ -508,7 +604,7 @@ def _check_surrogates(value: Any, text: str) -> None:
 def check_depth(data: bytes | bytearray | memoryview | str) -> None:
     """Raises DecodeError if brackets outside strings nest deeper than MAX_DEPTH."""
     if is_deep(data):
-        raise DecodeError("$", f"JSON nested up to {MAX_DEPTH}", "deeper nesting")
+        raise too_deep()
 
 
 def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
@@ -575,6 +671,10 @@ def is_json(value: Json) -> bool:
     return True
 
 
+def unending() -> EncodeError:
+    return EncodeError("$", "JSON that ends", "deeper nesting")
+
+
 def fault(value: Any) -> EncodeError:
     """Where a value is not JSON."""
     found = _fault(value, None, 0)
@@ -590,7 +690,7 @@ def _fault(value: Json, at: At, depth: int) -> EncodeError | None:
         return None
     if isinstance(value, int):
         return _unless(
-            _is_short(value), at, f"at most {_MAX_DIGITS} digits", "a longer integer"
+            _is_short(value), at, f"at most {MAX_DIGITS} digits", "a longer integer"
         )
     if isinstance(value, float):
         return _unless(value - value == 0, at, "a finite number", str(value))
@@ -622,4 +722,4 @@ def _is_text(value: str) -> bool:
 
 
 def _is_short(value: int) -> bool:
-    return value.bit_length() < 14_000 or len(f"{value:x}") * 1.2042 < _MAX_DIGITS
+    return value.bit_length() < 14_000 or len(f"{value:x}") * 1.2042 < MAX_DIGITS

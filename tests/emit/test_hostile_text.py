@@ -33,7 +33,7 @@ HOSTILE: Final = (
     " leading and trailing ",
 )
 NAMES: Final = sorted(
-    {*RESERVED_MEMBERS, "o", "at", "n", "get", "x", "extra", "build", "wrong", "merge"}
+    {*RESERVED_MEMBERS, "o", "at", "get", "x", "held", "made", "fill", "wrong", "merge"}
     | {"__class__", "__init__", "__dict__", "_private", "a-b", "1st", "const_", "match", "type"}
     | {"read_string", "is_number", "DecodeError", "faults", "fault", "UNSET", "value", "wire_"}
 )
@@ -76,7 +76,8 @@ def shape(files: dict[str, str]) -> Iterator[tuple[str, str]]:
         for node in ast.walk(ast.parse(text)):
             yield "node", type(node).__name__
             if isinstance(node, ast.Call):
-                yield "call", ast.unparse(node.func)
+                called = node.func.value if isinstance(node.func, ast.Subscript) else node.func
+                yield "call", ast.unparse(called)
             if isinstance(node, ast.ImportFrom):
                 yield "import", f"{'.' * node.level}{node.module or ''}"
             if isinstance(node, ast.Import):

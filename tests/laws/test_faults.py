@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 
+from mcp_wire._wire import UNSET, EncodeError
 from tests.laws.instances import JSON
 from tests.laws.voices import FLAVOURS, canonical, flavour_of
 
@@ -124,6 +127,113 @@ def test_parsed_json_that_is_none_is_a_fault_too(name: str, bad: Any) -> None:
     assert len(str(caught.value)) < 200
 
 
+def told(name: str, value: Any, revision: str = REVISION) -> tuple[str, str, str]:
+    """What every flavour says about Python values that are no JSON."""
+    verdicts = {
+        flavour: flavour_of(revision, flavour).from_wire(name, value) for flavour in FLAVOURS
+    }
+    said = {(v.accepted, v.path, v.expected, v.found) for v in verdicts.values()}
+    assert len(said) == 1, verdicts
+    accepted, *fault = said.pop()
+    assert not accepted
+    return fault[0], fault[1], fault[2]
+
+
+TEXT: Final[dict[str, Any]] = {"type": "text", "text": ""}
+ANYWHERE: Final[dict[str, tuple[str, Callable[[Any], Any], str]]] = {
+    "unknown member": ("TextContent", lambda x: {**TEXT, "x": x}, "$.x"),
+    "inside an unknown member": ("TextContent", lambda x: {**TEXT, "x": [0, {"y": x}]}, "$.x[1].y"),
+    "any JSON": (
+        "LoggingMessageNotificationParams",
+        lambda x: {"level": "info", "data": x},
+        "$.data",
+    ),
+    "object of any JSON": (
+        "TextContent",
+        lambda x: {**TEXT, "_meta": {"a b": x}},
+        '$._meta["a b"]',
+    ),
+    "open object": (
+        "Tool",
+        lambda x: {"name": "", "inputSchema": {"type": "object", "x": x}},
+        "$.inputSchema.x",
+    ),
+    "object of objects": (
+        "ToolInputSchema",
+        lambda x: {"type": "object", "properties": {"a": {"b": x}}},
+        "$.properties.a.b",
+    ),
+    "in a union": (
+        "CallToolResult",
+        lambda x: {"content": [TEXT, {**TEXT, "x": x}]},
+        "$.content[1].x",
+    ),
+}
+"""Where any JSON may stand: a type, a value around it, and the place."""
+
+
+@pytest.mark.parametrize("where", ANYWHERE)
+@pytest.mark.parametrize("bad", [float("nan"), float("-inf"), b"a", (1,), {1}, object(), 1j, UNSET])
+def test_any_json_is_json(where: str, bad: Any) -> None:
+    name, around, path = ANYWHERE[where]
+    assert told(name, around(bad))[:2] in {(path, "a JSON value"), (path, "a value")}
+
+
+@pytest.mark.parametrize("where", ANYWHERE)
+@pytest.mark.parametrize("key", [1, None, True, b"a", ("a",), "\ud800"], ids=repr)
+def test_names_in_any_json_are_text(where: str, key: Any) -> None:
+    name, around, path = ANYWHERE[where]
+    assert told(name, around({key: 1}))[:2] == (path, "a name that is text")
+
+
+@pytest.mark.parametrize("name", ["TextContent", "GetPromptRequestParams", "ToolInputSchema"])
+def test_names_of_members_are_text(name: str) -> None:
+    value: dict[Any, Any] = {**TEXT, "name": "", "type": "text", 1: 2}
+    if name == "ToolInputSchema":
+        value = {"type": "object", 1: 2}
+    assert told(name, value) == ("$", "a name that is text", "1")
+
+
+def test_names_in_a_map_are_text() -> None:
+    value: dict[str, Any] = {"name": "", "arguments": {"a": "", 1: ""}}
+    assert told("GetPromptRequestParams", value) == ("$.arguments", "a name that is text", "1")
+
+
+DEEP: Final = ("$", "JSON nested up to 128", "deeper nesting")
+
+
+@pytest.mark.parametrize("where", ANYWHERE)
+@pytest.mark.parametrize("levels", [128, 1_000, 100_000])
+def test_parsed_json_has_the_depth_of_text(where: str, levels: int) -> None:
+    name, around, path = ANYWHERE[where]
+    room = 128 - len(re.findall(r"\.|\[", path))
+    kept(name, around(nested(room)))
+    assert told(name, around(nested(room + 1))) == DEEP
+    assert told(name, around(nested(levels))) == DEEP
+
+
+def nested(levels: int) -> Any:
+    value: Any = 0
+    for level in range(levels):
+        value = {"a": value} if level % 2 else [value]
+    return value
+
+
+def test_what_holds_itself_is_too_deep() -> None:
+    knot: dict[str, Any] = dict(TEXT)
+    knot["x"] = [knot]
+    assert told("TextContent", knot) == DEEP
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_what_is_nested_without_end_is_not_written(name: str) -> None:
+    flavour = flavour_of(REVISION, name)
+    for write in (flavour.module.encode, flavour.module.to_wire):
+        with pytest.raises(EncodeError) as caught:
+            write(nested(100_000))
+        assert caught.value.found == "deeper nesting"
+
+
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_a_fault_is_a_value_error_that_can_be_pickled(name: str) -> None:
     flavour = flavour_of(REVISION, name)
@@ -191,6 +301,19 @@ def test_a_constant_number_is_checked(bad: JSON) -> None:
     kept("URLElicitationRequiredErrorError", error)
     told = fault("URLElicitationRequiredErrorError", {**error, "code": bad})
     assert told[:2] == ("$.code", "-32042")
+
+
+@pytest.mark.parametrize("text", ["-32042", "-32042.0", "-3.2042e4"])
+def test_a_constant_number_is_a_number_however_it_is_written(text: str) -> None:
+    value = f'{{"code":{text},"message":"","data":{{"elicitations":[]}}}}'
+    for flavour in (flavour_of(REVISION, name) for name in FLAVOURS):
+        for read in (
+            flavour.decode,
+            lambda name, text, f=flavour: f.from_wire(name, json.loads(text)),
+        ):
+            made = read("URLElicitationRequiredErrorError", value).value
+            assert made.code.__class__ is int
+            assert b'"code":-32042,' in flavour.encode(made)
 
 
 @pytest.mark.parametrize("bad", [-1, 2, 1.0000000000000002, -5e-324, 10**400, -(10**400), 1e308])

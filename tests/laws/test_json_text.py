@@ -385,17 +385,6 @@ NOT_JSON: Final[dict[str, Any]] = {
     "type": int,
     "integer of 4301 digits": 10**DIGITS,
 }
-LIBRARY_WRITES: Final = {
-    "dataclass": {},
-    "msgspec": dict.fromkeys(("set", "bytes", "date", "decimal"), "msgspec has a form for it"),
-    "pydantic": dict.fromkeys(
-        ("set", "bytes", "date", "decimal", "complex", "integer of 4301 digits"),
-        "pydantic has a form for it where any value may stand",
-    ),
-}
-"""What a flavour's library writes by itself beside JSON's own types, and so do we."""
-
-
 OWN_FORMS: Final[dict[str, dict[str, str]]] = {
     "dataclass": {
         "name 1": "json writes a number as text",
@@ -409,7 +398,6 @@ OWN_FORMS: Final[dict[str, dict[str, str]]] = {
         "date": "ISO 8601",
         "decimal": "its digits as text",
         "complex": "Python's notation as text",
-        "integer of 4301 digits": "a number; the limit is Python's, and pydantic does not share it",
         "name 1": "its digits as text",
         "name 1.5": "its digits as text",
         "name True": "true as text",
@@ -466,6 +454,36 @@ def test_every_own_form_is_of_something_that_is_tried() -> None:
 
 def _no_constant(text: str) -> None:
     raise AssertionError(text)
+
+
+@pytest.mark.parametrize("place", ["unknown", "inside an unknown one", "any JSON", "inside of it"])
+def test_what_is_not_there_is_no_json(flavour: Flavour, place: str) -> None:
+    absent = flavour.module.UNSET
+    members: dict[str, dict[str, Any]] = {
+        "unknown": {"id": 1, "extra_": {"x": absent}},
+        "inside an unknown one": {"id": 1, "extra_": {"x": [{"y": absent}]}},
+        "any JSON": {"id": 1, "params": _Params({"x": absent})},
+        "inside of it": {"id": 1, "params": _Params({"x": [{"y": absent}]})},
+    }
+    error = _refuses_to_write(flavour, members[place])
+    assert error is not None
+    assert error.path.endswith((".x", ".x[0].y"))
+
+
+def test_a_word_that_looks_like_a_fault_is_written(flavour: Flavour) -> None:
+    words = ["UNSET", "NaN", "Infinity", "1" * 5_000, '"UNSET"']
+    text = flavour.encode(_made(flavour, {"id": 1, "extra_": {"x": words}}))
+    assert json.loads(text)["x"] == words
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 10**DIGITS], ids=["nan", "infinity", "long"])
+def test_who_makes_a_value_is_told_when_it_is_written(flavour: Flavour, bad: Any) -> None:
+    """What any JSON may stand for is shared by `to_wire` as it is; `encode` looks at it."""
+    made = _made(flavour, {"id": 1, "extra_": {"x": bad}})
+    assert flavour.to_wire(made)["x"] is bad
+    with pytest.raises(EncodeError) as caught:
+        flavour.encode(made)
+    assert caught.value.path == "$.x"
 
 
 def test_what_holds_itself_is_not_written(flavour: Flavour) -> None:

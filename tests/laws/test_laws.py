@@ -191,6 +191,21 @@ def test_missing_arguments_are_errors(old: Flavour) -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("name", FLAVOURS)
+def test_what_is_required_cannot_be_unset(revision: str, name: str) -> None:
+    """Not even by itself: it is refused where the value is made, as if it were not given."""
+    flavour = flavour_of(revision, name)
+    seen = 0
+    for struct in schema_of(revision).structs.values():
+        needed = [f for f in struct.fields if f.required and f.const is None]
+        if needed:
+            with pytest.raises((TypeError, ValueError)):
+                flavour.type(struct.name)(**{f.name: flavour.module.UNSET for f in needed})
+            seen += 1
+    assert seen > 10
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("name", FLAVOURS)
 def test_every_class_wants_exactly_its_required_members(revision: str, name: str) -> None:
     """Made without anything, a class fails if and only if the schema requires members."""
     flavour = flavour_of(revision, name)

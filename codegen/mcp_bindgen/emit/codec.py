@@ -6,7 +6,7 @@ writer returns parsed JSON. Nothing is looked up in a table of members at run ti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from mcp_bindgen.emit.annotate import expected
@@ -31,10 +31,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.unions import arms, kinds, tag
 
-__all__ = ["Codec", "Construct"]
-
-Construct: TypeAlias = Callable[[Struct, list[tuple[str, str]]], Code]
-"""How a flavour makes an instance: the struct, and for each Python name the code of its value."""
+__all__ = ["Codec"]
 
 _PLACE: Final = "at"
 _NEW: Final = frozenset(
@@ -42,21 +39,21 @@ _NEW: Final = frozenset(
         *(
             "o",
             "at",
-            "n",
             "get",
             "x",
-            "extra",
+            "held",
             "made",
             "new",
+            "fill",
             "keep",
-            "build",
+            "make",
             "wrong",
             "extras",
             "no_extras",
             "merge",
         ),
         *("is_number", "read_string", "read_number", "read_boolean", "read_null", "read_object"),
-        *("read_any", "read_array", "read_strings", "read_map", "read_tuple"),
+        *("read_json", "read_array", "read_strings", "read_literals", "read_map", "read_tuple"),
         *("check_array", "check_map", "check_objects"),
         *("write_array", "write_map"),
     )
@@ -68,7 +65,6 @@ _REFUSED: Final = {
     "number": "not is_number({0})",
     "boolean": "{0}.__class__ is not bool",
     "null": "{0} is not None",
-    "object": "{0}.__class__ is not dict",
 }
 _TAKEN: Final[dict[Kind, str]] = {
     "string": "{0}.__class__ is str",
@@ -79,7 +75,7 @@ _TAKEN: Final[dict[Kind, str]] = {
     "array": "{0}.__class__ is list",
 }
 _KINDS: Final[tuple[Kind, ...]] = tuple(_TAKEN)
-_READERS: Final = {name: f"read_{name}" for name in _REFUSED}
+_READERS: Final = {name: f"read_{name}" for name in (*_REFUSED, "object")}
 
 
 class Line(NamedTuple):
@@ -103,14 +99,19 @@ class Codec:
         self,
         schema: Schema,
         unknown: str,
-        construct: Construct,
+        native: Callable[[Struct], bool] = lambda _: False,
         late: Callable[[Struct], bool] = lambda _: False,
+        holds: bool = False,
     ) -> None:
-        """`late` says of which structs the members are read when they are asked for."""
+        """`native` says which structs their library makes; others are filled with a dict of what is
+        there, in which writers look for it if an instance `holds` nothing else. `late` says of
+        which structs the members are read when they are asked for.
+        """
         self.schema = schema
         self.unknown = unknown
-        self.construct = construct
+        self.native = native
         self.late = late
+        self.holds = holds
         self.functions: dict[str, list[str]] = {}
         self.shared: set[str] = set()
         self._named: dict[Type, str] = {}
@@ -154,9 +155,11 @@ class Codec:
             case Ref(name=name) if isinstance(found := self.schema.types[name], Alias):
                 return self.reader(found.type, name)
             case Prim() if type.name in JSON_PRIMS:
-                return self.use("read_any")
+                return self.use("read_json")
             case Prim():
                 return self.use(_READERS[type.name])
+            case Map() if is_any(self.schema, type.of):
+                return self.use("read_object")
             case Arr(of=Prim(name="string")):
                 return self.use("read_strings")
             case _:
@@ -200,7 +203,8 @@ class Codec:
             yield Line(0, f"{var} = ", self._read_call(type, var, at, place))
 
     def _read_call(self, type: Type, var: str, at: Code, place: str) -> Code:
-        if isinstance(type, Arr | Map) and type != Arr(Prim("string")):
+        opens = isinstance(type, Map) and is_any(self.schema, type.of)
+        if isinstance(type, Arr | Map) and type != Arr(Prim("string")) and not opens:
             return self._all(type, var, at, place)
         return call(self.reader(type, place), var, at)
 
@@ -208,6 +212,8 @@ class Codec:
         """The call that reads every item or value."""
         if type == Map(Prim("object")):
             return call(self.use("check_objects"), var, at)
+        if isinstance(type, Arr) and (choices := _choices(self.schema, type.of)):
+            return call(self.use("read_literals"), _tuple_of(choices), var, at)
         how = "read" if self._has_struct(type, set()) else "check"
         what, step = ("array", "item") if isinstance(type, Arr) else ("map", "value")
         read = self.reader(type.of, f"{place}_{step}")
@@ -220,12 +226,8 @@ class Codec:
     def _refusal(self, type: Type, var: str) -> Code | None:
         """The condition that refuses a value where no reader is needed; None for other types."""
         match type:
-            case Prim() if type.name in JSON_PRIMS:
-                return f"{var} is UNSET"
-            case Prim():
+            case Prim() if type.name in _REFUSED:
                 return self._using(_REFUSED[type.name], var)
-            case Map(of=Prim(name=name)) if name in JSON_PRIMS:
-                return _REFUSED["object"].format(var)
             case Lit():
                 return self._differs(type, var)
             case Uni():
@@ -245,9 +247,7 @@ class Codec:
 
     def _union_refusal(self, leaves: tuple[Type, ...], var: str) -> Code | None:
         """For literals of strings, with or without all strings."""
-        strings = [
-            leaf.value for leaf in leaves if isinstance(leaf, Lit) and isinstance(leaf.value, str)
-        ]
+        strings = _strings(leaves)
         if strings and len(strings) == len(leaves):
             return Group(f"{var} not in (", tuple(map(literal, strings)), ")")
         rest = [leaf for leaf in leaves if not isinstance(leaf, Lit)]
@@ -277,10 +277,7 @@ class Codec:
             yield from self._refuse(f"len(x) > {most}", _PLACE, f"at most {most} items", "x")
         reads = [self.reader(element.type, f"{place}_{i}") for i, element in enumerate(type.of)]
         rest = self.reader(type.rest, f"{place}_rest") if type.rest is not None else "None"
-        readers = (
-            Group("(", (*reads, ""), ")") if len(reads) == 1 else Group("(", tuple(reads), ")")
-        )
-        yield Line(0, "return ", call(self.use("read_tuple"), readers, rest, "x", _PLACE))
+        yield Line(0, "return ", call(self.use("read_tuple"), _tuple_of(reads), rest, "x", _PLACE))
 
     # ---- unions
 
@@ -308,11 +305,8 @@ class Codec:
         yield Line(0, "raise ", call(self.use("wrong"), _PLACE, literal(wanted), "x"))
 
     def _is_whole(self, leaf: Type, kind: Kind) -> bool:
-        """Whether an arm takes every value of a kind as it is."""
-        opened = self.schema.open(leaf) if isinstance(leaf, Ref) else leaf
-        if isinstance(opened, Map):
-            return kind == "object" and isinstance(opened.of, Prim) and opened.of.name in JSON_PRIMS
-        return isinstance(opened, Prim)
+        """Whether an arm takes every value of a kind as it is; in arrays and objects it looks."""
+        return isinstance(self.schema.open(leaf), Prim) and kind not in {"array", "object"}
 
     def _is_tried(self, group: list[Type]) -> bool:
         """Whether the arms of one JSON kind can only be told apart by trying them."""
@@ -391,93 +385,87 @@ class Codec:
     def _struct(self, struct: Struct) -> Iterator[Line]:
         """Required members first: an object that has no others is done with there."""
         required = [f for f in struct.fields if f.required]
-        optional = [f for f in struct.fields if not f.required]
-        counts = self.keeps(struct) or self.unknown == "reject"
         yield from self._refuse("o.__class__ is not dict", _PLACE, "object", "o")
-        if any(f.required for f in struct.fields) or (struct.fields and not self.late(struct)):
-            yield Line(0, "get = o.get")
         if self.late(struct):
             yield from self._unread(struct)
             return
         for field in required:
-            yield from self._field(struct, field, counts)
-        if optional:
-            yield Line(0, f"if len(o) == {len(required)}:")
-            yield Line(1, "return ", self._made(struct, required))
-            if counts:
-                yield Line(0, f"n = {len(required)}")
-        for field in optional:
-            yield from self._field(struct, field, counts)
-        if counts:
-            yield from self._extras(struct, "n" if optional else str(len(required)))
-        extra = [("extra_", "extra")] if self.keeps(struct) else []
-        yield Line(0, "return ", self._made(struct, struct.fields, extra))
+            yield from self._required(struct, field)
+        members = tuple(f"{literal(f.name)}: {_local(f)}" for f in required if f.const is None)
+        held = Group("{", members, "}")
+        rest = [*self._optional(struct), *self._extras(struct)]
+        if rest:
+            yield Line(0, "held: dict[str, Json] = ", held)
+            yield Line(0, f"if len(o) != {len(required)}:")
+            yield from _deeper(rest)
+        yield from self._made(struct, "held" if rest else held)
+
+    def _made(self, struct: Struct, held: Code) -> Iterator[Line]:
+        if self.native(struct):
+            yield Line(0, "return ", call(self.use("make"), struct.name, held))
+            return
+        yield Line(0, "made = ", call(self.use("new"), struct.name))
+        yield Line(0, "", call(self.use("fill"), "made", held))
+        yield Line(0, "return made")
 
     def _unread(self, struct: Struct) -> Iterator[Line]:
         """The checks, and a value that keeps what it was read from."""
         for field in sorted(struct.fields, key=lambda f: not f.required):
             if field.required:
-                yield from self._field(struct, field, counts=False)
+                yield from self._required(struct, field)
             else:
                 yield from self._present(struct, field)
+        if self.keeps(struct):
+            rest = call(self.use("extras"), "o", f"_{struct.name}_members", _PLACE)
+            yield Line(0, "if at is not None:")
+            yield Line(1, "", rest)
         yield Line(0, "made = ", call(self.use("new"), struct.name))
         yield Line(0, "", call("keep", "made", "o"))
         yield Line(0, "return made")
 
     def _present(self, struct: Struct, field: Field) -> Iterator[Line]:
+        """Lines that check a member, if it is there; its value is in its variable then."""
         var, wire = _local(field), literal(field.wire)
         at = _at(_PLACE, field.wire)
-        checks = list(self.check(field.type, var, at, f"{struct.name}_{field.name}"))
-        if checks and not _is_any(self.schema, field.type):
-            yield Line(0, f"if {wire} in o:")
-            yield Line(1, f"{var} = o[{wire}]")
-            yield from _deeper(checks)
+        yield Line(0, f"if {wire} in o:")
+        yield Line(1, f"{var} = o[{wire}]")
+        yield from _deeper(self.check(field.type, var, at, f"{struct.name}_{field.name}"))
 
-    def _made(
-        self,
-        struct: Struct,
-        fields: Iterable[Field],
-        extra: Iterable[tuple[str, str]] = (),
-    ) -> Code:
-        values = [(f.name, _local(f)) for f in fields if f.const is None]
-        return self.construct(struct, [*values, *extra])
-
-    def _field(self, struct: Struct, field: Field, counts: bool) -> Iterator[Line]:
+    def _required(self, struct: Struct, field: Field) -> Iterator[Line]:
         var, wire = _local(field), literal(field.wire)
-        place = f"{struct.name}_{field.name}"
-        get = call("get", wire, self.use("UNSET"))
+        get = call("o.get", wire, self.use("UNSET"))
         at = _at(_PLACE, field.wire)
         if isinstance(field.const, str):
-            yield Line(0, "if ", f"get({wire}) != {literal(field.const)}", ":")
+            yield Line(0, "if ", f"o.get({wire}) != {literal(field.const)}", ":")
             fault = call(self.use("wrong"), at, literal(expected(self.schema, field.type)), get)
             yield Line(1, "raise ", fault)
             return
         yield Line(0, f"{var} = ", get)
-        checks = list(self.check(field.type, var, at, place))
-        if field.required:
-            yield from checks
-            return
-        if checks and _is_any(self.schema, field.type):
-            checks = []
-        if checks or counts:
-            yield Line(0, f"if {var} is not UNSET:")
-            yield from _deeper(checks)
-            if counts:
-                yield Line(1, "n += 1")
+        yield from self.check(field.type, var, at, f"{struct.name}_{field.name}")
 
-    def _extras(self, struct: Struct, count: str) -> Iterator[Line]:
+    def _optional(self, struct: Struct) -> Iterator[Line]:
+        for field in struct.fields:
+            if not field.required:
+                yield from self._present(struct, field)
+                yield Line(1, f"held[{literal(field.name)}] = {_local(field)}")
+
+    def _extras(self, struct: Struct) -> Iterator[Line]:
+        """Lines for an object that has more members than the required ones."""
         keys = f"_{struct.name}_members"
-        if not self.keeps(struct):
-            yield Line(0, f"if len(o) != {count}:")
-            yield Line(1, "", call(self.use("no_extras"), "o", keys, _PLACE))
+        if not self.keeps(struct) and self.unknown != "reject":
             return
-        yield Line(0, f"extra: Mapping[str, Json] = {self.use('EMPTY')}")
-        yield Line(0, f"if len(o) != {count}:")
-        found: Code = call(self.use("extras"), "o", keys)
-        if struct.index is not None and not _is_any(self.schema, struct.index):
-            read = self.reader(struct.index, f"{struct.name}_extra")
-            found = call(self.use("read_map"), read, found, _PLACE)
-        yield Line(1, "extra = ", found)
+        optional = any(not f.required for f in struct.fields)
+        if optional:
+            consts = f" + {len(struct.consts)}" if struct.consts else ""
+            yield Line(0, f"if len(o) != len(held){consts}:")
+        if self.keeps(struct):
+            found: Code = call(self.use("extras"), "o", keys, _PLACE)
+            if struct.index is not None and not is_any(self.schema, struct.index):
+                read = self.reader(struct.index, f"{struct.name}_extra")
+                found = call(self.use("read_map"), read, found, _PLACE)
+            yield Line(int(optional), 'held["extra_"] = ', found)
+        else:
+            yield Line(int(optional), "", call(self.use("no_extras"), "o", keys, _PLACE))
 
     # ---- writers
 
@@ -516,8 +504,12 @@ class Codec:
         if writer is None:
             return code
         if isinstance(opened, Arr | Map) and (inner := self.writer(opened.of)) is not None:
+            if isinstance(opened, Arr) and inner == "_write":
+                return call(self.use("write_values"), "_WRITERS", code)
             shared = self.use("write_array" if isinstance(opened, Arr) else "write_map")
             return call(shared, inner, code)
+        if isinstance(opened, Uni):
+            return f"_WRITERS[{code}.__class__]({code})"
         return call(writer, code)
 
     def _writing(self, struct: Struct) -> Iterator[Line]:
@@ -527,14 +519,29 @@ class Codec:
             if f.required
         )
         yield Line(0, "o: Json = ", Group("{", tuple(map(_pair, present)), "}"))
+        rest = [*self._absent_or_not(struct)]
+        if rest and self.holds:
+            needed = len(present) - len(struct.consts)
+            yield Line(0, "held = x.__dict__")
+            yield Line(0, f"if len(held) != {needed}:" if needed else "if held:")
+        yield from _deeper(rest, int(self.holds))
+        yield Line(0, "return o")
+
+    def _absent_or_not(self, struct: Struct) -> Iterator[Line]:
+        """Lines that write what may be absent, where it is not."""
         for field in struct.fields:
             if not field.required:
-                yield Line(0, f"if x.{field.name} is not {self.use('UNSET')}:")
-                yield Line(1, f"o[{literal(field.wire)}] = ", self._value(field))
+                yield Line(0, f"if {self._is_there(field.name, self.use('UNSET'))}:")
+                found = f"held[{literal(field.name)}]" if self.holds else f"x.{field.name}"
+                written = self._written(field.type, found)
+                yield Line(1, f"o[{literal(field.wire)}] = ", written)
         if self.keeps(struct):
-            yield Line(0, f"if x.extra_ is not {self.use('EMPTY')}:")
-            yield Line(1, "", call(self.use("merge"), "o", "x.extra_", f"_{struct.name}_members"))
-        yield Line(0, "return o")
+            yield Line(0, f"if {self._is_there('extra_', self.use('EMPTY'))}:")
+            extra = 'held["extra_"]' if self.holds else "x.extra_"
+            yield Line(1, "", call(self.use("merge"), "o", extra, f"_{struct.name}_members"))
+
+    def _is_there(self, name: str, absent: str) -> str:
+        return f"{literal(name)} in held" if self.holds else f"x.{name} is not {absent}"
 
     def _value(self, field: Field) -> Code:
         if field.const is not None:
@@ -550,6 +557,22 @@ def _pair(group: Group) -> Code:
     return f"{group.head}{value if isinstance(value, str) else ''}"
 
 
+def _tuple_of(items: Sequence[str]) -> Code:
+    return Group("(", (*items, "") if len(items) == 1 else tuple(items), ")")
+
+
+def _strings(leaves: Iterable[Type]) -> list[str]:
+    return [leaf.value for leaf in leaves if isinstance(leaf, Lit) and isinstance(leaf.value, str)]
+
+
+def _choices(schema: Schema, type: Type) -> list[str]:
+    """The literals of a type that takes some strings and nothing else; of others none."""
+    opened = schema.open(type)
+    leaves = arms(schema, opened) if isinstance(opened, Uni) else (opened,)
+    strings = _strings(leaves)
+    return list(map(literal, strings)) if len(strings) == len(leaves) else []
+
+
 def _at(place: str, key: str) -> Code:
     return Group("(", (place, literal(key)), ")")
 
@@ -558,7 +581,8 @@ def _local(field: Field) -> str:
     return f"{field.name}_" if field.name in _NEW else field.name
 
 
-def _is_any(schema: Schema, type: Type) -> bool:
+def is_any(schema: Schema, type: Type) -> bool:
+    """Whether a type takes any JSON."""
     opened = schema.open(type)
     return isinstance(opened, Prim) and opened.name in JSON_PRIMS
 

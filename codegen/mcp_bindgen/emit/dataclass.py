@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from mcp_bindgen.emit.annotate import Annotator, optional
 from mcp_bindgen.emit.codec import Codec
-from mcp_bindgen.emit.layout import STEP, Code, Group, call, docstring, flat, literal, member
+from mcp_bindgen.emit.layout import STEP, Group, docstring, flat, literal, member
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.rows import (
     Row,
@@ -23,22 +23,17 @@ from mcp_bindgen.ir.model import Field, Schema, Struct
 __all__ = ["dataclass_view"]
 
 _IMPORTS: Final = frozenset(
-    ("EMPTY", "UNSET", "At", "DecodeError", "Json", "Record", "Unset", "Writers")
-) | {"build", "dump", "parse", "plain_writers"}
+    ("EMPTY", "GIVEN", "UNSET", "At", "DecodeError", "Json", "Record", "Unset", "Writers")
+) | {"dump", "parse", "plain_writers", "too_deep", "unending"}
 
 
 def dataclass_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_dataclass.py.jinja places."""
-    codec = Codec(schema, options.unknown, _built)
+    codec = Codec(schema, options.unknown, holds=True)
     used = Annotator(schema)
     structs = [Row(s.name, tuple(_class(used, codec, s))) for s in schema.structs.values()]
     rows = module_rows(schema, used, structs) | codec_rows(schema, codec)
     return rows | {"imports": sorted(_IMPORTS | codec.shared, key=import_order)}
-
-
-def _built(struct: Struct, values: list[tuple[str, str]]) -> Code:
-    pairs = tuple(f"{literal(name)}: {value}" for name, value in values)
-    return call("build", struct.name, Group("{", pairs, "}"))
 
 
 def _class(used: Annotator, codec: Codec, struct: Struct) -> Iterator[str]:

@@ -39,31 +39,34 @@ from mcp_bindgen.ir.unions import arms, kinds, tag
 
 __all__ = ["msgspec_view"]
 
-_IMPORTS: Final = frozenset(("EMPTY", "At", "DecodeError", "Json", "Writers")) | {
+_IMPORTS: Final = frozenset(("EMPTY", "GIVEN", "At", "DecodeError", "Json", "Writers")) | {
     "check_depth",
     "parse",
     "plain_writers",
+    "too_deep",
+    "unending",
 }
+_OWN: Final = frozenset(("UNSET", "make"))
+"""Names that the codecs use, and that this flavour has of its own."""
 
 
 def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_msgspec.py.jinja places."""
     gears = _Gears(schema)
-    codec = Codec(schema, options.unknown, gears.built, gears.late)
+    codec = Codec(schema, options.unknown, gears.native, gears.late)
     used = _Annotator(schema, gears, codec)
     structs = [Row(s.name, tuple(_class(used, codec, s))) for s in schema.structs.values()]
     rows = module_rows(schema, used, structs)
     lines = [line for row in (*structs, *rows["aliases"]) for line in row.lines]
     rows |= codec_rows(schema, codec)
-    imports = (_IMPORTS | codec.shared | {"build"}) - {"UNSET"}
-    if all(codec.late(schema.structs[name]) for name in gears.open):
-        imports -= {"build"}
+    imports = (_IMPORTS | codec.shared) - _OWN
     names = ("Bare", "Checked", "Late", "Model", "Open", "Rest")
     return rows | {
         "imports": sorted(imports, key=import_order),
         "bases": [
             n for n in names if n in used.lates or any(f"({n}" in x or f"{n}[" in x for x in lines)
         ],
+        "makes": "make" in codec.shared,
         "checked": [f"{code}: {reader}" for code, reader in used.checked.items()],
         "codec_only": [name for name in schema.types if not gears.top(Ref(name))],
     }
@@ -117,11 +120,8 @@ class _Gears:
             case _:
                 return False
 
-    def built(self, struct: Struct, values: list[tuple[str, str]]) -> Code:
-        if struct.name in self.open:
-            pairs = tuple(f"{literal(name)}: {value}" for name, value in values)
-            return call("build", struct.name, Group("{", pairs, "}"))
-        return call(struct.name, *(f"{name}={value}" for name, value in values))
+    def native(self, struct: Struct) -> bool:
+        return struct.name not in self.open
 
     def is_json(self, struct: Struct) -> bool:
         """Whether all that a struct holds is JSON, so that what it was read from can be written."""

@@ -6,7 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from mcp_bindgen.emit.annotate import Annotator
-from mcp_bindgen.emit.layout import STEP, Code, Group, Or, call, docstring, flat, literal, member
+from mcp_bindgen.emit.layout import (
+    STEP,
+    Code,
+    Group,
+    Or,
+    call,
+    docstring,
+    flat,
+    lay,
+    literal,
+    member,
+)
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.rows import Row, body_lines, module_rows, opening, told
 from mcp_bindgen.ir.model import (
@@ -95,7 +106,7 @@ def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
 
 
 def _class(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]:
-    yield f"class {struct.name}(Model):"
+    yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
     body = [*opening(struct), *_config(used, options, struct)]
     body += [line for field in struct.fields for line in _field(used, field)]
     yield from body_lines(body)

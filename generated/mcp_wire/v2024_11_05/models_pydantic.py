@@ -3,7 +3,8 @@
 """MCP 2024-11-05 as pydantic models.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ INTERNAL_ERROR: Final = -32603
 """Sent when the receiver itself fails in an unforeseen way."""
 
 
-class Request(Model):
+class Request(Model, frozen=True):
     """What all requests have in common, without the JSON-RPC envelope."""
 
     method: str
@@ -180,7 +181,7 @@ class Request(Model):
     """Named parameters of the operation."""
 
 
-class RequestParams(Model):
+class RequestParams(Model, frozen=True):
     """Value of `Request.params`."""
 
     meta: Maybe[RequestParamsMeta] = Field(
@@ -189,7 +190,7 @@ class RequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class RequestParamsMeta(Model):
+class RequestParamsMeta(Model, frozen=True):
     """Value of `Request.params._meta`."""
 
     progress_token: Maybe[ProgressToken] = Field(
@@ -202,7 +203,7 @@ class RequestParamsMeta(Model):
     """
 
 
-class Notification(Model):
+class Notification(Model, frozen=True):
     """What all notifications have in common, without the JSON-RPC envelope; nobody
     answers them.
     """
@@ -213,7 +214,7 @@ class Notification(Model):
     """Named details of the event."""
 
 
-class NotificationParams(Model):
+class NotificationParams(Model, frozen=True):
     """Value of `Notification.params`."""
 
     meta: Maybe[dict[str, Value]] = Field(
@@ -222,7 +223,7 @@ class NotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class Result(Model):
+class Result(Model, frozen=True):
     """What all successful answers have in common; further members depend on the
     request.
     """
@@ -233,7 +234,7 @@ class Result(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class JSONRPCRequest(Model):
+class JSONRPCRequest(Model, frozen=True):
     """A call that the other side has to answer."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -246,7 +247,7 @@ class JSONRPCRequest(Model):
     """Named parameters of the operation."""
 
 
-class JSONRPCNotification(Model):
+class JSONRPCNotification(Model, frozen=True):
     """A one-way message; it has no id and gets no answer, not even an error."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -257,7 +258,7 @@ class JSONRPCNotification(Model):
     """Named details of the event."""
 
 
-class JSONRPCResponse(Model):
+class JSONRPCResponse(Model, frozen=True):
     """The answer to a request that succeeded."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -267,7 +268,7 @@ class JSONRPCResponse(Model):
     result: Result
 
 
-class JSONRPCError(Model):
+class JSONRPCError(Model, frozen=True):
     """The answer to a request that failed."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -278,7 +279,7 @@ class JSONRPCError(Model):
     """Tells what went wrong."""
 
 
-class JSONRPCErrorError(Model):
+class JSONRPCErrorError(Model, frozen=True):
     """Value of `JSONRPCError.error`."""
 
     code: Number
@@ -289,7 +290,7 @@ class JSONRPCErrorError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class CancelledNotification(Model):
+class CancelledNotification(Model, frozen=True):
     """Tells the receiver to stop work on an earlier request of the sender and not to
     answer it.
     """
@@ -299,7 +300,7 @@ class CancelledNotification(Model):
     params: CancelledNotificationParams
 
 
-class CancelledNotificationParams(Model):
+class CancelledNotificationParams(Model, frozen=True):
     """Value of `CancelledNotification.params`."""
 
     request_id: RequestId = Field(
@@ -310,7 +311,7 @@ class CancelledNotificationParams(Model):
     """Why, in words for people or a log."""
 
 
-class InitializeRequest(Model):
+class InitializeRequest(Model, frozen=True):
     """Opens the session; until it is answered the client sends no other requests but
     pings.
     """
@@ -320,7 +321,7 @@ class InitializeRequest(Model):
     params: InitializeRequestParams
 
 
-class InitializeRequestParams(Model):
+class InitializeRequestParams(Model, frozen=True):
     """Value of `InitializeRequest.params`."""
 
     protocol_version: str = Field(
@@ -333,7 +334,7 @@ class InitializeRequestParams(Model):
     )
 
 
-class InitializeResult(Model):
+class InitializeResult(Model, frozen=True):
     """Introduces the server to the client, in answer to `initialize`."""
 
     protocol_version: str = Field(
@@ -354,7 +355,7 @@ class InitializeResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class InitializedNotification(Model):
+class InitializedNotification(Model, frozen=True):
     """Sent by the client once it has the answer to `initialize`; normal operation
     begins.
     """
@@ -365,7 +366,7 @@ class InitializedNotification(Model):
     """Named details of the event."""
 
 
-class ClientCapabilities(Model):
+class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
@@ -376,7 +377,7 @@ class ClientCapabilities(Model):
     """Declared by a client that lets servers use its language model."""
 
 
-class ClientCapabilitiesRoots(Model):
+class ClientCapabilitiesRoots(Model, frozen=True):
     """Value of `ClientCapabilities.roots`."""
 
     list_changed: Maybe[bool] = Field(
@@ -387,7 +388,7 @@ class ClientCapabilitiesRoots(Model):
     """
 
 
-class ServerCapabilities(Model):
+class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
@@ -402,7 +403,7 @@ class ServerCapabilities(Model):
     """Declared by a server that has tools, if only as an empty object."""
 
 
-class ServerCapabilitiesPrompts(Model):
+class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
@@ -413,7 +414,7 @@ class ServerCapabilitiesPrompts(Model):
     """
 
 
-class ServerCapabilitiesResources(Model):
+class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
     subscribe: Maybe[bool] = UNSET
@@ -426,7 +427,7 @@ class ServerCapabilitiesResources(Model):
     """
 
 
-class ServerCapabilitiesTools(Model):
+class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
@@ -437,7 +438,7 @@ class ServerCapabilitiesTools(Model):
     """
 
 
-class Implementation(Model):
+class Implementation(Model, frozen=True):
     """Names the software on one side of a connection."""
 
     name: str
@@ -445,7 +446,7 @@ class Implementation(Model):
     """Version of the software, not of the protocol."""
 
 
-class PingRequest(Model):
+class PingRequest(Model, frozen=True):
     """Sent by either side to find out whether the other still answers; the answer is
     empty.
     """
@@ -456,7 +457,7 @@ class PingRequest(Model):
     """Named parameters of the operation."""
 
 
-class ProgressNotification(Model):
+class ProgressNotification(Model, frozen=True):
     """Reports how far the work on a request has come."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/progress"}
@@ -464,7 +465,7 @@ class ProgressNotification(Model):
     params: ProgressNotificationParams
 
 
-class ProgressNotificationParams(Model):
+class ProgressNotificationParams(Model, frozen=True):
     """Value of `ProgressNotification.params`."""
 
     progress_token: ProgressToken = Field(
@@ -479,7 +480,7 @@ class ProgressNotificationParams(Model):
     """
 
 
-class PaginatedRequest(Model):
+class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
     params: Maybe[PaginatedRequestParams] = UNSET
@@ -487,14 +488,14 @@ class PaginatedRequest(Model):
     """Name of the operation, such as `tools/list`."""
 
 
-class PaginatedRequestParams(Model):
+class PaginatedRequestParams(Model, frozen=True):
     """Value of `PaginatedRequest.params`."""
 
     cursor: Maybe[Cursor] = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
-class PaginatedResult(Model):
+class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
     next_cursor: Maybe[Cursor] = Field(
@@ -507,7 +508,7 @@ class PaginatedResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourcesRequest(Model):
+class ListResourcesRequest(Model, frozen=True):
     """Asks for the resources, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/list"}
@@ -515,7 +516,7 @@ class ListResourcesRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListResourcesResult(Model):
+class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
     resources: list[Resource]
@@ -529,7 +530,7 @@ class ListResourcesResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourceTemplatesRequest(Model):
+class ListResourceTemplatesRequest(Model, frozen=True):
     """Asks for the resource templates, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/templates/list"}
@@ -537,7 +538,7 @@ class ListResourceTemplatesRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListResourceTemplatesResult(Model):
+class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
     resource_templates: list[ResourceTemplate] = Field(
@@ -553,7 +554,7 @@ class ListResourceTemplatesResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ReadResourceRequest(Model):
+class ReadResourceRequest(Model, frozen=True):
     """Asks for the contents of a resource."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/read"}
@@ -561,7 +562,7 @@ class ReadResourceRequest(Model):
     params: ReadResourceRequestParams
 
 
-class ReadResourceRequestParams(Model):
+class ReadResourceRequestParams(Model, frozen=True):
     """Value of `ReadResourceRequest.params`."""
 
     uri: str
@@ -570,7 +571,7 @@ class ReadResourceRequestParams(Model):
     """
 
 
-class ReadResourceResult(Model):
+class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
     contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
@@ -583,7 +584,7 @@ class ReadResourceResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ResourceListChangedNotification(Model):
+class ResourceListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of resources has changed; the client may fetch the
     list anew.
     """
@@ -596,7 +597,7 @@ class ResourceListChangedNotification(Model):
     """Named details of the event."""
 
 
-class SubscribeRequest(Model):
+class SubscribeRequest(Model, frozen=True):
     """Asks for a notification each time a certain resource changes."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/subscribe"}
@@ -604,14 +605,14 @@ class SubscribeRequest(Model):
     params: SubscribeRequestParams
 
 
-class SubscribeRequestParams(Model):
+class SubscribeRequestParams(Model, frozen=True):
     """Value of `SubscribeRequest.params`."""
 
     uri: str
     """Resource to watch; any URI scheme may occur. Format: uri."""
 
 
-class UnsubscribeRequest(Model):
+class UnsubscribeRequest(Model, frozen=True):
     """Ends the notifications for a resource that was subscribed to earlier."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/unsubscribe"}
@@ -619,14 +620,14 @@ class UnsubscribeRequest(Model):
     params: UnsubscribeRequestParams
 
 
-class UnsubscribeRequestParams(Model):
+class UnsubscribeRequestParams(Model, frozen=True):
     """Value of `UnsubscribeRequest.params`."""
 
     uri: str
     """The same URI as in `resources/subscribe`. Format: uri."""
 
 
-class ResourceUpdatedNotification(Model):
+class ResourceUpdatedNotification(Model, frozen=True):
     """Sent by a server when a resource that the client watches has changed."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -636,14 +637,14 @@ class ResourceUpdatedNotification(Model):
     params: ResourceUpdatedNotificationParams
 
 
-class ResourceUpdatedNotificationParams(Model):
+class ResourceUpdatedNotificationParams(Model, frozen=True):
     """Value of `ResourceUpdatedNotification.params`."""
 
     uri: str
     """The watched resource or one below it. Format: uri."""
 
 
-class Resource(Model):
+class Resource(Model, frozen=True):
     """Something that a server lets clients read, such as a file or a record."""
 
     uri: str
@@ -666,7 +667,7 @@ class Resource(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class AnnotatedAnnotations(Model):
+class AnnotatedAnnotations(Model, frozen=True):
     """Value of `Annotated.annotations`."""
 
     audience: Maybe[list[Role]] = UNSET
@@ -675,7 +676,7 @@ class AnnotatedAnnotations(Model):
     """From 0 for something that can be dropped to 1 for something needed."""
 
 
-class ResourceTemplate(Model):
+class ResourceTemplate(Model, frozen=True):
     """Describes a whole family of resources by a pattern for their URIs."""
 
     uri_template: str = Field(
@@ -696,7 +697,7 @@ class ResourceTemplate(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class ResourceContents(Model):
+class ResourceContents(Model, frozen=True):
     """What text and binary contents have in common."""
 
     uri: str
@@ -707,7 +708,7 @@ class ResourceContents(Model):
     """Media type such as `text/plain`; absent means unknown."""
 
 
-class TextResourceContents(Model):
+class TextResourceContents(Model, frozen=True):
     """Contents that are text."""
 
     text: str
@@ -720,7 +721,7 @@ class TextResourceContents(Model):
     """Media type such as `text/plain`; absent means unknown."""
 
 
-class BlobResourceContents(Model):
+class BlobResourceContents(Model, frozen=True):
     """Contents that are binary."""
 
     blob: str
@@ -733,7 +734,7 @@ class BlobResourceContents(Model):
     """Media type such as `text/plain`; absent means unknown."""
 
 
-class ListPromptsRequest(Model):
+class ListPromptsRequest(Model, frozen=True):
     """Asks for the prompts, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/list"}
@@ -741,7 +742,7 @@ class ListPromptsRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListPromptsResult(Model):
+class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
     prompts: list[Prompt]
@@ -755,7 +756,7 @@ class ListPromptsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class GetPromptRequest(Model):
+class GetPromptRequest(Model, frozen=True):
     """Asks for a prompt with its arguments filled in."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/get"}
@@ -763,7 +764,7 @@ class GetPromptRequest(Model):
     params: GetPromptRequestParams
 
 
-class GetPromptRequestParams(Model):
+class GetPromptRequestParams(Model, frozen=True):
     """Value of `GetPromptRequest.params`."""
 
     name: str
@@ -772,7 +773,7 @@ class GetPromptRequestParams(Model):
     """Values by argument name, always strings."""
 
 
-class GetPromptResult(Model):
+class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
     description: Maybe[str] = UNSET
@@ -784,7 +785,7 @@ class GetPromptResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Prompt(Model):
+class Prompt(Model, frozen=True):
     """A message template of the server, usually picked by the user."""
 
     name: str
@@ -795,7 +796,7 @@ class Prompt(Model):
     """Values that the prompt can take; absent means none."""
 
 
-class PromptArgument(Model):
+class PromptArgument(Model, frozen=True):
     """A value with which a prompt can be filled in."""
 
     name: str
@@ -806,14 +807,14 @@ class PromptArgument(Model):
     """True if `prompts/get` fails without it; absent means optional."""
 
 
-class PromptMessage(Model):
+class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
     role: Role
     content: With[ImageContent | TextContent | EmbeddedResource, Discriminator("type")]
 
 
-class EmbeddedResource(Model):
+class EmbeddedResource(Model, frozen=True):
     """Content block that holds a resource as a whole."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
@@ -823,7 +824,7 @@ class EmbeddedResource(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class PromptListChangedNotification(Model):
+class PromptListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of prompts has changed; the client may fetch the
     list anew.
     """
@@ -836,7 +837,7 @@ class PromptListChangedNotification(Model):
     """Named details of the event."""
 
 
-class ListToolsRequest(Model):
+class ListToolsRequest(Model, frozen=True):
     """Asks for the tools, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/list"}
@@ -844,7 +845,7 @@ class ListToolsRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListToolsResult(Model):
+class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
     tools: list[Tool]
@@ -858,7 +859,7 @@ class ListToolsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CallToolResult(Model):
+class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
     content: list[
@@ -877,7 +878,7 @@ class CallToolResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CallToolRequest(Model):
+class CallToolRequest(Model, frozen=True):
     """Runs a tool of the server."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/call"}
@@ -885,7 +886,7 @@ class CallToolRequest(Model):
     params: CallToolRequestParams
 
 
-class CallToolRequestParams(Model):
+class CallToolRequestParams(Model, frozen=True):
     """Value of `CallToolRequest.params`."""
 
     name: str
@@ -894,7 +895,7 @@ class CallToolRequestParams(Model):
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
 
 
-class ToolListChangedNotification(Model):
+class ToolListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of tools has changed; the client may fetch the list
     anew.
     """
@@ -907,7 +908,7 @@ class ToolListChangedNotification(Model):
     """Named details of the event."""
 
 
-class Tool(Model):
+class Tool(Model, frozen=True):
     """A function of the server that a client may call."""
 
     name: str
@@ -920,7 +921,7 @@ class Tool(Model):
     """JSON Schema of the arguments object."""
 
 
-class ToolInputSchema(Model):
+class ToolInputSchema(Model, frozen=True):
     """Value of `Tool.inputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -931,7 +932,7 @@ class ToolInputSchema(Model):
     """Names of the arguments that every call has to give."""
 
 
-class SetLevelRequest(Model):
+class SetLevelRequest(Model, frozen=True):
     """Tells the server how severe a log message has to be for the client to want it."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "logging/setLevel"}
@@ -939,14 +940,14 @@ class SetLevelRequest(Model):
     params: SetLevelRequestParams
 
 
-class SetLevelRequestParams(Model):
+class SetLevelRequestParams(Model, frozen=True):
     """Value of `SetLevelRequest.params`."""
 
     level: LoggingLevel
     """Least severe level to send from now on."""
 
 
-class LoggingMessageNotification(Model):
+class LoggingMessageNotification(Model, frozen=True):
     """A log message from the server."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/message"}
@@ -954,7 +955,7 @@ class LoggingMessageNotification(Model):
     params: LoggingMessageNotificationParams
 
 
-class LoggingMessageNotificationParams(Model):
+class LoggingMessageNotificationParams(Model, frozen=True):
     """Value of `LoggingMessageNotification.params`."""
 
     level: LoggingLevel
@@ -964,7 +965,7 @@ class LoggingMessageNotificationParams(Model):
     """The entry itself, as text or any other JSON value."""
 
 
-class CreateMessageRequest(Model):
+class CreateMessageRequest(Model, frozen=True):
     """Sent by a server to have the client's language model continue a conversation."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "sampling/createMessage"}
@@ -972,7 +973,7 @@ class CreateMessageRequest(Model):
     params: CreateMessageRequestParams
 
 
-class CreateMessageRequestParams(Model):
+class CreateMessageRequestParams(Model, frozen=True):
     """Value of `CreateMessageRequest.params`."""
 
     messages: list[SamplingMessage]
@@ -1013,7 +1014,7 @@ class CreateMessageRequestParams(Model):
     """Extra settings that only the model's provider understands."""
 
 
-class CreateMessageResult(Model):
+class CreateMessageResult(Model, frozen=True):
     """The message that the client's language model wrote."""
 
     model: str
@@ -1034,21 +1035,21 @@ class CreateMessageResult(Model):
     content: With[ImageContent | TextContent, Discriminator("type")]
 
 
-class SamplingMessage(Model):
+class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model."""
 
     role: Role
     content: With[ImageContent | TextContent, Discriminator("type")]
 
 
-class Annotated(Model):
+class Annotated(Model, frozen=True):
     """Adds `annotations` to a declaration."""
 
     annotations: Maybe[AnnotatedAnnotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class TextContent(Model):
+class TextContent(Model, frozen=True):
     """Content block with plain text."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
@@ -1058,7 +1059,7 @@ class TextContent(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class ImageContent(Model):
+class ImageContent(Model, frozen=True):
     """Content block with a picture."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "image"}
@@ -1071,7 +1072,7 @@ class ImageContent(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class ModelPreferences(Model):
+class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
     hints: Maybe[list[ModelHint]] = UNSET
@@ -1096,7 +1097,7 @@ class ModelPreferences(Model):
     """Weight of the model's abilities, from 0 for none to 1 for the most."""
 
 
-class ModelHint(Model):
+class ModelHint(Model, frozen=True):
     """Points to a model or a family of models; the client may know further keys."""
 
     name: Maybe[str] = UNSET
@@ -1105,7 +1106,7 @@ class ModelHint(Model):
     """
 
 
-class CompleteRequest(Model):
+class CompleteRequest(Model, frozen=True):
     """Asks for suggestions while the user types an argument."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "completion/complete"}
@@ -1113,7 +1114,7 @@ class CompleteRequest(Model):
     params: CompleteRequestParams
 
 
-class CompleteRequestParams(Model):
+class CompleteRequestParams(Model, frozen=True):
     """Value of `CompleteRequest.params`."""
 
     ref: With[PromptReference | ResourceReference, Discriminator("type")]
@@ -1122,7 +1123,7 @@ class CompleteRequestParams(Model):
     """The argument being typed."""
 
 
-class CompleteRequestParamsArgument(Model):
+class CompleteRequestParamsArgument(Model, frozen=True):
     """Value of `CompleteRequest.params.argument`."""
 
     name: str
@@ -1131,7 +1132,7 @@ class CompleteRequestParamsArgument(Model):
     """What has been typed so far."""
 
 
-class CompleteResult(Model):
+class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: CompleteResultCompletion
@@ -1141,7 +1142,7 @@ class CompleteResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CompleteResultCompletion(Model):
+class CompleteResultCompletion(Model, frozen=True):
     """Value of `CompleteResult.completion`."""
 
     values: list[str]
@@ -1154,7 +1155,7 @@ class CompleteResultCompletion(Model):
     """True if some matches were not sent."""
 
 
-class ResourceReference(Model):
+class ResourceReference(Model, frozen=True):
     """Points to a resource or resource template."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/resource"}
@@ -1163,7 +1164,7 @@ class ResourceReference(Model):
     """A resource URI or an RFC 6570 template. Format: uri-template."""
 
 
-class PromptReference(Model):
+class PromptReference(Model, frozen=True):
     """Points to a prompt by its name."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/prompt"}
@@ -1172,7 +1173,7 @@ class PromptReference(Model):
     """Name of a prompt from `prompts/list`."""
 
 
-class ListRootsRequest(Model):
+class ListRootsRequest(Model, frozen=True):
     """Sent by a server to learn which parts of the file system are open to it."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list"}
@@ -1181,7 +1182,7 @@ class ListRootsRequest(Model):
     """Named parameters of the operation."""
 
 
-class ListRootsResult(Model):
+class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
     roots: list[Root]
@@ -1191,7 +1192,7 @@ class ListRootsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Root(Model):
+class Root(Model, frozen=True):
     """One place in the file system that a client opens to servers."""
 
     uri: str
@@ -1200,7 +1201,7 @@ class Root(Model):
     """Label for people."""
 
 
-class RootsListChangedNotification(Model):
+class RootsListChangedNotification(Model, frozen=True):
     """Sent by a client whose roots have changed; the server asks for them again."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1342,7 +1343,7 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
         raise TypeError(f"{T!r} is no type of this module")
@@ -1350,7 +1351,7 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON.
+    """A value as parsed JSON; what may be any JSON is copied unseen.
 
     Raises EncodeError for an instance of a class that is not ours.
     """

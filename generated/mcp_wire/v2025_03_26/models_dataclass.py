@@ -3,7 +3,8 @@
 """MCP 2025-03-26 as dataclasses; nothing but the standard library is needed.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
 
 from .._wire import (
     EMPTY,
+    GIVEN,
     UNSET,
     At,
     DecodeError,
@@ -20,20 +22,26 @@ from .._wire import (
     Record,
     Unset,
     Writers,
-    build,
-    check_array,
     check_map,
     check_objects,
     dump,
     extras,
+    fill,
     is_number,
     merge,
+    new,
     parse,
     plain_writers,
     read_array,
+    read_json,
+    read_literals,
+    read_object,
     read_string,
     read_strings,
+    too_deep,
+    unending,
     write_array,
+    write_values,
     wrong,
 )
 
@@ -1375,17 +1383,24 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds; `obj` is not copied where it is kept as it is.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    return _reader(T)(obj, None)
+    read = _reader(T)
+    try:
+        return read(obj, GIVEN)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON, which shares with it what is JSON already.
+    """A value as parsed JSON, which shares with it, unseen, what may be any JSON.
 
     Raises EncodeError for an instance of a class that is not ours.
     """
-    return _WRITERS[value.__class__](value)
+    try:
+        return _WRITERS[value.__class__](value)
+    except RecursionError:
+        raise unending() from None
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -1533,73 +1548,74 @@ _RootsListChangedNotification_members: Final = frozenset({"method", "params"})
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return build(Request, {"method": method})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Request_members)
-    return build(Request, {"method": method, "params": params, "extra_": extra})
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Request_members, at)
+    made = new(Request)
+    fill(made, held)
+    return made
 
 
 def _write_Request(x: Request) -> Json:
     o: Json = {"method": x.method}
-    if x.params is not UNSET:
-        o["params"] = _write_RequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Request_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "params" in held:
+            o["params"] = _write_RequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Request_members)
     return o
 
 
 def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(RequestParams, {})
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RequestParams_members)
-    return build(RequestParams, {"meta": meta, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _RequestParams_members, at)
+    made = new(RequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
     o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RequestParams_members)
+    held = x.__dict__
+    if held:
+        if "meta" in held:
+            o["_meta"] = _write_RequestParamsMeta(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _RequestParams_members)
     return o
 
 
 def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(RequestParamsMeta, {})
-    n = 0
-    progress_token = get("progressToken", UNSET)
-    if progress_token is not UNSET:
-        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RequestParamsMeta_members)
-    return build(RequestParamsMeta, {"progress_token": progress_token, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "progressToken" in o:
+            progress_token = o["progressToken"]
+            progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
+            held["progress_token"] = progress_token
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _RequestParamsMeta_members, at)
+    made = new(RequestParamsMeta)
+    fill(made, held)
+    return made
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
@@ -1610,256 +1626,263 @@ def _read_ProgressToken(x: Json, at: At) -> Json:
 
 def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
     o: Json = {}
-    if x.progress_token is not UNSET:
-        o["progressToken"] = x.progress_token
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RequestParamsMeta_members)
+    held = x.__dict__
+    if held:
+        if "progress_token" in held:
+            o["progressToken"] = held["progress_token"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _RequestParamsMeta_members)
     return o
 
 
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return build(Notification, {"method": method})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Notification_members)
-    return build(Notification, {"method": method, "params": params, "extra_": extra})
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Notification_members, at)
+    made = new(Notification)
+    fill(made, held)
+    return made
 
 
 def _write_Notification(x: Notification) -> Json:
     o: Json = {"method": x.method}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Notification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Notification_members)
     return o
 
 
 def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(NotificationParams, {})
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NotificationParams_members)
-    return build(NotificationParams, {"meta": meta, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NotificationParams_members, at)
+    made = new(NotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
     o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _NotificationParams_members)
+    held = x.__dict__
+    if held:
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _NotificationParams_members)
     return o
 
 
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(Result, {})
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Result_members)
-    return build(Result, {"meta": meta, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Result_members, at)
+    made = new(Result)
+    fill(made, held)
+    return made
 
 
 def _write_Result(x: Result) -> Json:
     o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Result_members)
+    held = x.__dict__
+    if held:
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Result_members)
     return o
 
 
 def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 3:
-        return build(JSONRPCRequest, {"id": id, "method": method})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCRequest_members)
-    return build(
-        JSONRPCRequest, {"id": id, "method": method, "params": params, "extra_": extra}
-    )
+    held: dict[str, Json] = {"id": id, "method": method}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCRequest_members, at)
+    made = new(JSONRPCRequest)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
     o: Json = {"jsonrpc": "2.0", "id": x.id, "method": x.method}
-    if x.params is not UNSET:
-        o["params"] = _write_RequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "params" in held:
+            o["params"] = _write_RequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCRequest_members)
     return o
 
 
 def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    method = get("method", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 2:
-        return build(JSONRPCNotification, {"method": method})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCNotification_members)
-    return build(
-        JSONRPCNotification, {"method": method, "params": params, "extra_": extra}
-    )
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCNotification_members, at)
+    made = new(JSONRPCNotification)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
     o: Json = {"jsonrpc": "2.0", "method": x.method}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCNotification_members)
     return o
 
 
 def _read_JSONRPCResponse(o: Json, at: At) -> JSONRPCResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_Result(result, (at, "result"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"id": id, "result": result}
     if len(o) != 3:
-        extra = extras(o, _JSONRPCResponse_members)
-    return build(JSONRPCResponse, {"id": id, "result": result, "extra_": extra})
+        held["extra_"] = extras(o, _JSONRPCResponse_members, at)
+    made = new(JSONRPCResponse)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCResponse(x: JSONRPCResponse) -> Json:
     o: Json = {"jsonrpc": "2.0", "id": x.id, "result": _write_Result(x.result)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCResponse_members)
     return o
 
 
 def _read_JSONRPCError(o: Json, at: At) -> JSONRPCError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_JSONRPCErrorError(error, (at, "error"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"id": id, "error": error}
     if len(o) != 3:
-        extra = extras(o, _JSONRPCError_members)
-    return build(JSONRPCError, {"id": id, "error": error, "extra_": extra})
+        held["extra_"] = extras(o, _JSONRPCError_members, at)
+    made = new(JSONRPCError)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCError(x: JSONRPCError) -> Json:
     o: Json = {"jsonrpc": "2.0", "id": x.id, "error": _write_JSONRPCErrorError(x.error)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCError_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCError_members)
     return o
 
 
 def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return build(JSONRPCErrorError, {"code": code, "message": message})
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCErrorError_members)
-    return build(
-        JSONRPCErrorError,
-        {"code": code, "message": message, "data": data, "extra_": extra},
-    )
+    held: dict[str, Json] = {"code": code, "message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _JSONRPCErrorError_members, at)
+    made = new(JSONRPCErrorError)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCErrorError(x: JSONRPCErrorError) -> Json:
     o: Json = {"code": x.code, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCErrorError_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "data" in held:
+            o["data"] = held["data"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCErrorError_members)
     return o
 
 
 def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/cancelled":
-        raise wrong((at, "method"), '"notifications/cancelled"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/cancelled":
+        raise wrong((at, "method"), '"notifications/cancelled"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CancelledNotificationParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CancelledNotification_members)
-    return build(CancelledNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _CancelledNotification_members, at)
+    made = new(CancelledNotification)
+    fill(made, held)
+    return made
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
@@ -1867,55 +1890,56 @@ def _write_CancelledNotification(x: CancelledNotification) -> Json:
         "method": "notifications/cancelled",
         "params": _write_CancelledNotificationParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelledNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotification_members)
     return o
 
 
 def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    request_id = get("requestId", UNSET)
+    request_id = o.get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
-    if len(o) == 1:
-        return build(CancelledNotificationParams, {"request_id": request_id})
-    n = 1
-    reason = get("reason", UNSET)
-    if reason is not UNSET:
-        if reason.__class__ is not str:
-            raise wrong((at, "reason"), "string", reason)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CancelledNotificationParams_members)
-    return build(
-        CancelledNotificationParams,
-        {"request_id": request_id, "reason": reason, "extra_": extra},
-    )
+    held: dict[str, Json] = {"request_id": request_id}
+    if len(o) != 1:
+        if "reason" in o:
+            reason = o["reason"]
+            if reason.__class__ is not str:
+                raise wrong((at, "reason"), "string", reason)
+            held["reason"] = reason
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
+    made = new(CancelledNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
     o: Json = {"requestId": x.request_id}
-    if x.reason is not UNSET:
-        o["reason"] = x.reason
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelledNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "reason" in held:
+            o["reason"] = held["reason"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotificationParams_members)
     return o
 
 
 def _read_InitializeRequest(o: Json, at: At) -> InitializeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "initialize":
-        raise wrong((at, "method"), '"initialize"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "initialize":
+        raise wrong((at, "method"), '"initialize"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_InitializeRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _InitializeRequest_members)
-    return build(InitializeRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _InitializeRequest_members, at)
+    made = new(InitializeRequest)
+    fill(made, held)
+    return made
 
 
 def _write_InitializeRequest(x: InitializeRequest) -> Json:
@@ -1923,34 +1947,33 @@ def _write_InitializeRequest(x: InitializeRequest) -> Json:
         "method": "initialize",
         "params": _write_InitializeRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InitializeRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeRequest_members)
     return o
 
 
 def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    protocol_version = get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
-    capabilities = get("capabilities", UNSET)
+    capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
-    client_info = get("clientInfo", UNSET)
+    client_info = o.get("clientInfo", UNSET)
     client_info = _read_Implementation(client_info, (at, "clientInfo"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {
+        "protocol_version": protocol_version,
+        "capabilities": capabilities,
+        "client_info": client_info,
+    }
     if len(o) != 3:
-        extra = extras(o, _InitializeRequestParams_members)
-    return build(
-        InitializeRequestParams,
-        {
-            "protocol_version": protocol_version,
-            "capabilities": capabilities,
-            "client_info": client_info,
-            "extra_": extra,
-        },
-    )
+        held["extra_"] = extras(o, _InitializeRequestParams_members, at)
+    made = new(InitializeRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
@@ -1959,56 +1982,43 @@ def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
         "capabilities": _write_ClientCapabilities(x.capabilities),
         "clientInfo": _write_Implementation(x.client_info),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InitializeRequestParams_members)
+    held = x.__dict__
+    if len(held) != 3:
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeRequestParams_members)
     return o
 
 
 def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    protocol_version = get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
-    capabilities = get("capabilities", UNSET)
+    capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
-    server_info = get("serverInfo", UNSET)
+    server_info = o.get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
-    if len(o) == 3:
-        return build(
-            InitializeResult,
-            {
-                "protocol_version": protocol_version,
-                "capabilities": capabilities,
-                "server_info": server_info,
-            },
-        )
-    n = 3
-    instructions = get("instructions", UNSET)
-    if instructions is not UNSET:
-        if instructions.__class__ is not str:
-            raise wrong((at, "instructions"), "string", instructions)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InitializeResult_members)
-    return build(
-        InitializeResult,
-        {
-            "protocol_version": protocol_version,
-            "capabilities": capabilities,
-            "server_info": server_info,
-            "instructions": instructions,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "protocol_version": protocol_version,
+        "capabilities": capabilities,
+        "server_info": server_info,
+    }
+    if len(o) != 3:
+        if "instructions" in o:
+            instructions = o["instructions"]
+            if instructions.__class__ is not str:
+                raise wrong((at, "instructions"), "string", instructions)
+            held["instructions"] = instructions
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _InitializeResult_members, at)
+    made = new(InitializeResult)
+    fill(made, held)
+    return made
 
 
 def _write_InitializeResult(x: InitializeResult) -> Json:
@@ -2017,346 +2027,331 @@ def _write_InitializeResult(x: InitializeResult) -> Json:
         "capabilities": _write_ServerCapabilities(x.capabilities),
         "serverInfo": _write_Implementation(x.server_info),
     }
-    if x.instructions is not UNSET:
-        o["instructions"] = x.instructions
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InitializeResult_members)
+    held = x.__dict__
+    if len(held) != 3:
+        if "instructions" in held:
+            o["instructions"] = held["instructions"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeResult_members)
     return o
 
 
 def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/initialized":
-        raise wrong((at, "method"), '"notifications/initialized"', get("method", UNSET))
-    if len(o) == 1:
-        return build(InitializedNotification, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InitializedNotification_members)
-    return build(InitializedNotification, {"params": params, "extra_": extra})
+    if o.get("method") != "notifications/initialized":
+        raise wrong(
+            (at, "method"), '"notifications/initialized"', o.get("method", UNSET)
+        )
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InitializedNotification_members, at)
+    made = new(InitializedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_InitializedNotification(x: InitializedNotification) -> Json:
     o: Json = {"method": "notifications/initialized"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InitializedNotification_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializedNotification_members)
     return o
 
 
 def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ClientCapabilities, {})
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_objects(experimental, (at, "experimental"))
-        n += 1
-    roots = get("roots", UNSET)
-    if roots is not UNSET:
-        roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
-        n += 1
-    sampling = get("sampling", UNSET)
-    if sampling is not UNSET:
-        if sampling.__class__ is not dict:
-            raise wrong((at, "sampling"), "object", sampling)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilities_members)
-    return build(
-        ClientCapabilities,
-        {
-            "experimental": experimental,
-            "roots": roots,
-            "sampling": sampling,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_objects(experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "roots" in o:
+            roots = o["roots"]
+            roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
+            held["roots"] = roots
+        if "sampling" in o:
+            sampling = o["sampling"]
+            sampling = read_object(sampling, (at, "sampling"))
+            held["sampling"] = sampling
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilities_members, at)
+    made = new(ClientCapabilities)
+    fill(made, held)
+    return made
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
     o: Json = {}
-    if x.experimental is not UNSET:
-        o["experimental"] = x.experimental
-    if x.roots is not UNSET:
-        o["roots"] = _write_ClientCapabilitiesRoots(x.roots)
-    if x.sampling is not UNSET:
-        o["sampling"] = x.sampling
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilities_members)
+    held = x.__dict__
+    if held:
+        if "experimental" in held:
+            o["experimental"] = held["experimental"]
+        if "roots" in held:
+            o["roots"] = _write_ClientCapabilitiesRoots(held["roots"])
+        if "sampling" in held:
+            o["sampling"] = held["sampling"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilities_members)
     return o
 
 
 def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ClientCapabilitiesRoots, {})
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesRoots_members)
-    return build(
-        ClientCapabilitiesRoots, {"list_changed": list_changed, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
+    made = new(ClientCapabilitiesRoots)
+    fill(made, held)
+    return made
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
     o: Json = {}
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesRoots_members)
+    held = x.__dict__
+    if held:
+        if "list_changed" in held:
+            o["listChanged"] = held["list_changed"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesRoots_members)
     return o
 
 
 def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ServerCapabilities, {})
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_objects(experimental, (at, "experimental"))
-        n += 1
-    logging = get("logging", UNSET)
-    if logging is not UNSET:
-        if logging.__class__ is not dict:
-            raise wrong((at, "logging"), "object", logging)
-        n += 1
-    completions = get("completions", UNSET)
-    if completions is not UNSET:
-        if completions.__class__ is not dict:
-            raise wrong((at, "completions"), "object", completions)
-        n += 1
-    prompts = get("prompts", UNSET)
-    if prompts is not UNSET:
-        prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
-        n += 1
-    resources = get("resources", UNSET)
-    if resources is not UNSET:
-        resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilities_members)
-    return build(
-        ServerCapabilities,
-        {
-            "experimental": experimental,
-            "logging": logging,
-            "completions": completions,
-            "prompts": prompts,
-            "resources": resources,
-            "tools": tools,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_objects(experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "logging" in o:
+            logging = o["logging"]
+            logging = read_object(logging, (at, "logging"))
+            held["logging"] = logging
+        if "completions" in o:
+            completions = o["completions"]
+            completions = read_object(completions, (at, "completions"))
+            held["completions"] = completions
+        if "prompts" in o:
+            prompts = o["prompts"]
+            prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
+            held["prompts"] = prompts
+        if "resources" in o:
+            resources = o["resources"]
+            resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
+            held["resources"] = resources
+        if "tools" in o:
+            tools = o["tools"]
+            tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
+            held["tools"] = tools
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilities_members, at)
+    made = new(ServerCapabilities)
+    fill(made, held)
+    return made
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
     o: Json = {}
-    if x.experimental is not UNSET:
-        o["experimental"] = x.experimental
-    if x.logging is not UNSET:
-        o["logging"] = x.logging
-    if x.completions is not UNSET:
-        o["completions"] = x.completions
-    if x.prompts is not UNSET:
-        o["prompts"] = _write_ServerCapabilitiesPrompts(x.prompts)
-    if x.resources is not UNSET:
-        o["resources"] = _write_ServerCapabilitiesResources(x.resources)
-    if x.tools is not UNSET:
-        o["tools"] = _write_ServerCapabilitiesTools(x.tools)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilities_members)
+    held = x.__dict__
+    if held:
+        if "experimental" in held:
+            o["experimental"] = held["experimental"]
+        if "logging" in held:
+            o["logging"] = held["logging"]
+        if "completions" in held:
+            o["completions"] = held["completions"]
+        if "prompts" in held:
+            o["prompts"] = _write_ServerCapabilitiesPrompts(held["prompts"])
+        if "resources" in held:
+            o["resources"] = _write_ServerCapabilitiesResources(held["resources"])
+        if "tools" in held:
+            o["tools"] = _write_ServerCapabilitiesTools(held["tools"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilities_members)
     return o
 
 
 def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ServerCapabilitiesPrompts, {})
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesPrompts_members)
-    return build(
-        ServerCapabilitiesPrompts, {"list_changed": list_changed, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
+    made = new(ServerCapabilitiesPrompts)
+    fill(made, held)
+    return made
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
     o: Json = {}
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesPrompts_members)
+    held = x.__dict__
+    if held:
+        if "list_changed" in held:
+            o["listChanged"] = held["list_changed"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesPrompts_members)
     return o
 
 
 def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ServerCapabilitiesResources, {})
-    n = 0
-    subscribe = get("subscribe", UNSET)
-    if subscribe is not UNSET:
-        if subscribe.__class__ is not bool:
-            raise wrong((at, "subscribe"), "boolean", subscribe)
-        n += 1
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesResources_members)
-    return build(
-        ServerCapabilitiesResources,
-        {"subscribe": subscribe, "list_changed": list_changed, "extra_": extra},
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "subscribe" in o:
+            subscribe = o["subscribe"]
+            if subscribe.__class__ is not bool:
+                raise wrong((at, "subscribe"), "boolean", subscribe)
+            held["subscribe"] = subscribe
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
+    made = new(ServerCapabilitiesResources)
+    fill(made, held)
+    return made
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
     o: Json = {}
-    if x.subscribe is not UNSET:
-        o["subscribe"] = x.subscribe
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesResources_members)
+    held = x.__dict__
+    if held:
+        if "subscribe" in held:
+            o["subscribe"] = held["subscribe"]
+        if "list_changed" in held:
+            o["listChanged"] = held["list_changed"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesResources_members)
     return o
 
 
 def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ServerCapabilitiesTools, {})
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesTools_members)
-    return build(
-        ServerCapabilitiesTools, {"list_changed": list_changed, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
+    made = new(ServerCapabilitiesTools)
+    fill(made, held)
+    return made
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
     o: Json = {}
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesTools_members)
+    held = x.__dict__
+    if held:
+        if "list_changed" in held:
+            o["listChanged"] = held["list_changed"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesTools_members)
     return o
 
 
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    version = get("version", UNSET)
+    version = o.get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name, "version": version}
     if len(o) != 2:
-        extra = extras(o, _Implementation_members)
-    return build(Implementation, {"name": name, "version": version, "extra_": extra})
+        held["extra_"] = extras(o, _Implementation_members, at)
+    made = new(Implementation)
+    fill(made, held)
+    return made
 
 
 def _write_Implementation(x: Implementation) -> Json:
     o: Json = {"name": x.name, "version": x.version}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Implementation_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _Implementation_members)
     return o
 
 
 def _read_PingRequest(o: Json, at: At) -> PingRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "ping":
-        raise wrong((at, "method"), '"ping"', get("method", UNSET))
-    if len(o) == 1:
-        return build(PingRequest, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PingRequest_members)
-    return build(PingRequest, {"params": params, "extra_": extra})
+    if o.get("method") != "ping":
+        raise wrong((at, "method"), '"ping"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _PingRequest_members, at)
+    made = new(PingRequest)
+    fill(made, held)
+    return made
 
 
 def _write_PingRequest(x: PingRequest) -> Json:
     o: Json = {"method": "ping"}
-    if x.params is not UNSET:
-        o["params"] = _write_RequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PingRequest_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_RequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _PingRequest_members)
     return o
 
 
 def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/progress":
-        raise wrong((at, "method"), '"notifications/progress"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/progress":
+        raise wrong((at, "method"), '"notifications/progress"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ProgressNotificationParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _ProgressNotification_members)
-    return build(ProgressNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ProgressNotification_members, at)
+    made = new(ProgressNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
@@ -2364,318 +2359,294 @@ def _write_ProgressNotification(x: ProgressNotification) -> Json:
         "method": "notifications/progress",
         "params": _write_ProgressNotificationParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ProgressNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotification_members)
     return o
 
 
 def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    progress_token = get("progressToken", UNSET)
+    progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = get("progress", UNSET)
+    progress = o.get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
-    if len(o) == 2:
-        return build(
-            ProgressNotificationParams,
-            {"progress_token": progress_token, "progress": progress},
-        )
-    n = 2
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    message = get("message", UNSET)
-    if message is not UNSET:
-        if message.__class__ is not str:
-            raise wrong((at, "message"), "string", message)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ProgressNotificationParams_members)
-    return build(
-        ProgressNotificationParams,
-        {
-            "progress_token": progress_token,
-            "progress": progress,
-            "total": total,
-            "message": message,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
+    if len(o) != 2:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "message" in o:
+            message = o["message"]
+            if message.__class__ is not str:
+                raise wrong((at, "message"), "string", message)
+            held["message"] = message
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
+    made = new(ProgressNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
     o: Json = {"progressToken": x.progress_token, "progress": x.progress}
-    if x.total is not UNSET:
-        o["total"] = x.total
-    if x.message is not UNSET:
-        o["message"] = x.message
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ProgressNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "total" in held:
+            o["total"] = held["total"]
+        if "message" in held:
+            o["message"] = held["message"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotificationParams_members)
     return o
 
 
 def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return build(PaginatedRequest, {"method": method})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedRequest_members)
-    return build(
-        PaginatedRequest, {"params": params, "method": method, "extra_": extra}
-    )
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedRequest_members, at)
+    made = new(PaginatedRequest)
+    fill(made, held)
+    return made
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
     o: Json = {"method": x.method}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "params" in held:
+            o["params"] = _write_PaginatedRequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequest_members)
     return o
 
 
 def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(PaginatedRequestParams, {})
-    n = 0
-    cursor = get("cursor", UNSET)
-    if cursor is not UNSET:
-        if cursor.__class__ is not str:
-            raise wrong((at, "cursor"), "string", cursor)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedRequestParams_members)
-    return build(PaginatedRequestParams, {"cursor": cursor, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "cursor" in o:
+            cursor = o["cursor"]
+            if cursor.__class__ is not str:
+                raise wrong((at, "cursor"), "string", cursor)
+            held["cursor"] = cursor
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
+    made = new(PaginatedRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
     o: Json = {}
-    if x.cursor is not UNSET:
-        o["cursor"] = x.cursor
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedRequestParams_members)
+    held = x.__dict__
+    if held:
+        if "cursor" in held:
+            o["cursor"] = held["cursor"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequestParams_members)
     return o
 
 
 def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(PaginatedResult, {})
-    n = 0
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedResult_members)
-    return build(
-        PaginatedResult, {"next_cursor": next_cursor, "meta": meta, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedResult_members, at)
+    made = new(PaginatedResult)
+    fill(made, held)
+    return made
 
 
 def _write_PaginatedResult(x: PaginatedResult) -> Json:
     o: Json = {}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedResult_members)
+    held = x.__dict__
+    if held:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedResult_members)
     return o
 
 
 def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/list":
-        raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
-    if len(o) == 1:
-        return build(ListResourcesRequest, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourcesRequest_members)
-    return build(ListResourcesRequest, {"params": params, "extra_": extra})
+    if o.get("method") != "resources/list":
+        raise wrong((at, "method"), '"resources/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListResourcesRequest_members, at)
+    made = new(ListResourcesRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
     o: Json = {"method": "resources/list"}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourcesRequest_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_PaginatedRequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesRequest_members)
     return o
 
 
 def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resources = get("resources", UNSET)
+    resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    if len(o) == 1:
-        return build(ListResourcesResult, {"resources": resources})
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourcesResult_members)
-    return build(
-        ListResourcesResult,
-        {
-            "resources": resources,
-            "next_cursor": next_cursor,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"resources": resources}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourcesResult_members, at)
+    made = new(ListResourcesResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
     o: Json = {"resources": write_array(_write_Resource, x.resources)}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourcesResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesResult_members)
     return o
 
 
 def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplatesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/templates/list":
-        raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
-    if len(o) == 1:
-        return build(ListResourceTemplatesRequest, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourceTemplatesRequest_members)
-    return build(ListResourceTemplatesRequest, {"params": params, "extra_": extra})
+    if o.get("method") != "resources/templates/list":
+        raise wrong(
+            (at, "method"), '"resources/templates/list"', o.get("method", UNSET)
+        )
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
+    made = new(ListResourceTemplatesRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
     o: Json = {"method": "resources/templates/list"}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourceTemplatesRequest_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_PaginatedRequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesRequest_members)
     return o
 
 
 def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resource_templates = get("resourceTemplates", UNSET)
+    resource_templates = o.get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    if len(o) == 1:
-        return build(
-            ListResourceTemplatesResult, {"resource_templates": resource_templates}
-        )
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourceTemplatesResult_members)
-    return build(
-        ListResourceTemplatesResult,
-        {
-            "resource_templates": resource_templates,
-            "next_cursor": next_cursor,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"resource_templates": resource_templates}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
+    made = new(ListResourceTemplatesResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
     o: Json = {
         "resourceTemplates": write_array(_write_ResourceTemplate, x.resource_templates)
     }
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourceTemplatesResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesResult_members)
     return o
 
 
 def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/read":
-        raise wrong((at, "method"), '"resources/read"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/read":
+        raise wrong((at, "method"), '"resources/read"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ReadResourceRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _ReadResourceRequest_members)
-    return build(ReadResourceRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ReadResourceRequest_members, at)
+    made = new(ReadResourceRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
@@ -2683,53 +2654,54 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
         "method": "resources/read",
         "params": _write_ReadResourceRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequest_members)
     return o
 
 
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
-        extra = extras(o, _ReadResourceRequestParams_members)
-    return build(ReadResourceRequestParams, {"uri": uri, "extra_": extra})
+        held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
+    made = new(ReadResourceRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
     o: Json = {"uri": x.uri}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceRequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequestParams_members)
     return o
 
 
 def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    contents = get("contents", UNSET)
+    contents = o.get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
-    if len(o) == 1:
-        return build(ReadResourceResult, {"contents": contents})
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ReadResourceResult_members)
-    return build(
-        ReadResourceResult, {"contents": contents, "meta": meta, "extra_": extra}
-    )
+    held: dict[str, Json] = {"contents": contents}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ReadResourceResult_members, at)
+    made = new(ReadResourceResult)
+    fill(made, held)
+    return made
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
@@ -2752,11 +2724,13 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    o: Json = {"contents": write_array(_write, x.contents)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceResult_members)
+    o: Json = {"contents": write_values(_WRITERS, x.contents)}
+    held = x.__dict__
+    if len(held) != 1:
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceResult_members)
     return o
 
 
@@ -2765,47 +2739,49 @@ def _read_ResourceListChangedNotification(
 ) -> ResourceListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/list_changed":
+    if o.get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
-            get("method", UNSET),
+            o.get("method", UNSET),
         )
-    if len(o) == 1:
-        return build(ResourceListChangedNotification, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceListChangedNotification_members)
-    return build(ResourceListChangedNotification, {"params": params, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
+    made = new(ResourceListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
     o: Json = {"method": "notifications/resources/list_changed"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceListChangedNotification_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceListChangedNotification_members)
     return o
 
 
 def _read_SubscribeRequest(o: Json, at: At) -> SubscribeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/subscribe":
-        raise wrong((at, "method"), '"resources/subscribe"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/subscribe":
+        raise wrong((at, "method"), '"resources/subscribe"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_SubscribeRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _SubscribeRequest_members)
-    return build(SubscribeRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _SubscribeRequest_members, at)
+    made = new(SubscribeRequest)
+    fill(made, held)
+    return made
 
 
 def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
@@ -2813,43 +2789,49 @@ def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
         "method": "resources/subscribe",
         "params": _write_SubscribeRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscribeRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscribeRequest_members)
     return o
 
 
 def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
-        extra = extras(o, _SubscribeRequestParams_members)
-    return build(SubscribeRequestParams, {"uri": uri, "extra_": extra})
+        held["extra_"] = extras(o, _SubscribeRequestParams_members, at)
+    made = new(SubscribeRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
     o: Json = {"uri": x.uri}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscribeRequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscribeRequestParams_members)
     return o
 
 
 def _read_UnsubscribeRequest(o: Json, at: At) -> UnsubscribeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/unsubscribe":
-        raise wrong((at, "method"), '"resources/unsubscribe"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/unsubscribe":
+        raise wrong((at, "method"), '"resources/unsubscribe"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_UnsubscribeRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _UnsubscribeRequest_members)
-    return build(UnsubscribeRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _UnsubscribeRequest_members, at)
+    made = new(UnsubscribeRequest)
+    fill(made, held)
+    return made
 
 
 def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
@@ -2857,45 +2839,51 @@ def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
         "method": "resources/unsubscribe",
         "params": _write_UnsubscribeRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UnsubscribeRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsubscribeRequest_members)
     return o
 
 
 def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
-        extra = extras(o, _UnsubscribeRequestParams_members)
-    return build(UnsubscribeRequestParams, {"uri": uri, "extra_": extra})
+        held["extra_"] = extras(o, _UnsubscribeRequestParams_members, at)
+    made = new(UnsubscribeRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
     o: Json = {"uri": x.uri}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UnsubscribeRequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsubscribeRequestParams_members)
     return o
 
 
 def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/updated":
+    if o.get("method") != "notifications/resources/updated":
         raise wrong(
-            (at, "method"), '"notifications/resources/updated"', get("method", UNSET)
+            (at, "method"), '"notifications/resources/updated"', o.get("method", UNSET)
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _ResourceUpdatedNotification_members)
-    return build(ResourceUpdatedNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
+    made = new(ResourceUpdatedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
@@ -2903,8 +2891,10 @@ def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
         "method": "notifications/resources/updated",
         "params": _write_ResourceUpdatedNotificationParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceUpdatedNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotification_members)
     return o
 
 
@@ -2913,328 +2903,306 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
-        extra = extras(o, _ResourceUpdatedNotificationParams_members)
-    return build(ResourceUpdatedNotificationParams, {"uri": uri, "extra_": extra})
+        held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
+    made = new(ResourceUpdatedNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceUpdatedNotificationParams(
     x: ResourceUpdatedNotificationParams,
 ) -> Json:
     o: Json = {"uri": x.uri}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceUpdatedNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotificationParams_members)
     return o
 
 
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return build(Resource, {"uri": uri, "name": name})
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    size = get("size", UNSET)
-    if size is not UNSET:
-        if not is_number(size):
-            raise wrong((at, "size"), "number", size)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Resource_members)
-    return build(
-        Resource,
-        {
-            "uri": uri,
-            "name": name,
-            "description": description,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "size": size,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"uri": uri, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "size" in o:
+            size = o["size"]
+            if not is_number(size):
+                raise wrong((at, "size"), "number", size)
+            held["size"] = size
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Resource_members, at)
+    made = new(Resource)
+    fill(made, held)
+    return made
 
 
 def _write_Resource(x: Resource) -> Json:
     o: Json = {"uri": x.uri, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.size is not UNSET:
-        o["size"] = x.size
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Resource_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "size" in held:
+            o["size"] = held["size"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Resource_members)
     return o
 
 
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri_template = get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return build(ResourceTemplate, {"uri_template": uri_template, "name": name})
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceTemplate_members)
-    return build(
-        ResourceTemplate,
-        {
-            "uri_template": uri_template,
-            "name": name,
-            "description": description,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceTemplate_members, at)
+    made = new(ResourceTemplate)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
     o: Json = {"uriTemplate": x.uri_template, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceTemplate_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplate_members)
     return o
 
 
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return build(ResourceContents, {"uri": uri})
-    n = 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceContents_members)
-    return build(
-        ResourceContents, {"uri": uri, "mime_type": mime_type, "extra_": extra}
-    )
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceContents_members, at)
+    made = new(ResourceContents)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
     o: Json = {"uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceContents_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceContents_members)
     return o
 
 
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    text = get("text", UNSET)
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return build(TextResourceContents, {"text": text, "uri": uri})
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextResourceContents_members)
-    return build(
-        TextResourceContents,
-        {"text": text, "uri": uri, "mime_type": mime_type, "extra_": extra},
-    )
+    held: dict[str, Json] = {"text": text, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _TextResourceContents_members, at)
+    made = new(TextResourceContents)
+    fill(made, held)
+    return made
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
     o: Json = {"text": x.text, "uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TextResourceContents_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextResourceContents_members)
     return o
 
 
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    blob = get("blob", UNSET)
+    blob = o.get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return build(BlobResourceContents, {"blob": blob, "uri": uri})
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BlobResourceContents_members)
-    return build(
-        BlobResourceContents,
-        {"blob": blob, "uri": uri, "mime_type": mime_type, "extra_": extra},
-    )
+    held: dict[str, Json] = {"blob": blob, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _BlobResourceContents_members, at)
+    made = new(BlobResourceContents)
+    fill(made, held)
+    return made
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
     o: Json = {"blob": x.blob, "uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _BlobResourceContents_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _BlobResourceContents_members)
     return o
 
 
 def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/list":
-        raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
-    if len(o) == 1:
-        return build(ListPromptsRequest, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListPromptsRequest_members)
-    return build(ListPromptsRequest, {"params": params, "extra_": extra})
+    if o.get("method") != "prompts/list":
+        raise wrong((at, "method"), '"prompts/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListPromptsRequest_members, at)
+    made = new(ListPromptsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
     o: Json = {"method": "prompts/list"}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListPromptsRequest_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_PaginatedRequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsRequest_members)
     return o
 
 
 def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    prompts = get("prompts", UNSET)
+    prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    if len(o) == 1:
-        return build(ListPromptsResult, {"prompts": prompts})
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListPromptsResult_members)
-    return build(
-        ListPromptsResult,
-        {"prompts": prompts, "next_cursor": next_cursor, "meta": meta, "extra_": extra},
-    )
+    held: dict[str, Json] = {"prompts": prompts}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListPromptsResult_members, at)
+    made = new(ListPromptsResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
     o: Json = {"prompts": write_array(_write_Prompt, x.prompts)}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListPromptsResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsResult_members)
     return o
 
 
 def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/get":
-        raise wrong((at, "method"), '"prompts/get"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "prompts/get":
+        raise wrong((at, "method"), '"prompts/get"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_GetPromptRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _GetPromptRequest_members)
-    return build(GetPromptRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _GetPromptRequest_members, at)
+    made = new(GetPromptRequest)
+    fill(made, held)
+    return made
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
@@ -3242,188 +3210,168 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
         "method": "prompts/get",
         "params": _write_GetPromptRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequest_members)
     return o
 
 
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return build(GetPromptRequestParams, {"name": name})
-    n = 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = check_map(read_string, arguments, (at, "arguments"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptRequestParams_members)
-    return build(
-        GetPromptRequestParams, {"name": name, "arguments": arguments, "extra_": extra}
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = check_map(read_string, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
+    made = new(GetPromptRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
     o: Json = {"name": x.name}
-    if x.arguments is not UNSET:
-        o["arguments"] = x.arguments
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptRequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "arguments" in held:
+            o["arguments"] = held["arguments"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequestParams_members)
     return o
 
 
 def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    if len(o) == 1:
-        return build(GetPromptResult, {"messages": messages})
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptResult_members)
-    return build(
-        GetPromptResult,
-        {
-            "description": description,
-            "messages": messages,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"messages": messages}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptResult_members, at)
+    made = new(GetPromptResult)
+    fill(made, held)
+    return made
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
     o: Json = {"messages": write_array(_write_PromptMessage, x.messages)}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptResult_members)
     return o
 
 
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return build(Prompt, {"name": name})
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Prompt_members)
-    return build(
-        Prompt,
-        {
-            "name": name,
-            "description": description,
-            "arguments": arguments,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Prompt_members, at)
+    made = new(Prompt)
+    fill(made, held)
+    return made
 
 
 def _write_Prompt(x: Prompt) -> Json:
     o: Json = {"name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.arguments is not UNSET:
-        o["arguments"] = write_array(_write_PromptArgument, x.arguments)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Prompt_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "arguments" in held:
+            o["arguments"] = write_array(_write_PromptArgument, held["arguments"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Prompt_members)
     return o
 
 
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return build(PromptArgument, {"name": name})
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        if required.__class__ is not bool:
-            raise wrong((at, "required"), "boolean", required)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptArgument_members)
-    return build(
-        PromptArgument,
-        {
-            "name": name,
-            "description": description,
-            "required": required,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "required" in o:
+            required = o["required"]
+            if required.__class__ is not bool:
+                raise wrong((at, "required"), "boolean", required)
+            held["required"] = required
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PromptArgument_members, at)
+    made = new(PromptArgument)
+    fill(made, held)
+    return made
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
     o: Json = {"name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.required is not UNSET:
-        o["required"] = x.required
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptArgument_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "required" in held:
+            o["required"] = held["required"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptArgument_members)
     return o
 
 
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_PromptMessage_content(content, (at, "content"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"role": role, "content": content}
     if len(o) != 2:
-        extra = extras(o, _PromptMessage_members)
-    return build(PromptMessage, {"role": role, "content": content, "extra_": extra})
+        held["extra_"] = extras(o, _PromptMessage_members, at)
+    made = new(PromptMessage)
+    fill(made, held)
+    return made
 
 
 def _read_PromptMessage_content(x: Json, at: At) -> Json:
@@ -3445,42 +3393,45 @@ def _read_PromptMessage_content(x: Json, at: At) -> Json:
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptMessage_members)
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptMessage_members)
     return o
 
 
 def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "resource":
-        raise wrong((at, "type"), '"resource"', get("type", UNSET))
-    resource = get("resource", UNSET)
+    if o.get("type") != "resource":
+        raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
+    resource = o.get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    if len(o) == 2:
-        return build(EmbeddedResource, {"resource": resource})
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _EmbeddedResource_members)
-    return build(
-        EmbeddedResource,
-        {"resource": resource, "annotations": annotations, "extra_": extra},
-    )
+    held: dict[str, Json] = {"resource": resource}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _EmbeddedResource_members, at)
+    made = new(EmbeddedResource)
+    fill(made, held)
+    return made
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    o: Json = {"type": "resource", "resource": _write(x.resource)}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _EmbeddedResource_members)
+    o: Json = {
+        "type": "resource",
+        "resource": _WRITERS[x.resource.__class__](x.resource),
+    }
+    held = x.__dict__
+    if len(held) != 1:
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _EmbeddedResource_members)
     return o
 
 
@@ -3489,383 +3440,365 @@ def _read_PromptListChangedNotification(
 ) -> PromptListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/prompts/list_changed":
+    if o.get("method") != "notifications/prompts/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
+            (at, "method"),
+            '"notifications/prompts/list_changed"',
+            o.get("method", UNSET),
         )
-    if len(o) == 1:
-        return build(PromptListChangedNotification, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptListChangedNotification_members)
-    return build(PromptListChangedNotification, {"params": params, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
+    made = new(PromptListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
     o: Json = {"method": "notifications/prompts/list_changed"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptListChangedNotification_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptListChangedNotification_members)
     return o
 
 
 def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/list":
-        raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
-    if len(o) == 1:
-        return build(ListToolsRequest, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListToolsRequest_members)
-    return build(ListToolsRequest, {"params": params, "extra_": extra})
+    if o.get("method") != "tools/list":
+        raise wrong((at, "method"), '"tools/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListToolsRequest_members, at)
+    made = new(ListToolsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
     o: Json = {"method": "tools/list"}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListToolsRequest_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_PaginatedRequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsRequest_members)
     return o
 
 
 def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    tools = get("tools", UNSET)
+    tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    if len(o) == 1:
-        return build(ListToolsResult, {"tools": tools})
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListToolsResult_members)
-    return build(
-        ListToolsResult,
-        {"tools": tools, "next_cursor": next_cursor, "meta": meta, "extra_": extra},
-    )
+    held: dict[str, Json] = {"tools": tools}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListToolsResult_members, at)
+    made = new(ListToolsResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
     o: Json = {"tools": write_array(_write_Tool, x.tools)}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListToolsResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsResult_members)
     return o
 
 
 def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = read_array(_read_PromptMessage_content, content, (at, "content"))
-    if len(o) == 1:
-        return build(CallToolResult, {"content": content})
-    n = 1
-    is_error = get("isError", UNSET)
-    if is_error is not UNSET:
-        if is_error.__class__ is not bool:
-            raise wrong((at, "isError"), "boolean", is_error)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolResult_members)
-    return build(
-        CallToolResult,
-        {"content": content, "is_error": is_error, "meta": meta, "extra_": extra},
-    )
+    held: dict[str, Json] = {"content": content}
+    if len(o) != 1:
+        if "isError" in o:
+            is_error = o["isError"]
+            if is_error.__class__ is not bool:
+                raise wrong((at, "isError"), "boolean", is_error)
+            held["is_error"] = is_error
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolResult_members, at)
+    made = new(CallToolResult)
+    fill(made, held)
+    return made
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {"content": write_array(_write, x.content)}
-    if x.is_error is not UNSET:
-        o["isError"] = x.is_error
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolResult_members)
+    o: Json = {"content": write_values(_WRITERS, x.content)}
+    held = x.__dict__
+    if len(held) != 1:
+        if "is_error" in held:
+            o["isError"] = held["is_error"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolResult_members)
     return o
 
 
 def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/call":
-        raise wrong((at, "method"), '"tools/call"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tools/call":
+        raise wrong((at, "method"), '"tools/call"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CallToolRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CallToolRequest_members)
-    return build(CallToolRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _CallToolRequest_members, at)
+    made = new(CallToolRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
     o: Json = {"method": "tools/call", "params": _write_CallToolRequestParams(x.params)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequest_members)
     return o
 
 
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return build(CallToolRequestParams, {"name": name})
-    n = 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        if arguments.__class__ is not dict:
-            raise wrong((at, "arguments"), "object", arguments)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolRequestParams_members)
-    return build(
-        CallToolRequestParams, {"name": name, "arguments": arguments, "extra_": extra}
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_object(arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolRequestParams_members, at)
+    made = new(CallToolRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
     o: Json = {"name": x.name}
-    if x.arguments is not UNSET:
-        o["arguments"] = x.arguments
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolRequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "arguments" in held:
+            o["arguments"] = held["arguments"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequestParams_members)
     return o
 
 
 def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/tools/list_changed":
+    if o.get("method") != "notifications/tools/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
+            (at, "method"), '"notifications/tools/list_changed"', o.get("method", UNSET)
         )
-    if len(o) == 1:
-        return build(ToolListChangedNotification, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolListChangedNotification_members)
-    return build(ToolListChangedNotification, {"params": params, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
+    made = new(ToolListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
     o: Json = {"method": "notifications/tools/list_changed"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolListChangedNotification_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolListChangedNotification_members)
     return o
 
 
 def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ToolAnnotations, {})
-    n = 0
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    read_only_hint = get("readOnlyHint", UNSET)
-    if read_only_hint is not UNSET:
-        if read_only_hint.__class__ is not bool:
-            raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
-        n += 1
-    destructive_hint = get("destructiveHint", UNSET)
-    if destructive_hint is not UNSET:
-        if destructive_hint.__class__ is not bool:
-            raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
-        n += 1
-    idempotent_hint = get("idempotentHint", UNSET)
-    if idempotent_hint is not UNSET:
-        if idempotent_hint.__class__ is not bool:
-            raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
-        n += 1
-    open_world_hint = get("openWorldHint", UNSET)
-    if open_world_hint is not UNSET:
-        if open_world_hint.__class__ is not bool:
-            raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolAnnotations_members)
-    return build(
-        ToolAnnotations,
-        {
-            "title": title,
-            "read_only_hint": read_only_hint,
-            "destructive_hint": destructive_hint,
-            "idempotent_hint": idempotent_hint,
-            "open_world_hint": open_world_hint,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "readOnlyHint" in o:
+            read_only_hint = o["readOnlyHint"]
+            if read_only_hint.__class__ is not bool:
+                raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
+            held["read_only_hint"] = read_only_hint
+        if "destructiveHint" in o:
+            destructive_hint = o["destructiveHint"]
+            if destructive_hint.__class__ is not bool:
+                raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
+            held["destructive_hint"] = destructive_hint
+        if "idempotentHint" in o:
+            idempotent_hint = o["idempotentHint"]
+            if idempotent_hint.__class__ is not bool:
+                raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
+            held["idempotent_hint"] = idempotent_hint
+        if "openWorldHint" in o:
+            open_world_hint = o["openWorldHint"]
+            if open_world_hint.__class__ is not bool:
+                raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
+            held["open_world_hint"] = open_world_hint
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolAnnotations_members, at)
+    made = new(ToolAnnotations)
+    fill(made, held)
+    return made
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
     o: Json = {}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.read_only_hint is not UNSET:
-        o["readOnlyHint"] = x.read_only_hint
-    if x.destructive_hint is not UNSET:
-        o["destructiveHint"] = x.destructive_hint
-    if x.idempotent_hint is not UNSET:
-        o["idempotentHint"] = x.idempotent_hint
-    if x.open_world_hint is not UNSET:
-        o["openWorldHint"] = x.open_world_hint
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolAnnotations_members)
+    held = x.__dict__
+    if held:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "read_only_hint" in held:
+            o["readOnlyHint"] = held["read_only_hint"]
+        if "destructive_hint" in held:
+            o["destructiveHint"] = held["destructive_hint"]
+        if "idempotent_hint" in held:
+            o["idempotentHint"] = held["idempotent_hint"]
+        if "open_world_hint" in held:
+            o["openWorldHint"] = held["open_world_hint"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolAnnotations_members)
     return o
 
 
 def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    input_schema = get("inputSchema", UNSET)
+    input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    if len(o) == 2:
-        return build(Tool, {"name": name, "input_schema": input_schema})
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Tool_members)
-    return build(
-        Tool,
-        {
-            "name": name,
-            "description": description,
-            "input_schema": input_schema,
-            "annotations": annotations,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"name": name, "input_schema": input_schema}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Tool_members, at)
+    made = new(Tool)
+    fill(made, held)
+    return made
 
 
 def _write_Tool(x: Tool) -> Json:
     o: Json = {"name": x.name, "inputSchema": _write_ToolInputSchema(x.input_schema)}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_ToolAnnotations(x.annotations)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Tool_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "annotations" in held:
+            o["annotations"] = _write_ToolAnnotations(held["annotations"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Tool_members)
     return o
 
 
 def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
-    if len(o) == 1:
-        return build(ToolInputSchema, {})
-    n = 1
-    properties = get("properties", UNSET)
-    if properties is not UNSET:
-        properties = check_objects(properties, (at, "properties"))
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        required = read_strings(required, (at, "required"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolInputSchema_members)
-    return build(
-        ToolInputSchema,
-        {"properties": properties, "required": required, "extra_": extra},
-    )
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "properties" in o:
+            properties = o["properties"]
+            properties = check_objects(properties, (at, "properties"))
+            held["properties"] = properties
+        if "required" in o:
+            required = o["required"]
+            required = read_strings(required, (at, "required"))
+            held["required"] = required
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolInputSchema_members, at)
+    made = new(ToolInputSchema)
+    fill(made, held)
+    return made
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
     o: Json = {"type": "object"}
-    if x.properties is not UNSET:
-        o["properties"] = x.properties
-    if x.required is not UNSET:
-        o["required"] = x.required
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolInputSchema_members)
+    held = x.__dict__
+    if held:
+        if "properties" in held:
+            o["properties"] = held["properties"]
+        if "required" in held:
+            o["required"] = held["required"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolInputSchema_members)
     return o
 
 
 def _read_SetLevelRequest(o: Json, at: At) -> SetLevelRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "logging/setLevel":
-        raise wrong((at, "method"), '"logging/setLevel"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "logging/setLevel":
+        raise wrong((at, "method"), '"logging/setLevel"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_SetLevelRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _SetLevelRequest_members)
-    return build(SetLevelRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _SetLevelRequest_members, at)
+    made = new(SetLevelRequest)
+    fill(made, held)
+    return made
 
 
 def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
@@ -3873,16 +3806,17 @@ def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
         "method": "logging/setLevel",
         "params": _write_SetLevelRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SetLevelRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SetLevelRequest_members)
     return o
 
 
 def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    level = get("level", UNSET)
+    level = o.get("level", UNSET)
     if level not in (
         "debug",
         "info",
@@ -3898,31 +3832,36 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"level": level}
     if len(o) != 1:
-        extra = extras(o, _SetLevelRequestParams_members)
-    return build(SetLevelRequestParams, {"level": level, "extra_": extra})
+        held["extra_"] = extras(o, _SetLevelRequestParams_members, at)
+    made = new(SetLevelRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
     o: Json = {"level": x.level}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SetLevelRequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SetLevelRequestParams_members)
     return o
 
 
 def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/message":
-        raise wrong((at, "method"), '"notifications/message"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/message":
+        raise wrong((at, "method"), '"notifications/message"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _LoggingMessageNotification_members)
-    return build(LoggingMessageNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
+    made = new(LoggingMessageNotification)
+    fill(made, held)
+    return made
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
@@ -3930,8 +3869,10 @@ def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
         "method": "notifications/message",
         "params": _write_LoggingMessageNotificationParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _LoggingMessageNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotification_members)
     return o
 
 
@@ -3940,8 +3881,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    level = get("level", UNSET)
+    level = o.get("level", UNSET)
     if level not in (
         "debug",
         "info",
@@ -3957,49 +3897,48 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
-    if len(o) == 2:
-        return build(LoggingMessageNotificationParams, {"level": level, "data": data})
-    n = 2
-    logger = get("logger", UNSET)
-    if logger is not UNSET:
-        if logger.__class__ is not str:
-            raise wrong((at, "logger"), "string", logger)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _LoggingMessageNotificationParams_members)
-    return build(
-        LoggingMessageNotificationParams,
-        {"level": level, "logger": logger, "data": data, "extra_": extra},
-    )
+    data = o.get("data", UNSET)
+    data = read_json(data, (at, "data"))
+    held: dict[str, Json] = {"level": level, "data": data}
+    if len(o) != 2:
+        if "logger" in o:
+            logger = o["logger"]
+            if logger.__class__ is not str:
+                raise wrong((at, "logger"), "string", logger)
+            held["logger"] = logger
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
+    made = new(LoggingMessageNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_LoggingMessageNotificationParams(
     x: LoggingMessageNotificationParams,
 ) -> Json:
     o: Json = {"level": x.level, "data": x.data}
-    if x.logger is not UNSET:
-        o["logger"] = x.logger
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _LoggingMessageNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "logger" in held:
+            o["logger"] = held["logger"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotificationParams_members)
     return o
 
 
 def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "sampling/createMessage":
-        raise wrong((at, "method"), '"sampling/createMessage"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "sampling/createMessage":
+        raise wrong((at, "method"), '"sampling/createMessage"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CreateMessageRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CreateMessageRequest_members)
-    return build(CreateMessageRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _CreateMessageRequest_members, at)
+    made = new(CreateMessageRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
@@ -4007,76 +3946,61 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
         "method": "sampling/createMessage",
         "params": _write_CreateMessageRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequest_members)
     return o
 
 
 def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens", UNSET)
     if not is_number(max_tokens):
         raise wrong((at, "maxTokens"), "number", max_tokens)
-    if len(o) == 2:
-        return build(
-            CreateMessageRequestParams, {"messages": messages, "max_tokens": max_tokens}
-        )
-    n = 2
-    model_preferences = get("modelPreferences", UNSET)
-    if model_preferences is not UNSET:
-        model_preferences = _read_ModelPreferences(
-            model_preferences, (at, "modelPreferences")
-        )
-        n += 1
-    system_prompt = get("systemPrompt", UNSET)
-    if system_prompt is not UNSET:
-        if system_prompt.__class__ is not str:
-            raise wrong((at, "systemPrompt"), "string", system_prompt)
-        n += 1
-    include_context = get("includeContext", UNSET)
-    if include_context is not UNSET:
-        if include_context not in ("none", "thisServer", "allServers"):
-            raise wrong(
-                (at, "includeContext"),
-                '"none" | "thisServer" | "allServers"',
-                include_context,
+    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
+    if len(o) != 2:
+        if "modelPreferences" in o:
+            model_preferences = o["modelPreferences"]
+            model_preferences = _read_ModelPreferences(
+                model_preferences, (at, "modelPreferences")
             )
-        n += 1
-    temperature = get("temperature", UNSET)
-    if temperature is not UNSET:
-        if not is_number(temperature):
-            raise wrong((at, "temperature"), "number", temperature)
-        n += 1
-    stop_sequences = get("stopSequences", UNSET)
-    if stop_sequences is not UNSET:
-        stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
-        n += 1
-    metadata = get("metadata", UNSET)
-    if metadata is not UNSET:
-        if metadata.__class__ is not dict:
-            raise wrong((at, "metadata"), "object", metadata)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageRequestParams_members)
-    return build(
-        CreateMessageRequestParams,
-        {
-            "messages": messages,
-            "model_preferences": model_preferences,
-            "system_prompt": system_prompt,
-            "include_context": include_context,
-            "temperature": temperature,
-            "max_tokens": max_tokens,
-            "stop_sequences": stop_sequences,
-            "metadata": metadata,
-            "extra_": extra,
-        },
-    )
+            held["model_preferences"] = model_preferences
+        if "systemPrompt" in o:
+            system_prompt = o["systemPrompt"]
+            if system_prompt.__class__ is not str:
+                raise wrong((at, "systemPrompt"), "string", system_prompt)
+            held["system_prompt"] = system_prompt
+        if "includeContext" in o:
+            include_context = o["includeContext"]
+            if include_context not in ("none", "thisServer", "allServers"):
+                raise wrong(
+                    (at, "includeContext"),
+                    '"none" | "thisServer" | "allServers"',
+                    include_context,
+                )
+            held["include_context"] = include_context
+        if "temperature" in o:
+            temperature = o["temperature"]
+            if not is_number(temperature):
+                raise wrong((at, "temperature"), "number", temperature)
+            held["temperature"] = temperature
+        if "stopSequences" in o:
+            stop_sequences = o["stopSequences"]
+            stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
+            held["stop_sequences"] = stop_sequences
+        if "metadata" in o:
+            metadata = o["metadata"]
+            metadata = read_object(metadata, (at, "metadata"))
+            held["metadata"] = metadata
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
+    made = new(CreateMessageRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
@@ -4084,68 +4008,56 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
         "messages": write_array(_write_SamplingMessage, x.messages),
         "maxTokens": x.max_tokens,
     }
-    if x.model_preferences is not UNSET:
-        o["modelPreferences"] = _write_ModelPreferences(x.model_preferences)
-    if x.system_prompt is not UNSET:
-        o["systemPrompt"] = x.system_prompt
-    if x.include_context is not UNSET:
-        o["includeContext"] = x.include_context
-    if x.temperature is not UNSET:
-        o["temperature"] = x.temperature
-    if x.stop_sequences is not UNSET:
-        o["stopSequences"] = x.stop_sequences
-    if x.metadata is not UNSET:
-        o["metadata"] = x.metadata
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageRequestParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "model_preferences" in held:
+            o["modelPreferences"] = _write_ModelPreferences(held["model_preferences"])
+        if "system_prompt" in held:
+            o["systemPrompt"] = held["system_prompt"]
+        if "include_context" in held:
+            o["includeContext"] = held["include_context"]
+        if "temperature" in held:
+            o["temperature"] = held["temperature"]
+        if "stop_sequences" in held:
+            o["stopSequences"] = held["stop_sequences"]
+        if "metadata" in held:
+            o["metadata"] = held["metadata"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequestParams_members)
     return o
 
 
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    model = get("model", UNSET)
+    model = o.get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    if len(o) == 3:
-        return build(
-            CreateMessageResult, {"model": model, "role": role, "content": content}
-        )
-    n = 3
-    stop_reason = get("stopReason", UNSET)
-    if stop_reason is not UNSET:
-        if stop_reason.__class__ is not str:
-            raise wrong(
-                (at, "stopReason"),
-                '"endTurn" | "stopSequence" | "maxTokens" | string',
-                stop_reason,
-            )
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageResult_members)
-    return build(
-        CreateMessageResult,
-        {
-            "model": model,
-            "stop_reason": stop_reason,
-            "meta": meta,
-            "role": role,
-            "content": content,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"model": model, "role": role, "content": content}
+    if len(o) != 3:
+        if "stopReason" in o:
+            stop_reason = o["stopReason"]
+            if stop_reason.__class__ is not str:
+                raise wrong(
+                    (at, "stopReason"),
+                    '"endTurn" | "stopSequence" | "maxTokens" | string',
+                    stop_reason,
+                )
+            held["stop_reason"] = stop_reason
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageResult_members, at)
+    made = new(CreateMessageResult)
+    fill(made, held)
+    return made
 
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
@@ -4163,311 +4075,294 @@ def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {"model": x.model, "role": x.role, "content": _write(x.content)}
-    if x.stop_reason is not UNSET:
-        o["stopReason"] = x.stop_reason
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageResult_members)
+    o: Json = {
+        "model": x.model,
+        "role": x.role,
+        "content": _WRITERS[x.content.__class__](x.content),
+    }
+    held = x.__dict__
+    if len(held) != 3:
+        if "stop_reason" in held:
+            o["stopReason"] = held["stop_reason"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageResult_members)
     return o
 
 
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"role": role, "content": content}
     if len(o) != 2:
-        extra = extras(o, _SamplingMessage_members)
-    return build(SamplingMessage, {"role": role, "content": content, "extra_": extra})
+        held["extra_"] = extras(o, _SamplingMessage_members, at)
+    made = new(SamplingMessage)
+    fill(made, held)
+    return made
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SamplingMessage_members)
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SamplingMessage_members)
     return o
 
 
 def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(Annotations, {})
-    n = 0
-    audience = get("audience", UNSET)
-    if audience is not UNSET:
-        audience = check_array(_read_Role, audience, (at, "audience"))
-        n += 1
-    priority = get("priority", UNSET)
-    if priority is not UNSET:
-        if not is_number(priority):
-            raise wrong((at, "priority"), "number", priority)
-        if priority < 0:
-            raise wrong((at, "priority"), "at least 0", priority)
-        if priority > 1:
-            raise wrong((at, "priority"), "at most 1", priority)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Annotations_members)
-    return build(
-        Annotations, {"audience": audience, "priority": priority, "extra_": extra}
-    )
-
-
-def _read_Role(x: Json, at: At) -> Json:
-    if x not in ("user", "assistant"):
-        raise wrong(at, '"user" | "assistant"', x)
-    return x
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "audience" in o:
+            audience = o["audience"]
+            audience = read_literals(("user", "assistant"), audience, (at, "audience"))
+            held["audience"] = audience
+        if "priority" in o:
+            priority = o["priority"]
+            if not is_number(priority):
+                raise wrong((at, "priority"), "number", priority)
+            if priority < 0:
+                raise wrong((at, "priority"), "at least 0", priority)
+            if priority > 1:
+                raise wrong((at, "priority"), "at most 1", priority)
+            held["priority"] = priority
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Annotations_members, at)
+    made = new(Annotations)
+    fill(made, held)
+    return made
 
 
 def _write_Annotations(x: Annotations) -> Json:
     o: Json = {}
-    if x.audience is not UNSET:
-        o["audience"] = x.audience
-    if x.priority is not UNSET:
-        o["priority"] = x.priority
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Annotations_members)
+    held = x.__dict__
+    if held:
+        if "audience" in held:
+            o["audience"] = held["audience"]
+        if "priority" in held:
+            o["priority"] = held["priority"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Annotations_members)
     return o
 
 
 def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "text":
-        raise wrong((at, "type"), '"text"', get("type", UNSET))
-    text = get("text", UNSET)
+    if o.get("type") != "text":
+        raise wrong((at, "type"), '"text"', o.get("type", UNSET))
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    if len(o) == 2:
-        return build(TextContent, {"text": text})
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextContent_members)
-    return build(
-        TextContent, {"text": text, "annotations": annotations, "extra_": extra}
-    )
+    held: dict[str, Json] = {"text": text}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TextContent_members, at)
+    made = new(TextContent)
+    fill(made, held)
+    return made
 
 
 def _write_TextContent(x: TextContent) -> Json:
     o: Json = {"type": "text", "text": x.text}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TextContent_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextContent_members)
     return o
 
 
 def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "image":
-        raise wrong((at, "type"), '"image"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "image":
+        raise wrong((at, "type"), '"image"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return build(ImageContent, {"data": data, "mime_type": mime_type})
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ImageContent_members)
-    return build(
-        ImageContent,
-        {
-            "data": data,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ImageContent_members, at)
+    made = new(ImageContent)
+    fill(made, held)
+    return made
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
     o: Json = {"type": "image", "data": x.data, "mimeType": x.mime_type}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ImageContent_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ImageContent_members)
     return o
 
 
 def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "audio":
-        raise wrong((at, "type"), '"audio"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "audio":
+        raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return build(AudioContent, {"data": data, "mime_type": mime_type})
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _AudioContent_members)
-    return build(
-        AudioContent,
-        {
-            "data": data,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _AudioContent_members, at)
+    made = new(AudioContent)
+    fill(made, held)
+    return made
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
     o: Json = {"type": "audio", "data": x.data, "mimeType": x.mime_type}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _AudioContent_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _AudioContent_members)
     return o
 
 
 def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ModelPreferences, {})
-    n = 0
-    hints = get("hints", UNSET)
-    if hints is not UNSET:
-        hints = read_array(_read_ModelHint, hints, (at, "hints"))
-        n += 1
-    cost_priority = get("costPriority", UNSET)
-    if cost_priority is not UNSET:
-        if not is_number(cost_priority):
-            raise wrong((at, "costPriority"), "number", cost_priority)
-        if cost_priority < 0:
-            raise wrong((at, "costPriority"), "at least 0", cost_priority)
-        if cost_priority > 1:
-            raise wrong((at, "costPriority"), "at most 1", cost_priority)
-        n += 1
-    speed_priority = get("speedPriority", UNSET)
-    if speed_priority is not UNSET:
-        if not is_number(speed_priority):
-            raise wrong((at, "speedPriority"), "number", speed_priority)
-        if speed_priority < 0:
-            raise wrong((at, "speedPriority"), "at least 0", speed_priority)
-        if speed_priority > 1:
-            raise wrong((at, "speedPriority"), "at most 1", speed_priority)
-        n += 1
-    intelligence_priority = get("intelligencePriority", UNSET)
-    if intelligence_priority is not UNSET:
-        if not is_number(intelligence_priority):
-            raise wrong((at, "intelligencePriority"), "number", intelligence_priority)
-        if intelligence_priority < 0:
-            raise wrong(
-                (at, "intelligencePriority"), "at least 0", intelligence_priority
-            )
-        if intelligence_priority > 1:
-            raise wrong(
-                (at, "intelligencePriority"), "at most 1", intelligence_priority
-            )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelPreferences_members)
-    return build(
-        ModelPreferences,
-        {
-            "hints": hints,
-            "cost_priority": cost_priority,
-            "speed_priority": speed_priority,
-            "intelligence_priority": intelligence_priority,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "hints" in o:
+            hints = o["hints"]
+            hints = read_array(_read_ModelHint, hints, (at, "hints"))
+            held["hints"] = hints
+        if "costPriority" in o:
+            cost_priority = o["costPriority"]
+            if not is_number(cost_priority):
+                raise wrong((at, "costPriority"), "number", cost_priority)
+            if cost_priority < 0:
+                raise wrong((at, "costPriority"), "at least 0", cost_priority)
+            if cost_priority > 1:
+                raise wrong((at, "costPriority"), "at most 1", cost_priority)
+            held["cost_priority"] = cost_priority
+        if "speedPriority" in o:
+            speed_priority = o["speedPriority"]
+            if not is_number(speed_priority):
+                raise wrong((at, "speedPriority"), "number", speed_priority)
+            if speed_priority < 0:
+                raise wrong((at, "speedPriority"), "at least 0", speed_priority)
+            if speed_priority > 1:
+                raise wrong((at, "speedPriority"), "at most 1", speed_priority)
+            held["speed_priority"] = speed_priority
+        if "intelligencePriority" in o:
+            intelligence_priority = o["intelligencePriority"]
+            if not is_number(intelligence_priority):
+                raise wrong(
+                    (at, "intelligencePriority"), "number", intelligence_priority
+                )
+            if intelligence_priority < 0:
+                raise wrong(
+                    (at, "intelligencePriority"), "at least 0", intelligence_priority
+                )
+            if intelligence_priority > 1:
+                raise wrong(
+                    (at, "intelligencePriority"), "at most 1", intelligence_priority
+                )
+            held["intelligence_priority"] = intelligence_priority
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelPreferences_members, at)
+    made = new(ModelPreferences)
+    fill(made, held)
+    return made
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
     o: Json = {}
-    if x.hints is not UNSET:
-        o["hints"] = write_array(_write_ModelHint, x.hints)
-    if x.cost_priority is not UNSET:
-        o["costPriority"] = x.cost_priority
-    if x.speed_priority is not UNSET:
-        o["speedPriority"] = x.speed_priority
-    if x.intelligence_priority is not UNSET:
-        o["intelligencePriority"] = x.intelligence_priority
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ModelPreferences_members)
+    held = x.__dict__
+    if held:
+        if "hints" in held:
+            o["hints"] = write_array(_write_ModelHint, held["hints"])
+        if "cost_priority" in held:
+            o["costPriority"] = held["cost_priority"]
+        if "speed_priority" in held:
+            o["speedPriority"] = held["speed_priority"]
+        if "intelligence_priority" in held:
+            o["intelligencePriority"] = held["intelligence_priority"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelPreferences_members)
     return o
 
 
 def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ModelHint, {})
-    n = 0
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelHint_members)
-    return build(ModelHint, {"name": name, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelHint_members, at)
+    made = new(ModelHint)
+    fill(made, held)
+    return made
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
     o: Json = {}
-    if x.name is not UNSET:
-        o["name"] = x.name
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ModelHint_members)
+    held = x.__dict__
+    if held:
+        if "name" in held:
+            o["name"] = held["name"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelHint_members)
     return o
 
 
 def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "completion/complete":
-        raise wrong((at, "method"), '"completion/complete"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "completion/complete":
+        raise wrong((at, "method"), '"completion/complete"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CompleteRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequest_members)
-    return build(CompleteRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _CompleteRequest_members, at)
+    made = new(CompleteRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
@@ -4475,25 +4370,26 @@ def _write_CompleteRequest(x: CompleteRequest) -> Json:
         "method": "completion/complete",
         "params": _write_CompleteRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequest_members)
     return o
 
 
 def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    ref = get("ref", UNSET)
+    ref = o.get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
-    argument = get("argument", UNSET)
+    argument = o.get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"ref": ref, "argument": argument}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequestParams_members)
-    return build(
-        CompleteRequestParams, {"ref": ref, "argument": argument, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _CompleteRequestParams_members, at)
+    made = new(CompleteRequestParams)
+    fill(made, held)
+    return made
 
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
@@ -4510,11 +4406,13 @@ def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
     o: Json = {
-        "ref": _write(x.ref),
+        "ref": _WRITERS[x.ref.__class__](x.ref),
         "argument": _write_CompleteRequestParamsArgument(x.argument),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequestParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParams_members)
     return o
 
 
@@ -4523,256 +4421,262 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    value = get("value", UNSET)
+    value = o.get("value", UNSET)
     if value.__class__ is not str:
         raise wrong((at, "value"), "string", value)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequestParamsArgument_members)
-    return build(
-        CompleteRequestParamsArgument, {"name": name, "value": value, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
+    made = new(CompleteRequestParamsArgument)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
     o: Json = {"name": x.name, "value": x.value}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequestParamsArgument_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsArgument_members)
     return o
 
 
 def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    completion = get("completion", UNSET)
+    completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    if len(o) == 1:
-        return build(CompleteResult, {"completion": completion})
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResult_members)
-    return build(
-        CompleteResult, {"completion": completion, "meta": meta, "extra_": extra}
-    )
+    held: dict[str, Json] = {"completion": completion}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResult_members, at)
+    made = new(CompleteResult)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
     o: Json = {"completion": _write_CompleteResultCompletion(x.completion)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResult_members)
     return o
 
 
 def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    values = get("values", UNSET)
+    values = o.get("values", UNSET)
     values = read_strings(values, (at, "values"))
-    if len(o) == 1:
-        return build(CompleteResultCompletion, {"values": values})
-    n = 1
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    has_more = get("hasMore", UNSET)
-    if has_more is not UNSET:
-        if has_more.__class__ is not bool:
-            raise wrong((at, "hasMore"), "boolean", has_more)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResultCompletion_members)
-    return build(
-        CompleteResultCompletion,
-        {"values": values, "total": total, "has_more": has_more, "extra_": extra},
-    )
+    held: dict[str, Json] = {"values": values}
+    if len(o) != 1:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "hasMore" in o:
+            has_more = o["hasMore"]
+            if has_more.__class__ is not bool:
+                raise wrong((at, "hasMore"), "boolean", has_more)
+            held["has_more"] = has_more
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
+    made = new(CompleteResultCompletion)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
     o: Json = {"values": x.values}
-    if x.total is not UNSET:
-        o["total"] = x.total
-    if x.has_more is not UNSET:
-        o["hasMore"] = x.has_more
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteResultCompletion_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "total" in held:
+            o["total"] = held["total"]
+        if "has_more" in held:
+            o["hasMore"] = held["has_more"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResultCompletion_members)
     return o
 
 
 def _read_ResourceReference(o: Json, at: At) -> ResourceReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/resource":
-        raise wrong((at, "type"), '"ref/resource"', get("type", UNSET))
-    uri = get("uri", UNSET)
+    if o.get("type") != "ref/resource":
+        raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
-        extra = extras(o, _ResourceReference_members)
-    return build(ResourceReference, {"uri": uri, "extra_": extra})
+        held["extra_"] = extras(o, _ResourceReference_members, at)
+    made = new(ResourceReference)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceReference(x: ResourceReference) -> Json:
     o: Json = {"type": "ref/resource", "uri": x.uri}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceReference_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceReference_members)
     return o
 
 
 def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/prompt":
-        raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
-    name = get("name", UNSET)
+    if o.get("type") != "ref/prompt":
+        raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name}
     if len(o) != 2:
-        extra = extras(o, _PromptReference_members)
-    return build(PromptReference, {"name": name, "extra_": extra})
+        held["extra_"] = extras(o, _PromptReference_members, at)
+    made = new(PromptReference)
+    fill(made, held)
+    return made
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
     o: Json = {"type": "ref/prompt", "name": x.name}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptReference_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptReference_members)
     return o
 
 
 def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "roots/list":
-        raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
-    if len(o) == 1:
-        return build(ListRootsRequest, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsRequest_members)
-    return build(ListRootsRequest, {"params": params, "extra_": extra})
+    if o.get("method") != "roots/list":
+        raise wrong((at, "method"), '"roots/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListRootsRequest_members, at)
+    made = new(ListRootsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
     o: Json = {"method": "roots/list"}
-    if x.params is not UNSET:
-        o["params"] = _write_RequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListRootsRequest_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_RequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsRequest_members)
     return o
 
 
 def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    roots = get("roots", UNSET)
+    roots = o.get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
-    if len(o) == 1:
-        return build(ListRootsResult, {"roots": roots})
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsResult_members)
-    return build(ListRootsResult, {"roots": roots, "meta": meta, "extra_": extra})
+    held: dict[str, Json] = {"roots": roots}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListRootsResult_members, at)
+    made = new(ListRootsResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
     o: Json = {"roots": write_array(_write_Root, x.roots)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListRootsResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsResult_members)
     return o
 
 
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return build(Root, {"uri": uri})
-    n = 1
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Root_members)
-    return build(Root, {"uri": uri, "name": name, "extra_": extra})
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Root_members, at)
+    made = new(Root)
+    fill(made, held)
+    return made
 
 
 def _write_Root(x: Root) -> Json:
     o: Json = {"uri": x.uri}
-    if x.name is not UNSET:
-        o["name"] = x.name
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Root_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "name" in held:
+            o["name"] = held["name"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Root_members)
     return o
 
 
 def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/roots/list_changed":
+    if o.get("method") != "notifications/roots/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/roots/list_changed"', get("method", UNSET)
+            (at, "method"), '"notifications/roots/list_changed"', o.get("method", UNSET)
         )
-    if len(o) == 1:
-        return build(RootsListChangedNotification, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RootsListChangedNotification_members)
-    return build(RootsListChangedNotification, {"params": params, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _RootsListChangedNotification_members, at)
+    made = new(RootsListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json:
     o: Json = {"method": "notifications/roots/list_changed"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RootsListChangedNotification_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _RootsListChangedNotification_members)
     return o
 
 
@@ -4873,6 +4777,12 @@ def _read_JSONRPCBatchResponse_item(x: Json, at: At) -> Json:
             raise faults[0]
         raise wrong(at, "JSONRPCResponse | JSONRPCError", x)
     raise wrong(at, "JSONRPCResponse | JSONRPCError", x)
+
+
+def _read_Role(x: Json, at: At) -> Json:
+    if x not in ("user", "assistant"):
+        raise wrong(at, '"user" | "assistant"', x)
+    return x
 
 
 def _read_LoggingLevel(x: Json, at: At) -> Json:

@@ -3,8 +3,9 @@
 """MCP 2025-03-26 as msgspec structs.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`. To a type checker
-`Checked[T]` is `T`; it marks what the native decoder leaves to a codec below.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1. To a type checker `Checked[T]` is `T`; it marks what the native decoder
+leaves to a codec below.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ from .._msgspec import (
     decoder,
     encoder,
     keep,
+    make,
     refused,
     write,
 )
 from .._wire import (
     EMPTY,
+    GIVEN,
     At,
     DecodeError,
     Json,
     Writers,
-    check_array,
     check_depth,
     check_map,
     check_objects,
@@ -46,9 +48,15 @@ from .._wire import (
     parse,
     plain_writers,
     read_array,
+    read_json,
+    read_literals,
+    read_object,
     read_string,
     read_strings,
+    too_deep,
+    unending,
     write_array,
+    write_values,
     wrong,
 )
 
@@ -1347,17 +1355,24 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds; `obj` is not copied where it is kept as it is.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    return _reader(T)(obj, None)
+    read = _reader(T)
+    try:
+        return read(obj, GIVEN)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON, which shares with it what is JSON already.
+    """A value as parsed JSON, which shares with it, unseen, what may be any JSON.
 
     Raises EncodeError for an instance of a class that is not ours.
     """
-    return _WRITERS[value.__class__](value)
+    try:
+        return _WRITERS[value.__class__](value)
+    except RecursionError:
+        raise unending() from None
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -1515,21 +1530,18 @@ _RootsListChangedNotification_members: Final = frozenset({"method", "params"})
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return Request(method=method)
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Request_members)
-    return Request(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Request_members, at)
+    return make(Request, held)
 
 
 def _write_Request(x: Request) -> Json:
@@ -1544,18 +1556,15 @@ def _write_Request(x: Request) -> Json:
 def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return RequestParams()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RequestParams_members)
-    return RequestParams(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _RequestParams_members, at)
+    return make(RequestParams, held)
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
@@ -1570,18 +1579,15 @@ def _write_RequestParams(x: RequestParams) -> Json:
 def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return RequestParamsMeta()
-    n = 0
-    progress_token = get("progressToken", UNSET)
-    if progress_token is not UNSET:
-        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RequestParamsMeta_members)
-    return RequestParamsMeta(progress_token=progress_token, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "progressToken" in o:
+            progress_token = o["progressToken"]
+            progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
+            held["progress_token"] = progress_token
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _RequestParamsMeta_members, at)
+    return make(RequestParamsMeta, held)
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
@@ -1602,21 +1608,18 @@ def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return Notification(method=method)
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Notification_members)
-    return Notification(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Notification_members, at)
+    return make(Notification, held)
 
 
 def _write_Notification(x: Notification) -> Json:
@@ -1631,19 +1634,15 @@ def _write_Notification(x: Notification) -> Json:
 def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return NotificationParams()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NotificationParams_members)
-    return NotificationParams(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NotificationParams_members, at)
+    return make(NotificationParams, held)
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
@@ -1658,19 +1657,15 @@ def _write_NotificationParams(x: NotificationParams) -> Json:
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return Result()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Result_members)
-    return Result(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Result_members, at)
+    return make(Result, held)
 
 
 def _write_Result(x: Result) -> Json:
@@ -1685,25 +1680,22 @@ def _write_Result(x: Result) -> Json:
 def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 3:
-        return JSONRPCRequest(id=id, method=method)
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCRequest_members)
-    return JSONRPCRequest(id=id, method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"id": id, "method": method}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCRequest_members, at)
+    return make(JSONRPCRequest, held)
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
@@ -1718,23 +1710,20 @@ def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
 def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    method = get("method", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 2:
-        return JSONRPCNotification(method=method)
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCNotification_members)
-    return JSONRPCNotification(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCNotification_members, at)
+    return make(JSONRPCNotification, held)
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
@@ -1749,17 +1738,16 @@ def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
 def _read_JSONRPCResponse(o: Json, at: At) -> JSONRPCResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_Result(result, (at, "result"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"id": id, "result": result}
     if len(o) != 3:
-        extra = extras(o, _JSONRPCResponse_members)
-    return JSONRPCResponse(id=id, result=result, extra_=extra)
+        held["extra_"] = extras(o, _JSONRPCResponse_members, at)
+    return make(JSONRPCResponse, held)
 
 
 def _write_JSONRPCResponse(x: JSONRPCResponse) -> Json:
@@ -1772,17 +1760,16 @@ def _write_JSONRPCResponse(x: JSONRPCResponse) -> Json:
 def _read_JSONRPCError(o: Json, at: At) -> JSONRPCError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_JSONRPCErrorError(error, (at, "error"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"id": id, "error": error}
     if len(o) != 3:
-        extra = extras(o, _JSONRPCError_members)
-    return JSONRPCError(id=id, error=error, extra_=extra)
+        held["extra_"] = extras(o, _JSONRPCError_members, at)
+    return make(JSONRPCError, held)
 
 
 def _write_JSONRPCError(x: JSONRPCError) -> Json:
@@ -1795,23 +1782,21 @@ def _write_JSONRPCError(x: JSONRPCError) -> Json:
 def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return JSONRPCErrorError(code=code, message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCErrorError_members)
-    return JSONRPCErrorError(code=code, message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"code": code, "message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _JSONRPCErrorError_members, at)
+    return make(JSONRPCErrorError, held)
 
 
 def _write_JSONRPCErrorError(x: JSONRPCErrorError) -> Json:
@@ -1826,15 +1811,14 @@ def _write_JSONRPCErrorError(x: JSONRPCErrorError) -> Json:
 def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/cancelled":
-        raise wrong((at, "method"), '"notifications/cancelled"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/cancelled":
+        raise wrong((at, "method"), '"notifications/cancelled"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CancelledNotificationParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CancelledNotification_members)
-    return CancelledNotification(params=params, extra_=extra)
+        held["extra_"] = extras(o, _CancelledNotification_members, at)
+    return make(CancelledNotification, held)
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
@@ -1850,23 +1834,18 @@ def _write_CancelledNotification(x: CancelledNotification) -> Json:
 def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    request_id = get("requestId", UNSET)
+    request_id = o.get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
-    if len(o) == 1:
-        return CancelledNotificationParams(request_id=request_id)
-    n = 1
-    reason = get("reason", UNSET)
-    if reason is not UNSET:
-        if reason.__class__ is not str:
-            raise wrong((at, "reason"), "string", reason)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CancelledNotificationParams_members)
-    return CancelledNotificationParams(
-        request_id=request_id, reason=reason, extra_=extra
-    )
+    held: dict[str, Json] = {"request_id": request_id}
+    if len(o) != 1:
+        if "reason" in o:
+            reason = o["reason"]
+            if reason.__class__ is not str:
+                raise wrong((at, "reason"), "string", reason)
+            held["reason"] = reason
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
+    return make(CancelledNotificationParams, held)
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
@@ -1881,15 +1860,14 @@ def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
 def _read_InitializeRequest(o: Json, at: At) -> InitializeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "initialize":
-        raise wrong((at, "method"), '"initialize"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "initialize":
+        raise wrong((at, "method"), '"initialize"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_InitializeRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _InitializeRequest_members)
-    return InitializeRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _InitializeRequest_members, at)
+    return make(InitializeRequest, held)
 
 
 def _write_InitializeRequest(x: InitializeRequest) -> Json:
@@ -1905,23 +1883,21 @@ def _write_InitializeRequest(x: InitializeRequest) -> Json:
 def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    protocol_version = get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
-    capabilities = get("capabilities", UNSET)
+    capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
-    client_info = get("clientInfo", UNSET)
+    client_info = o.get("clientInfo", UNSET)
     client_info = _read_Implementation(client_info, (at, "clientInfo"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {
+        "protocol_version": protocol_version,
+        "capabilities": capabilities,
+        "client_info": client_info,
+    }
     if len(o) != 3:
-        extra = extras(o, _InitializeRequestParams_members)
-    return InitializeRequestParams(
-        protocol_version=protocol_version,
-        capabilities=capabilities,
-        client_info=client_info,
-        extra_=extra,
-    )
+        held["extra_"] = extras(o, _InitializeRequestParams_members, at)
+    return make(InitializeRequestParams, held)
 
 
 def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
@@ -1938,42 +1914,31 @@ def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
 def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    protocol_version = get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
-    capabilities = get("capabilities", UNSET)
+    capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
-    server_info = get("serverInfo", UNSET)
+    server_info = o.get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
-    if len(o) == 3:
-        return InitializeResult(
-            protocol_version=protocol_version,
-            capabilities=capabilities,
-            server_info=server_info,
-        )
-    n = 3
-    instructions = get("instructions", UNSET)
-    if instructions is not UNSET:
-        if instructions.__class__ is not str:
-            raise wrong((at, "instructions"), "string", instructions)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InitializeResult_members)
-    return InitializeResult(
-        protocol_version=protocol_version,
-        capabilities=capabilities,
-        server_info=server_info,
-        instructions=instructions,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "protocol_version": protocol_version,
+        "capabilities": capabilities,
+        "server_info": server_info,
+    }
+    if len(o) != 3:
+        if "instructions" in o:
+            instructions = o["instructions"]
+            if instructions.__class__ is not str:
+                raise wrong((at, "instructions"), "string", instructions)
+            held["instructions"] = instructions
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _InitializeResult_members, at)
+    return make(InitializeResult, held)
 
 
 def _write_InitializeResult(x: InitializeResult) -> Json:
@@ -1994,20 +1959,19 @@ def _write_InitializeResult(x: InitializeResult) -> Json:
 def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/initialized":
-        raise wrong((at, "method"), '"notifications/initialized"', get("method", UNSET))
-    if len(o) == 1:
-        return InitializedNotification()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InitializedNotification_members)
-    return InitializedNotification(params=params, extra_=extra)
+    if o.get("method") != "notifications/initialized":
+        raise wrong(
+            (at, "method"), '"notifications/initialized"', o.get("method", UNSET)
+        )
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InitializedNotification_members, at)
+    return make(InitializedNotification, held)
 
 
 def _write_InitializedNotification(x: InitializedNotification) -> Json:
@@ -2022,29 +1986,23 @@ def _write_InitializedNotification(x: InitializedNotification) -> Json:
 def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilities()
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_objects(experimental, (at, "experimental"))
-        n += 1
-    roots = get("roots", UNSET)
-    if roots is not UNSET:
-        roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
-        n += 1
-    sampling = get("sampling", UNSET)
-    if sampling is not UNSET:
-        if sampling.__class__ is not dict:
-            raise wrong((at, "sampling"), "object", sampling)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilities_members)
-    return ClientCapabilities(
-        experimental=experimental, roots=roots, sampling=sampling, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_objects(experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "roots" in o:
+            roots = o["roots"]
+            roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
+            held["roots"] = roots
+        if "sampling" in o:
+            sampling = o["sampling"]
+            sampling = read_object(sampling, (at, "sampling"))
+            held["sampling"] = sampling
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilities_members, at)
+    return make(ClientCapabilities, held)
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
@@ -2063,19 +2021,16 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
 def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesRoots()
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesRoots_members)
-    return ClientCapabilitiesRoots(list_changed=list_changed, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
+    return make(ClientCapabilitiesRoots, held)
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
@@ -2090,48 +2045,35 @@ def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
 def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilities()
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_objects(experimental, (at, "experimental"))
-        n += 1
-    logging = get("logging", UNSET)
-    if logging is not UNSET:
-        if logging.__class__ is not dict:
-            raise wrong((at, "logging"), "object", logging)
-        n += 1
-    completions = get("completions", UNSET)
-    if completions is not UNSET:
-        if completions.__class__ is not dict:
-            raise wrong((at, "completions"), "object", completions)
-        n += 1
-    prompts = get("prompts", UNSET)
-    if prompts is not UNSET:
-        prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
-        n += 1
-    resources = get("resources", UNSET)
-    if resources is not UNSET:
-        resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilities_members)
-    return ServerCapabilities(
-        experimental=experimental,
-        logging=logging,
-        completions=completions,
-        prompts=prompts,
-        resources=resources,
-        tools=tools,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_objects(experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "logging" in o:
+            logging = o["logging"]
+            logging = read_object(logging, (at, "logging"))
+            held["logging"] = logging
+        if "completions" in o:
+            completions = o["completions"]
+            completions = read_object(completions, (at, "completions"))
+            held["completions"] = completions
+        if "prompts" in o:
+            prompts = o["prompts"]
+            prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
+            held["prompts"] = prompts
+        if "resources" in o:
+            resources = o["resources"]
+            resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
+            held["resources"] = resources
+        if "tools" in o:
+            tools = o["tools"]
+            tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
+            held["tools"] = tools
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilities_members, at)
+    return make(ServerCapabilities, held)
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
@@ -2156,19 +2098,16 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
 def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesPrompts()
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesPrompts_members)
-    return ServerCapabilitiesPrompts(list_changed=list_changed, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
+    return make(ServerCapabilitiesPrompts, held)
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
@@ -2183,26 +2122,21 @@ def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
 def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesResources()
-    n = 0
-    subscribe = get("subscribe", UNSET)
-    if subscribe is not UNSET:
-        if subscribe.__class__ is not bool:
-            raise wrong((at, "subscribe"), "boolean", subscribe)
-        n += 1
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesResources_members)
-    return ServerCapabilitiesResources(
-        subscribe=subscribe, list_changed=list_changed, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "subscribe" in o:
+            subscribe = o["subscribe"]
+            if subscribe.__class__ is not bool:
+                raise wrong((at, "subscribe"), "boolean", subscribe)
+            held["subscribe"] = subscribe
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
+    return make(ServerCapabilitiesResources, held)
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
@@ -2219,19 +2153,16 @@ def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
 def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesTools()
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesTools_members)
-    return ServerCapabilitiesTools(list_changed=list_changed, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
+    return make(ServerCapabilitiesTools, held)
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
@@ -2246,17 +2177,16 @@ def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    version = get("version", UNSET)
+    version = o.get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name, "version": version}
     if len(o) != 2:
-        extra = extras(o, _Implementation_members)
-    return Implementation(name=name, version=version, extra_=extra)
+        held["extra_"] = extras(o, _Implementation_members, at)
+    return make(Implementation, held)
 
 
 def _write_Implementation(x: Implementation) -> Json:
@@ -2269,20 +2199,17 @@ def _write_Implementation(x: Implementation) -> Json:
 def _read_PingRequest(o: Json, at: At) -> PingRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "ping":
-        raise wrong((at, "method"), '"ping"', get("method", UNSET))
-    if len(o) == 1:
-        return PingRequest()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PingRequest_members)
-    return PingRequest(params=params, extra_=extra)
+    if o.get("method") != "ping":
+        raise wrong((at, "method"), '"ping"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _PingRequest_members, at)
+    return make(PingRequest, held)
 
 
 def _write_PingRequest(x: PingRequest) -> Json:
@@ -2297,15 +2224,14 @@ def _write_PingRequest(x: PingRequest) -> Json:
 def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/progress":
-        raise wrong((at, "method"), '"notifications/progress"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/progress":
+        raise wrong((at, "method"), '"notifications/progress"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ProgressNotificationParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _ProgressNotification_members)
-    return ProgressNotification(params=params, extra_=extra)
+        held["extra_"] = extras(o, _ProgressNotification_members, at)
+    return make(ProgressNotification, held)
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
@@ -2321,37 +2247,26 @@ def _write_ProgressNotification(x: ProgressNotification) -> Json:
 def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    progress_token = get("progressToken", UNSET)
+    progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = get("progress", UNSET)
+    progress = o.get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
-    if len(o) == 2:
-        return ProgressNotificationParams(
-            progress_token=progress_token, progress=progress
-        )
-    n = 2
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    message = get("message", UNSET)
-    if message is not UNSET:
-        if message.__class__ is not str:
-            raise wrong((at, "message"), "string", message)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ProgressNotificationParams_members)
-    return ProgressNotificationParams(
-        progress_token=progress_token,
-        progress=progress,
-        total=total,
-        message=message,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
+    if len(o) != 2:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "message" in o:
+            message = o["message"]
+            if message.__class__ is not str:
+                raise wrong((at, "message"), "string", message)
+            held["message"] = message
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
+    return make(ProgressNotificationParams, held)
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
@@ -2368,21 +2283,18 @@ def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
 def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return PaginatedRequest(method=method)
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedRequest_members)
-    return PaginatedRequest(params=params, method=method, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedRequest_members, at)
+    return make(PaginatedRequest, held)
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
@@ -2397,19 +2309,16 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
 def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return PaginatedRequestParams()
-    n = 0
-    cursor = get("cursor", UNSET)
-    if cursor is not UNSET:
-        if cursor.__class__ is not str:
-            raise wrong((at, "cursor"), "string", cursor)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedRequestParams_members)
-    return PaginatedRequestParams(cursor=cursor, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "cursor" in o:
+            cursor = o["cursor"]
+            if cursor.__class__ is not str:
+                raise wrong((at, "cursor"), "string", cursor)
+            held["cursor"] = cursor
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
+    return make(PaginatedRequestParams, held)
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
@@ -2430,8 +2339,9 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
             raise wrong((at, "nextCursor"), "string", next_cursor)
     if "_meta" in o:
         meta = o["_meta"]
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
+        meta = read_object(meta, (at, "_meta"))
+    if at is not None:
+        extras(o, _PaginatedResult_members, at)
     made = new(PaginatedResult)
     keep(made, o)
     return made
@@ -2451,20 +2361,17 @@ def _write_PaginatedResult(x: PaginatedResult) -> Json:
 def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/list":
-        raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
-    if len(o) == 1:
-        return ListResourcesRequest()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourcesRequest_members)
-    return ListResourcesRequest(params=params, extra_=extra)
+    if o.get("method") != "resources/list":
+        raise wrong((at, "method"), '"resources/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListResourcesRequest_members, at)
+    return make(ListResourcesRequest, held)
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
@@ -2479,28 +2386,22 @@ def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
 def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resources = get("resources", UNSET)
+    resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    if len(o) == 1:
-        return ListResourcesResult(resources=resources)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourcesResult_members)
-    return ListResourcesResult(
-        resources=resources, next_cursor=next_cursor, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"resources": resources}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourcesResult_members, at)
+    return make(ListResourcesResult, held)
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
@@ -2517,20 +2418,19 @@ def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
 def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplatesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/templates/list":
-        raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
-    if len(o) == 1:
-        return ListResourceTemplatesRequest()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourceTemplatesRequest_members)
-    return ListResourceTemplatesRequest(params=params, extra_=extra)
+    if o.get("method") != "resources/templates/list":
+        raise wrong(
+            (at, "method"), '"resources/templates/list"', o.get("method", UNSET)
+        )
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
+    return make(ListResourceTemplatesRequest, held)
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
@@ -2545,33 +2445,24 @@ def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json
 def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resource_templates = get("resourceTemplates", UNSET)
+    resource_templates = o.get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    if len(o) == 1:
-        return ListResourceTemplatesResult(resource_templates=resource_templates)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourceTemplatesResult_members)
-    return ListResourceTemplatesResult(
-        resource_templates=resource_templates,
-        next_cursor=next_cursor,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"resource_templates": resource_templates}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
+    return make(ListResourceTemplatesResult, held)
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
@@ -2590,15 +2481,14 @@ def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
 def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/read":
-        raise wrong((at, "method"), '"resources/read"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/read":
+        raise wrong((at, "method"), '"resources/read"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ReadResourceRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _ReadResourceRequest_members)
-    return ReadResourceRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _ReadResourceRequest_members, at)
+    return make(ReadResourceRequest, held)
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
@@ -2614,14 +2504,13 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
-        extra = extras(o, _ReadResourceRequestParams_members)
-    return ReadResourceRequestParams(uri=uri, extra_=extra)
+        held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
+    return make(ReadResourceRequestParams, held)
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
@@ -2634,23 +2523,19 @@ def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
 def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    contents = get("contents", UNSET)
+    contents = o.get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
-    if len(o) == 1:
-        return ReadResourceResult(contents=contents)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ReadResourceResult_members)
-    return ReadResourceResult(contents=contents, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"contents": contents}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ReadResourceResult_members, at)
+    return make(ReadResourceResult, held)
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
@@ -2673,7 +2558,7 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    o: Json = {"contents": write_array(_write, x.contents)}
+    o: Json = {"contents": write_values(_WRITERS, x.contents)}
     if x.meta is not UNSET:
         o["_meta"] = x.meta
     if x.extra_ is not EMPTY:
@@ -2686,24 +2571,21 @@ def _read_ResourceListChangedNotification(
 ) -> ResourceListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/list_changed":
+    if o.get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
-            get("method", UNSET),
+            o.get("method", UNSET),
         )
-    if len(o) == 1:
-        return ResourceListChangedNotification()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceListChangedNotification_members)
-    return ResourceListChangedNotification(params=params, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
+    return make(ResourceListChangedNotification, held)
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
@@ -2718,15 +2600,14 @@ def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -
 def _read_SubscribeRequest(o: Json, at: At) -> SubscribeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/subscribe":
-        raise wrong((at, "method"), '"resources/subscribe"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/subscribe":
+        raise wrong((at, "method"), '"resources/subscribe"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_SubscribeRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _SubscribeRequest_members)
-    return SubscribeRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _SubscribeRequest_members, at)
+    return make(SubscribeRequest, held)
 
 
 def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
@@ -2742,14 +2623,13 @@ def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
 def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
-        extra = extras(o, _SubscribeRequestParams_members)
-    return SubscribeRequestParams(uri=uri, extra_=extra)
+        held["extra_"] = extras(o, _SubscribeRequestParams_members, at)
+    return make(SubscribeRequestParams, held)
 
 
 def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
@@ -2762,15 +2642,14 @@ def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
 def _read_UnsubscribeRequest(o: Json, at: At) -> UnsubscribeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/unsubscribe":
-        raise wrong((at, "method"), '"resources/unsubscribe"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/unsubscribe":
+        raise wrong((at, "method"), '"resources/unsubscribe"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_UnsubscribeRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _UnsubscribeRequest_members)
-    return UnsubscribeRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _UnsubscribeRequest_members, at)
+    return make(UnsubscribeRequest, held)
 
 
 def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
@@ -2786,14 +2665,13 @@ def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
 def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
-        extra = extras(o, _UnsubscribeRequestParams_members)
-    return UnsubscribeRequestParams(uri=uri, extra_=extra)
+        held["extra_"] = extras(o, _UnsubscribeRequestParams_members, at)
+    return make(UnsubscribeRequestParams, held)
 
 
 def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
@@ -2806,17 +2684,16 @@ def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
 def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/updated":
+    if o.get("method") != "notifications/resources/updated":
         raise wrong(
-            (at, "method"), '"notifications/resources/updated"', get("method", UNSET)
+            (at, "method"), '"notifications/resources/updated"', o.get("method", UNSET)
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _ResourceUpdatedNotification_members)
-    return ResourceUpdatedNotification(params=params, extra_=extra)
+        held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
+    return make(ResourceUpdatedNotification, held)
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
@@ -2834,14 +2711,13 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
-        extra = extras(o, _ResourceUpdatedNotificationParams_members)
-    return ResourceUpdatedNotificationParams(uri=uri, extra_=extra)
+        held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
+    return make(ResourceUpdatedNotificationParams, held)
 
 
 def _write_ResourceUpdatedNotificationParams(
@@ -2856,47 +2732,36 @@ def _write_ResourceUpdatedNotificationParams(
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return Resource(uri=uri, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    size = get("size", UNSET)
-    if size is not UNSET:
-        if not is_number(size):
-            raise wrong((at, "size"), "number", size)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Resource_members)
-    return Resource(
-        uri=uri,
-        name=name,
-        description=description,
-        mime_type=mime_type,
-        annotations=annotations,
-        size=size,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri": uri, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "size" in o:
+            size = o["size"]
+            if not is_number(size):
+                raise wrong((at, "size"), "number", size)
+            held["size"] = size
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Resource_members, at)
+    return make(Resource, held)
 
 
 def _write_Resource(x: Resource) -> Json:
@@ -2917,41 +2782,31 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri_template = get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return ResourceTemplate(uri_template=uri_template, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceTemplate_members)
-    return ResourceTemplate(
-        uri_template=uri_template,
-        name=name,
-        description=description,
-        mime_type=mime_type,
-        annotations=annotations,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceTemplate_members, at)
+    return make(ResourceTemplate, held)
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
@@ -2970,22 +2825,19 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return ResourceContents(uri=uri)
-    n = 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceContents_members)
-    return ResourceContents(uri=uri, mime_type=mime_type, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceContents_members, at)
+    return make(ResourceContents, held)
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
@@ -3000,25 +2852,22 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    text = get("text", UNSET)
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return TextResourceContents(text=text, uri=uri)
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextResourceContents_members)
-    return TextResourceContents(text=text, uri=uri, mime_type=mime_type, extra_=extra)
+    held: dict[str, Json] = {"text": text, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _TextResourceContents_members, at)
+    return make(TextResourceContents, held)
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
@@ -3033,25 +2882,22 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    blob = get("blob", UNSET)
+    blob = o.get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return BlobResourceContents(blob=blob, uri=uri)
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BlobResourceContents_members)
-    return BlobResourceContents(blob=blob, uri=uri, mime_type=mime_type, extra_=extra)
+    held: dict[str, Json] = {"blob": blob, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _BlobResourceContents_members, at)
+    return make(BlobResourceContents, held)
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
@@ -3066,20 +2912,17 @@ def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
 def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/list":
-        raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
-    if len(o) == 1:
-        return ListPromptsRequest()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListPromptsRequest_members)
-    return ListPromptsRequest(params=params, extra_=extra)
+    if o.get("method") != "prompts/list":
+        raise wrong((at, "method"), '"prompts/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListPromptsRequest_members, at)
+    return make(ListPromptsRequest, held)
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
@@ -3094,28 +2937,22 @@ def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
 def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    prompts = get("prompts", UNSET)
+    prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    if len(o) == 1:
-        return ListPromptsResult(prompts=prompts)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListPromptsResult_members)
-    return ListPromptsResult(
-        prompts=prompts, next_cursor=next_cursor, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"prompts": prompts}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListPromptsResult_members, at)
+    return make(ListPromptsResult, held)
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
@@ -3132,15 +2969,14 @@ def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
 def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/get":
-        raise wrong((at, "method"), '"prompts/get"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "prompts/get":
+        raise wrong((at, "method"), '"prompts/get"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_GetPromptRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _GetPromptRequest_members)
-    return GetPromptRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _GetPromptRequest_members, at)
+    return make(GetPromptRequest, held)
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
@@ -3156,21 +2992,18 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return GetPromptRequestParams(name=name)
-    n = 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = check_map(read_string, arguments, (at, "arguments"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptRequestParams_members)
-    return GetPromptRequestParams(name=name, arguments=arguments, extra_=extra)
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = check_map(read_string, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
+    return make(GetPromptRequestParams, held)
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
@@ -3185,28 +3018,22 @@ def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
 def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    if len(o) == 1:
-        return GetPromptResult(messages=messages)
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptResult_members)
-    return GetPromptResult(
-        description=description, messages=messages, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"messages": messages}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptResult_members, at)
+    return make(GetPromptResult, held)
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
@@ -3223,26 +3050,23 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return Prompt(name=name)
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Prompt_members)
-    return Prompt(name=name, description=description, arguments=arguments, extra_=extra)
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Prompt_members, at)
+    return make(Prompt, held)
 
 
 def _write_Prompt(x: Prompt) -> Json:
@@ -3259,29 +3083,24 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return PromptArgument(name=name)
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        if required.__class__ is not bool:
-            raise wrong((at, "required"), "boolean", required)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptArgument_members)
-    return PromptArgument(
-        name=name, description=description, required=required, extra_=extra
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "required" in o:
+            required = o["required"]
+            if required.__class__ is not bool:
+                raise wrong((at, "required"), "boolean", required)
+            held["required"] = required
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PromptArgument_members, at)
+    return make(PromptArgument, held)
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
@@ -3298,16 +3117,15 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_PromptMessage_content(content, (at, "content"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"role": role, "content": content}
     if len(o) != 2:
-        extra = extras(o, _PromptMessage_members)
-    return PromptMessage(role=role, content=content, extra_=extra)
+        held["extra_"] = extras(o, _PromptMessage_members, at)
+    return make(PromptMessage, held)
 
 
 def _read_PromptMessage_content(x: Json, at: At) -> Json:
@@ -3329,7 +3147,7 @@ def _read_PromptMessage_content(x: Json, at: At) -> Json:
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     if x.extra_ is not EMPTY:
         merge(o, x.extra_, _PromptMessage_members)
     return o
@@ -3338,26 +3156,26 @@ def _write_PromptMessage(x: PromptMessage) -> Json:
 def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "resource":
-        raise wrong((at, "type"), '"resource"', get("type", UNSET))
-    resource = get("resource", UNSET)
+    if o.get("type") != "resource":
+        raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
+    resource = o.get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    if len(o) == 2:
-        return EmbeddedResource(resource=resource)
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _EmbeddedResource_members)
-    return EmbeddedResource(resource=resource, annotations=annotations, extra_=extra)
+    held: dict[str, Json] = {"resource": resource}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _EmbeddedResource_members, at)
+    return make(EmbeddedResource, held)
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    o: Json = {"type": "resource", "resource": _write(x.resource)}
+    o: Json = {
+        "type": "resource",
+        "resource": _WRITERS[x.resource.__class__](x.resource),
+    }
     if x.annotations is not UNSET:
         o["annotations"] = _write_Annotations(x.annotations)
     if x.extra_ is not EMPTY:
@@ -3370,22 +3188,21 @@ def _read_PromptListChangedNotification(
 ) -> PromptListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/prompts/list_changed":
+    if o.get("method") != "notifications/prompts/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
+            (at, "method"),
+            '"notifications/prompts/list_changed"',
+            o.get("method", UNSET),
         )
-    if len(o) == 1:
-        return PromptListChangedNotification()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptListChangedNotification_members)
-    return PromptListChangedNotification(params=params, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
+    return make(PromptListChangedNotification, held)
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
@@ -3400,20 +3217,17 @@ def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Js
 def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/list":
-        raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
-    if len(o) == 1:
-        return ListToolsRequest()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListToolsRequest_members)
-    return ListToolsRequest(params=params, extra_=extra)
+    if o.get("method") != "tools/list":
+        raise wrong((at, "method"), '"tools/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListToolsRequest_members, at)
+    return make(ListToolsRequest, held)
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
@@ -3428,28 +3242,22 @@ def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
 def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    tools = get("tools", UNSET)
+    tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    if len(o) == 1:
-        return ListToolsResult(tools=tools)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListToolsResult_members)
-    return ListToolsResult(
-        tools=tools, next_cursor=next_cursor, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"tools": tools}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListToolsResult_members, at)
+    return make(ListToolsResult, held)
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
@@ -3466,30 +3274,26 @@ def _write_ListToolsResult(x: ListToolsResult) -> Json:
 def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = read_array(_read_PromptMessage_content, content, (at, "content"))
-    if len(o) == 1:
-        return CallToolResult(content=content)
-    n = 1
-    is_error = get("isError", UNSET)
-    if is_error is not UNSET:
-        if is_error.__class__ is not bool:
-            raise wrong((at, "isError"), "boolean", is_error)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolResult_members)
-    return CallToolResult(content=content, is_error=is_error, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"content": content}
+    if len(o) != 1:
+        if "isError" in o:
+            is_error = o["isError"]
+            if is_error.__class__ is not bool:
+                raise wrong((at, "isError"), "boolean", is_error)
+            held["is_error"] = is_error
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolResult_members, at)
+    return make(CallToolResult, held)
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {"content": write_array(_write, x.content)}
+    o: Json = {"content": write_values(_WRITERS, x.content)}
     if x.is_error is not UNSET:
         o["isError"] = x.is_error
     if x.meta is not UNSET:
@@ -3502,15 +3306,14 @@ def _write_CallToolResult(x: CallToolResult) -> Json:
 def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/call":
-        raise wrong((at, "method"), '"tools/call"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tools/call":
+        raise wrong((at, "method"), '"tools/call"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CallToolRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CallToolRequest_members)
-    return CallToolRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _CallToolRequest_members, at)
+    return make(CallToolRequest, held)
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
@@ -3523,22 +3326,18 @@ def _write_CallToolRequest(x: CallToolRequest) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return CallToolRequestParams(name=name)
-    n = 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        if arguments.__class__ is not dict:
-            raise wrong((at, "arguments"), "object", arguments)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolRequestParams_members)
-    return CallToolRequestParams(name=name, arguments=arguments, extra_=extra)
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_object(arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolRequestParams_members, at)
+    return make(CallToolRequestParams, held)
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
@@ -3553,22 +3352,19 @@ def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
 def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/tools/list_changed":
+    if o.get("method") != "notifications/tools/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
+            (at, "method"), '"notifications/tools/list_changed"', o.get("method", UNSET)
         )
-    if len(o) == 1:
-        return ToolListChangedNotification()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolListChangedNotification_members)
-    return ToolListChangedNotification(params=params, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
+    return make(ToolListChangedNotification, held)
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
@@ -3583,46 +3379,36 @@ def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
 def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ToolAnnotations()
-    n = 0
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    read_only_hint = get("readOnlyHint", UNSET)
-    if read_only_hint is not UNSET:
-        if read_only_hint.__class__ is not bool:
-            raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
-        n += 1
-    destructive_hint = get("destructiveHint", UNSET)
-    if destructive_hint is not UNSET:
-        if destructive_hint.__class__ is not bool:
-            raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
-        n += 1
-    idempotent_hint = get("idempotentHint", UNSET)
-    if idempotent_hint is not UNSET:
-        if idempotent_hint.__class__ is not bool:
-            raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
-        n += 1
-    open_world_hint = get("openWorldHint", UNSET)
-    if open_world_hint is not UNSET:
-        if open_world_hint.__class__ is not bool:
-            raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolAnnotations_members)
-    return ToolAnnotations(
-        title=title,
-        read_only_hint=read_only_hint,
-        destructive_hint=destructive_hint,
-        idempotent_hint=idempotent_hint,
-        open_world_hint=open_world_hint,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "readOnlyHint" in o:
+            read_only_hint = o["readOnlyHint"]
+            if read_only_hint.__class__ is not bool:
+                raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
+            held["read_only_hint"] = read_only_hint
+        if "destructiveHint" in o:
+            destructive_hint = o["destructiveHint"]
+            if destructive_hint.__class__ is not bool:
+                raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
+            held["destructive_hint"] = destructive_hint
+        if "idempotentHint" in o:
+            idempotent_hint = o["idempotentHint"]
+            if idempotent_hint.__class__ is not bool:
+                raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
+            held["idempotent_hint"] = idempotent_hint
+        if "openWorldHint" in o:
+            open_world_hint = o["openWorldHint"]
+            if open_world_hint.__class__ is not bool:
+                raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
+            held["open_world_hint"] = open_world_hint
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolAnnotations_members, at)
+    return make(ToolAnnotations, held)
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
@@ -3645,34 +3431,25 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
 def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    input_schema = get("inputSchema", UNSET)
+    input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    if len(o) == 2:
-        return Tool(name=name, input_schema=input_schema)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Tool_members)
-    return Tool(
-        name=name,
-        description=description,
-        input_schema=input_schema,
-        annotations=annotations,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"name": name, "input_schema": input_schema}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Tool_members, at)
+    return make(Tool, held)
 
 
 def _write_Tool(x: Tool) -> Json:
@@ -3689,24 +3466,21 @@ def _write_Tool(x: Tool) -> Json:
 def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
-    if len(o) == 1:
-        return ToolInputSchema()
-    n = 1
-    properties = get("properties", UNSET)
-    if properties is not UNSET:
-        properties = check_objects(properties, (at, "properties"))
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        required = read_strings(required, (at, "required"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolInputSchema_members)
-    return ToolInputSchema(properties=properties, required=required, extra_=extra)
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "properties" in o:
+            properties = o["properties"]
+            properties = check_objects(properties, (at, "properties"))
+            held["properties"] = properties
+        if "required" in o:
+            required = o["required"]
+            required = read_strings(required, (at, "required"))
+            held["required"] = required
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolInputSchema_members, at)
+    return make(ToolInputSchema, held)
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
@@ -3723,15 +3497,14 @@ def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
 def _read_SetLevelRequest(o: Json, at: At) -> SetLevelRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "logging/setLevel":
-        raise wrong((at, "method"), '"logging/setLevel"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "logging/setLevel":
+        raise wrong((at, "method"), '"logging/setLevel"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_SetLevelRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _SetLevelRequest_members)
-    return SetLevelRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _SetLevelRequest_members, at)
+    return make(SetLevelRequest, held)
 
 
 def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
@@ -3747,8 +3520,7 @@ def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
 def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    level = get("level", UNSET)
+    level = o.get("level", UNSET)
     if level not in (
         "debug",
         "info",
@@ -3764,10 +3536,10 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"level": level}
     if len(o) != 1:
-        extra = extras(o, _SetLevelRequestParams_members)
-    return SetLevelRequestParams(level=level, extra_=extra)
+        held["extra_"] = extras(o, _SetLevelRequestParams_members, at)
+    return make(SetLevelRequestParams, held)
 
 
 def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
@@ -3780,15 +3552,14 @@ def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
 def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/message":
-        raise wrong((at, "method"), '"notifications/message"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/message":
+        raise wrong((at, "method"), '"notifications/message"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _LoggingMessageNotification_members)
-    return LoggingMessageNotification(params=params, extra_=extra)
+        held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
+    return make(LoggingMessageNotification, held)
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
@@ -3806,8 +3577,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    level = get("level", UNSET)
+    level = o.get("level", UNSET)
     if level not in (
         "debug",
         "info",
@@ -3823,23 +3593,18 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
-    if len(o) == 2:
-        return LoggingMessageNotificationParams(level=level, data=data)
-    n = 2
-    logger = get("logger", UNSET)
-    if logger is not UNSET:
-        if logger.__class__ is not str:
-            raise wrong((at, "logger"), "string", logger)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _LoggingMessageNotificationParams_members)
-    return LoggingMessageNotificationParams(
-        level=level, logger=logger, data=data, extra_=extra
-    )
+    data = o.get("data", UNSET)
+    data = read_json(data, (at, "data"))
+    held: dict[str, Json] = {"level": level, "data": data}
+    if len(o) != 2:
+        if "logger" in o:
+            logger = o["logger"]
+            if logger.__class__ is not str:
+                raise wrong((at, "logger"), "string", logger)
+            held["logger"] = logger
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
+    return make(LoggingMessageNotificationParams, held)
 
 
 def _write_LoggingMessageNotificationParams(
@@ -3856,15 +3621,14 @@ def _write_LoggingMessageNotificationParams(
 def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "sampling/createMessage":
-        raise wrong((at, "method"), '"sampling/createMessage"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "sampling/createMessage":
+        raise wrong((at, "method"), '"sampling/createMessage"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CreateMessageRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CreateMessageRequest_members)
-    return CreateMessageRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _CreateMessageRequest_members, at)
+    return make(CreateMessageRequest, held)
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
@@ -3880,63 +3644,49 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
 def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens", UNSET)
     if not is_number(max_tokens):
         raise wrong((at, "maxTokens"), "number", max_tokens)
-    if len(o) == 2:
-        return CreateMessageRequestParams(messages=messages, max_tokens=max_tokens)
-    n = 2
-    model_preferences = get("modelPreferences", UNSET)
-    if model_preferences is not UNSET:
-        model_preferences = _read_ModelPreferences(
-            model_preferences, (at, "modelPreferences")
-        )
-        n += 1
-    system_prompt = get("systemPrompt", UNSET)
-    if system_prompt is not UNSET:
-        if system_prompt.__class__ is not str:
-            raise wrong((at, "systemPrompt"), "string", system_prompt)
-        n += 1
-    include_context = get("includeContext", UNSET)
-    if include_context is not UNSET:
-        if include_context not in ("none", "thisServer", "allServers"):
-            raise wrong(
-                (at, "includeContext"),
-                '"none" | "thisServer" | "allServers"',
-                include_context,
+    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
+    if len(o) != 2:
+        if "modelPreferences" in o:
+            model_preferences = o["modelPreferences"]
+            model_preferences = _read_ModelPreferences(
+                model_preferences, (at, "modelPreferences")
             )
-        n += 1
-    temperature = get("temperature", UNSET)
-    if temperature is not UNSET:
-        if not is_number(temperature):
-            raise wrong((at, "temperature"), "number", temperature)
-        n += 1
-    stop_sequences = get("stopSequences", UNSET)
-    if stop_sequences is not UNSET:
-        stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
-        n += 1
-    metadata = get("metadata", UNSET)
-    if metadata is not UNSET:
-        if metadata.__class__ is not dict:
-            raise wrong((at, "metadata"), "object", metadata)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageRequestParams_members)
-    return CreateMessageRequestParams(
-        messages=messages,
-        model_preferences=model_preferences,
-        system_prompt=system_prompt,
-        include_context=include_context,
-        temperature=temperature,
-        max_tokens=max_tokens,
-        stop_sequences=stop_sequences,
-        metadata=metadata,
-        extra_=extra,
-    )
+            held["model_preferences"] = model_preferences
+        if "systemPrompt" in o:
+            system_prompt = o["systemPrompt"]
+            if system_prompt.__class__ is not str:
+                raise wrong((at, "systemPrompt"), "string", system_prompt)
+            held["system_prompt"] = system_prompt
+        if "includeContext" in o:
+            include_context = o["includeContext"]
+            if include_context not in ("none", "thisServer", "allServers"):
+                raise wrong(
+                    (at, "includeContext"),
+                    '"none" | "thisServer" | "allServers"',
+                    include_context,
+                )
+            held["include_context"] = include_context
+        if "temperature" in o:
+            temperature = o["temperature"]
+            if not is_number(temperature):
+                raise wrong((at, "temperature"), "number", temperature)
+            held["temperature"] = temperature
+        if "stopSequences" in o:
+            stop_sequences = o["stopSequences"]
+            stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
+            held["stop_sequences"] = stop_sequences
+        if "metadata" in o:
+            metadata = o["metadata"]
+            metadata = read_object(metadata, (at, "metadata"))
+            held["metadata"] = metadata
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
+    return make(CreateMessageRequestParams, held)
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
@@ -3964,43 +3714,32 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    model = get("model", UNSET)
+    model = o.get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    if len(o) == 3:
-        return CreateMessageResult(model=model, role=role, content=content)
-    n = 3
-    stop_reason = get("stopReason", UNSET)
-    if stop_reason is not UNSET:
-        if stop_reason.__class__ is not str:
-            raise wrong(
-                (at, "stopReason"),
-                '"endTurn" | "stopSequence" | "maxTokens" | string',
-                stop_reason,
-            )
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageResult_members)
-    return CreateMessageResult(
-        model=model,
-        stop_reason=stop_reason,
-        meta=meta,
-        role=role,
-        content=content,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"model": model, "role": role, "content": content}
+    if len(o) != 3:
+        if "stopReason" in o:
+            stop_reason = o["stopReason"]
+            if stop_reason.__class__ is not str:
+                raise wrong(
+                    (at, "stopReason"),
+                    '"endTurn" | "stopSequence" | "maxTokens" | string',
+                    stop_reason,
+                )
+            held["stop_reason"] = stop_reason
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageResult_members, at)
+    return make(CreateMessageResult, held)
 
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
@@ -4018,7 +3757,11 @@ def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {"model": x.model, "role": x.role, "content": _write(x.content)}
+    o: Json = {
+        "model": x.model,
+        "role": x.role,
+        "content": _WRITERS[x.content.__class__](x.content),
+    }
     if x.stop_reason is not UNSET:
         o["stopReason"] = x.stop_reason
     if x.meta is not UNSET:
@@ -4031,20 +3774,19 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"role": role, "content": content}
     if len(o) != 2:
-        extra = extras(o, _SamplingMessage_members)
-    return SamplingMessage(role=role, content=content, extra_=extra)
+        held["extra_"] = extras(o, _SamplingMessage_members, at)
+    return make(SamplingMessage, held)
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     if x.extra_ is not EMPTY:
         merge(o, x.extra_, _SamplingMessage_members)
     return o
@@ -4053,33 +3795,24 @@ def _write_SamplingMessage(x: SamplingMessage) -> Json:
 def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return Annotations()
-    n = 0
-    audience = get("audience", UNSET)
-    if audience is not UNSET:
-        audience = check_array(_read_Role, audience, (at, "audience"))
-        n += 1
-    priority = get("priority", UNSET)
-    if priority is not UNSET:
-        if not is_number(priority):
-            raise wrong((at, "priority"), "number", priority)
-        if priority < 0:
-            raise wrong((at, "priority"), "at least 0", priority)
-        if priority > 1:
-            raise wrong((at, "priority"), "at most 1", priority)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Annotations_members)
-    return Annotations(audience=audience, priority=priority, extra_=extra)
-
-
-def _read_Role(x: Json, at: At) -> Json:
-    if x not in ("user", "assistant"):
-        raise wrong(at, '"user" | "assistant"', x)
-    return x
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "audience" in o:
+            audience = o["audience"]
+            audience = read_literals(("user", "assistant"), audience, (at, "audience"))
+            held["audience"] = audience
+        if "priority" in o:
+            priority = o["priority"]
+            if not is_number(priority):
+                raise wrong((at, "priority"), "number", priority)
+            if priority < 0:
+                raise wrong((at, "priority"), "at least 0", priority)
+            if priority > 1:
+                raise wrong((at, "priority"), "at most 1", priority)
+            held["priority"] = priority
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Annotations_members, at)
+    return make(Annotations, held)
 
 
 def _write_Annotations(x: Annotations) -> Json:
@@ -4096,23 +3829,20 @@ def _write_Annotations(x: Annotations) -> Json:
 def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "text":
-        raise wrong((at, "type"), '"text"', get("type", UNSET))
-    text = get("text", UNSET)
+    if o.get("type") != "text":
+        raise wrong((at, "type"), '"text"', o.get("type", UNSET))
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    if len(o) == 2:
-        return TextContent(text=text)
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextContent_members)
-    return TextContent(text=text, annotations=annotations, extra_=extra)
+    held: dict[str, Json] = {"text": text}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TextContent_members, at)
+    return make(TextContent, held)
 
 
 def _write_TextContent(x: TextContent) -> Json:
@@ -4127,28 +3857,23 @@ def _write_TextContent(x: TextContent) -> Json:
 def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "image":
-        raise wrong((at, "type"), '"image"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "image":
+        raise wrong((at, "type"), '"image"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return ImageContent(data=data, mime_type=mime_type)
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ImageContent_members)
-    return ImageContent(
-        data=data, mime_type=mime_type, annotations=annotations, extra_=extra
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ImageContent_members, at)
+    return make(ImageContent, held)
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
@@ -4163,28 +3888,23 @@ def _write_ImageContent(x: ImageContent) -> Json:
 def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "audio":
-        raise wrong((at, "type"), '"audio"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "audio":
+        raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return AudioContent(data=data, mime_type=mime_type)
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _AudioContent_members)
-    return AudioContent(
-        data=data, mime_type=mime_type, annotations=annotations, extra_=extra
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _AudioContent_members, at)
+    return make(AudioContent, held)
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
@@ -4199,55 +3919,48 @@ def _write_AudioContent(x: AudioContent) -> Json:
 def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ModelPreferences()
-    n = 0
-    hints = get("hints", UNSET)
-    if hints is not UNSET:
-        hints = read_array(_read_ModelHint, hints, (at, "hints"))
-        n += 1
-    cost_priority = get("costPriority", UNSET)
-    if cost_priority is not UNSET:
-        if not is_number(cost_priority):
-            raise wrong((at, "costPriority"), "number", cost_priority)
-        if cost_priority < 0:
-            raise wrong((at, "costPriority"), "at least 0", cost_priority)
-        if cost_priority > 1:
-            raise wrong((at, "costPriority"), "at most 1", cost_priority)
-        n += 1
-    speed_priority = get("speedPriority", UNSET)
-    if speed_priority is not UNSET:
-        if not is_number(speed_priority):
-            raise wrong((at, "speedPriority"), "number", speed_priority)
-        if speed_priority < 0:
-            raise wrong((at, "speedPriority"), "at least 0", speed_priority)
-        if speed_priority > 1:
-            raise wrong((at, "speedPriority"), "at most 1", speed_priority)
-        n += 1
-    intelligence_priority = get("intelligencePriority", UNSET)
-    if intelligence_priority is not UNSET:
-        if not is_number(intelligence_priority):
-            raise wrong((at, "intelligencePriority"), "number", intelligence_priority)
-        if intelligence_priority < 0:
-            raise wrong(
-                (at, "intelligencePriority"), "at least 0", intelligence_priority
-            )
-        if intelligence_priority > 1:
-            raise wrong(
-                (at, "intelligencePriority"), "at most 1", intelligence_priority
-            )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelPreferences_members)
-    return ModelPreferences(
-        hints=hints,
-        cost_priority=cost_priority,
-        speed_priority=speed_priority,
-        intelligence_priority=intelligence_priority,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "hints" in o:
+            hints = o["hints"]
+            hints = read_array(_read_ModelHint, hints, (at, "hints"))
+            held["hints"] = hints
+        if "costPriority" in o:
+            cost_priority = o["costPriority"]
+            if not is_number(cost_priority):
+                raise wrong((at, "costPriority"), "number", cost_priority)
+            if cost_priority < 0:
+                raise wrong((at, "costPriority"), "at least 0", cost_priority)
+            if cost_priority > 1:
+                raise wrong((at, "costPriority"), "at most 1", cost_priority)
+            held["cost_priority"] = cost_priority
+        if "speedPriority" in o:
+            speed_priority = o["speedPriority"]
+            if not is_number(speed_priority):
+                raise wrong((at, "speedPriority"), "number", speed_priority)
+            if speed_priority < 0:
+                raise wrong((at, "speedPriority"), "at least 0", speed_priority)
+            if speed_priority > 1:
+                raise wrong((at, "speedPriority"), "at most 1", speed_priority)
+            held["speed_priority"] = speed_priority
+        if "intelligencePriority" in o:
+            intelligence_priority = o["intelligencePriority"]
+            if not is_number(intelligence_priority):
+                raise wrong(
+                    (at, "intelligencePriority"), "number", intelligence_priority
+                )
+            if intelligence_priority < 0:
+                raise wrong(
+                    (at, "intelligencePriority"), "at least 0", intelligence_priority
+                )
+            if intelligence_priority > 1:
+                raise wrong(
+                    (at, "intelligencePriority"), "at most 1", intelligence_priority
+                )
+            held["intelligence_priority"] = intelligence_priority
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelPreferences_members, at)
+    return make(ModelPreferences, held)
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
@@ -4268,19 +3981,16 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
 def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ModelHint()
-    n = 0
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelHint_members)
-    return ModelHint(name=name, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelHint_members, at)
+    return make(ModelHint, held)
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
@@ -4295,15 +4005,14 @@ def _write_ModelHint(x: ModelHint) -> Json:
 def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "completion/complete":
-        raise wrong((at, "method"), '"completion/complete"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "completion/complete":
+        raise wrong((at, "method"), '"completion/complete"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CompleteRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequest_members)
-    return CompleteRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _CompleteRequest_members, at)
+    return make(CompleteRequest, held)
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
@@ -4319,15 +4028,14 @@ def _write_CompleteRequest(x: CompleteRequest) -> Json:
 def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    ref = get("ref", UNSET)
+    ref = o.get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
-    argument = get("argument", UNSET)
+    argument = o.get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"ref": ref, "argument": argument}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequestParams_members)
-    return CompleteRequestParams(ref=ref, argument=argument, extra_=extra)
+        held["extra_"] = extras(o, _CompleteRequestParams_members, at)
+    return make(CompleteRequestParams, held)
 
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
@@ -4344,7 +4052,7 @@ def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
     o: Json = {
-        "ref": _write(x.ref),
+        "ref": _WRITERS[x.ref.__class__](x.ref),
         "argument": _write_CompleteRequestParamsArgument(x.argument),
     }
     if x.extra_ is not EMPTY:
@@ -4357,17 +4065,16 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    value = get("value", UNSET)
+    value = o.get("value", UNSET)
     if value.__class__ is not str:
         raise wrong((at, "value"), "string", value)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequestParamsArgument_members)
-    return CompleteRequestParamsArgument(name=name, value=value, extra_=extra)
+        held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
+    return make(CompleteRequestParamsArgument, held)
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
@@ -4380,21 +4087,17 @@ def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Js
 def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    completion = get("completion", UNSET)
+    completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    if len(o) == 1:
-        return CompleteResult(completion=completion)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResult_members)
-    return CompleteResult(completion=completion, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"completion": completion}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResult_members, at)
+    return make(CompleteResult, held)
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
@@ -4409,28 +4112,23 @@ def _write_CompleteResult(x: CompleteResult) -> Json:
 def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    values = get("values", UNSET)
+    values = o.get("values", UNSET)
     values = read_strings(values, (at, "values"))
-    if len(o) == 1:
-        return CompleteResultCompletion(values=values)
-    n = 1
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    has_more = get("hasMore", UNSET)
-    if has_more is not UNSET:
-        if has_more.__class__ is not bool:
-            raise wrong((at, "hasMore"), "boolean", has_more)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResultCompletion_members)
-    return CompleteResultCompletion(
-        values=values, total=total, has_more=has_more, extra_=extra
-    )
+    held: dict[str, Json] = {"values": values}
+    if len(o) != 1:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "hasMore" in o:
+            has_more = o["hasMore"]
+            if has_more.__class__ is not bool:
+                raise wrong((at, "hasMore"), "boolean", has_more)
+            held["has_more"] = has_more
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
+    return make(CompleteResultCompletion, held)
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
@@ -4447,16 +4145,15 @@ def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
 def _read_ResourceReference(o: Json, at: At) -> ResourceReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/resource":
-        raise wrong((at, "type"), '"ref/resource"', get("type", UNSET))
-    uri = get("uri", UNSET)
+    if o.get("type") != "ref/resource":
+        raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
-        extra = extras(o, _ResourceReference_members)
-    return ResourceReference(uri=uri, extra_=extra)
+        held["extra_"] = extras(o, _ResourceReference_members, at)
+    return make(ResourceReference, held)
 
 
 def _write_ResourceReference(x: ResourceReference) -> Json:
@@ -4469,16 +4166,15 @@ def _write_ResourceReference(x: ResourceReference) -> Json:
 def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/prompt":
-        raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
-    name = get("name", UNSET)
+    if o.get("type") != "ref/prompt":
+        raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name}
     if len(o) != 2:
-        extra = extras(o, _PromptReference_members)
-    return PromptReference(name=name, extra_=extra)
+        held["extra_"] = extras(o, _PromptReference_members, at)
+    return make(PromptReference, held)
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
@@ -4491,20 +4187,17 @@ def _write_PromptReference(x: PromptReference) -> Json:
 def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "roots/list":
-        raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
-    if len(o) == 1:
-        return ListRootsRequest()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsRequest_members)
-    return ListRootsRequest(params=params, extra_=extra)
+    if o.get("method") != "roots/list":
+        raise wrong((at, "method"), '"roots/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListRootsRequest_members, at)
+    return make(ListRootsRequest, held)
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
@@ -4519,21 +4212,17 @@ def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
 def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    roots = get("roots", UNSET)
+    roots = o.get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
-    if len(o) == 1:
-        return ListRootsResult(roots=roots)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsResult_members)
-    return ListRootsResult(roots=roots, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"roots": roots}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListRootsResult_members, at)
+    return make(ListRootsResult, held)
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
@@ -4548,22 +4237,19 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return Root(uri=uri)
-    n = 1
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Root_members)
-    return Root(uri=uri, name=name, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Root_members, at)
+    return make(Root, held)
 
 
 def _write_Root(x: Root) -> Json:
@@ -4578,22 +4264,19 @@ def _write_Root(x: Root) -> Json:
 def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/roots/list_changed":
+    if o.get("method") != "notifications/roots/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/roots/list_changed"', get("method", UNSET)
+            (at, "method"), '"notifications/roots/list_changed"', o.get("method", UNSET)
         )
-    if len(o) == 1:
-        return RootsListChangedNotification()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RootsListChangedNotification_members)
-    return RootsListChangedNotification(params=params, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _RootsListChangedNotification_members, at)
+    return make(RootsListChangedNotification, held)
 
 
 def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json:
@@ -4702,6 +4385,12 @@ def _read_JSONRPCBatchRequest(x: Json, at: At) -> Json:
 
 def _read_JSONRPCBatchResponse(x: Json, at: At) -> Json:
     return read_array(_read_checked_, x, at)
+
+
+def _read_Role(x: Json, at: At) -> Json:
+    if x not in ("user", "assistant"):
+        raise wrong(at, '"user" | "assistant"', x)
+    return x
 
 
 def _read_LoggingLevel(x: Json, at: At) -> Json:

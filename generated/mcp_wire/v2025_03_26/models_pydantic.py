@@ -3,7 +3,8 @@
 """MCP 2025-03-26 as pydantic models.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1.
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ INTERNAL_ERROR: Final = -32603
 """Sent when the receiver itself fails in an unforeseen way."""
 
 
-class Request(Model):
+class Request(Model, frozen=True):
     """What all requests have in common, without the JSON-RPC envelope."""
 
     method: str
@@ -183,7 +184,7 @@ class Request(Model):
     """Named parameters of the operation."""
 
 
-class RequestParams(Model):
+class RequestParams(Model, frozen=True):
     """Value of `Request.params`."""
 
     meta: Maybe[RequestParamsMeta] = Field(
@@ -192,7 +193,7 @@ class RequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class RequestParamsMeta(Model):
+class RequestParamsMeta(Model, frozen=True):
     """Value of `Request.params._meta`."""
 
     progress_token: Maybe[ProgressToken] = Field(
@@ -205,7 +206,7 @@ class RequestParamsMeta(Model):
     """
 
 
-class Notification(Model):
+class Notification(Model, frozen=True):
     """What all notifications have in common, without the JSON-RPC envelope; nobody
     answers them.
     """
@@ -216,7 +217,7 @@ class Notification(Model):
     """Named details of the event."""
 
 
-class NotificationParams(Model):
+class NotificationParams(Model, frozen=True):
     """Value of `Notification.params`."""
 
     meta: Maybe[dict[str, Value]] = Field(
@@ -225,7 +226,7 @@ class NotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class Result(Model):
+class Result(Model, frozen=True):
     """What all successful answers have in common; further members depend on the
     request.
     """
@@ -236,7 +237,7 @@ class Result(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class JSONRPCRequest(Model):
+class JSONRPCRequest(Model, frozen=True):
     """A call that the other side has to answer."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -249,7 +250,7 @@ class JSONRPCRequest(Model):
     """Named parameters of the operation."""
 
 
-class JSONRPCNotification(Model):
+class JSONRPCNotification(Model, frozen=True):
     """A one-way message; it has no id and gets no answer, not even an error."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -260,7 +261,7 @@ class JSONRPCNotification(Model):
     """Named details of the event."""
 
 
-class JSONRPCResponse(Model):
+class JSONRPCResponse(Model, frozen=True):
     """The answer to a request that succeeded."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -270,7 +271,7 @@ class JSONRPCResponse(Model):
     result: Result
 
 
-class JSONRPCError(Model):
+class JSONRPCError(Model, frozen=True):
     """The answer to a request that failed."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -281,7 +282,7 @@ class JSONRPCError(Model):
     """Tells what went wrong."""
 
 
-class JSONRPCErrorError(Model):
+class JSONRPCErrorError(Model, frozen=True):
     """Value of `JSONRPCError.error`."""
 
     code: Number
@@ -292,7 +293,7 @@ class JSONRPCErrorError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class CancelledNotification(Model):
+class CancelledNotification(Model, frozen=True):
     """Tells the receiver to stop work on an earlier request of the sender and not to
     answer it.
     """
@@ -302,7 +303,7 @@ class CancelledNotification(Model):
     params: CancelledNotificationParams
 
 
-class CancelledNotificationParams(Model):
+class CancelledNotificationParams(Model, frozen=True):
     """Value of `CancelledNotification.params`."""
 
     request_id: RequestId = Field(
@@ -313,7 +314,7 @@ class CancelledNotificationParams(Model):
     """Why, in words for people or a log."""
 
 
-class InitializeRequest(Model):
+class InitializeRequest(Model, frozen=True):
     """Opens the session; until it is answered the client sends no other requests but
     pings.
     """
@@ -323,7 +324,7 @@ class InitializeRequest(Model):
     params: InitializeRequestParams
 
 
-class InitializeRequestParams(Model):
+class InitializeRequestParams(Model, frozen=True):
     """Value of `InitializeRequest.params`."""
 
     protocol_version: str = Field(
@@ -336,7 +337,7 @@ class InitializeRequestParams(Model):
     )
 
 
-class InitializeResult(Model):
+class InitializeResult(Model, frozen=True):
     """Introduces the server to the client, in answer to `initialize`."""
 
     protocol_version: str = Field(
@@ -357,7 +358,7 @@ class InitializeResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class InitializedNotification(Model):
+class InitializedNotification(Model, frozen=True):
     """Sent by the client once it has the answer to `initialize`; normal operation
     begins.
     """
@@ -368,7 +369,7 @@ class InitializedNotification(Model):
     """Named details of the event."""
 
 
-class ClientCapabilities(Model):
+class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
@@ -379,7 +380,7 @@ class ClientCapabilities(Model):
     """Declared by a client that lets servers use its language model."""
 
 
-class ClientCapabilitiesRoots(Model):
+class ClientCapabilitiesRoots(Model, frozen=True):
     """Value of `ClientCapabilities.roots`."""
 
     list_changed: Maybe[bool] = Field(
@@ -390,7 +391,7 @@ class ClientCapabilitiesRoots(Model):
     """
 
 
-class ServerCapabilities(Model):
+class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
@@ -407,7 +408,7 @@ class ServerCapabilities(Model):
     """Declared by a server that has tools, if only as an empty object."""
 
 
-class ServerCapabilitiesPrompts(Model):
+class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
@@ -418,7 +419,7 @@ class ServerCapabilitiesPrompts(Model):
     """
 
 
-class ServerCapabilitiesResources(Model):
+class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
     subscribe: Maybe[bool] = UNSET
@@ -431,7 +432,7 @@ class ServerCapabilitiesResources(Model):
     """
 
 
-class ServerCapabilitiesTools(Model):
+class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
@@ -442,7 +443,7 @@ class ServerCapabilitiesTools(Model):
     """
 
 
-class Implementation(Model):
+class Implementation(Model, frozen=True):
     """Names the software on one side of a connection."""
 
     name: str
@@ -450,7 +451,7 @@ class Implementation(Model):
     """Version of the software, not of the protocol."""
 
 
-class PingRequest(Model):
+class PingRequest(Model, frozen=True):
     """Sent by either side to find out whether the other still answers; the answer is
     empty.
     """
@@ -461,7 +462,7 @@ class PingRequest(Model):
     """Named parameters of the operation."""
 
 
-class ProgressNotification(Model):
+class ProgressNotification(Model, frozen=True):
     """Reports how far the work on a request has come."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/progress"}
@@ -469,7 +470,7 @@ class ProgressNotification(Model):
     params: ProgressNotificationParams
 
 
-class ProgressNotificationParams(Model):
+class ProgressNotificationParams(Model, frozen=True):
     """Value of `ProgressNotification.params`."""
 
     progress_token: ProgressToken = Field(
@@ -486,7 +487,7 @@ class ProgressNotificationParams(Model):
     """The current step in words, for people."""
 
 
-class PaginatedRequest(Model):
+class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
     params: Maybe[PaginatedRequestParams] = UNSET
@@ -494,14 +495,14 @@ class PaginatedRequest(Model):
     """Name of the operation, such as `tools/list`."""
 
 
-class PaginatedRequestParams(Model):
+class PaginatedRequestParams(Model, frozen=True):
     """Value of `PaginatedRequest.params`."""
 
     cursor: Maybe[Cursor] = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
-class PaginatedResult(Model):
+class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
     next_cursor: Maybe[Cursor] = Field(
@@ -514,7 +515,7 @@ class PaginatedResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourcesRequest(Model):
+class ListResourcesRequest(Model, frozen=True):
     """Asks for the resources, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/list"}
@@ -522,7 +523,7 @@ class ListResourcesRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListResourcesResult(Model):
+class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
     resources: list[Resource]
@@ -536,7 +537,7 @@ class ListResourcesResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourceTemplatesRequest(Model):
+class ListResourceTemplatesRequest(Model, frozen=True):
     """Asks for the resource templates, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/templates/list"}
@@ -544,7 +545,7 @@ class ListResourceTemplatesRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListResourceTemplatesResult(Model):
+class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
     resource_templates: list[ResourceTemplate] = Field(
@@ -560,7 +561,7 @@ class ListResourceTemplatesResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ReadResourceRequest(Model):
+class ReadResourceRequest(Model, frozen=True):
     """Asks for the contents of a resource."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/read"}
@@ -568,7 +569,7 @@ class ReadResourceRequest(Model):
     params: ReadResourceRequestParams
 
 
-class ReadResourceRequestParams(Model):
+class ReadResourceRequestParams(Model, frozen=True):
     """Value of `ReadResourceRequest.params`."""
 
     uri: str
@@ -577,7 +578,7 @@ class ReadResourceRequestParams(Model):
     """
 
 
-class ReadResourceResult(Model):
+class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
     contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
@@ -590,7 +591,7 @@ class ReadResourceResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ResourceListChangedNotification(Model):
+class ResourceListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of resources has changed; the client may fetch the
     list anew.
     """
@@ -603,7 +604,7 @@ class ResourceListChangedNotification(Model):
     """Named details of the event."""
 
 
-class SubscribeRequest(Model):
+class SubscribeRequest(Model, frozen=True):
     """Asks for a notification each time a certain resource changes."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/subscribe"}
@@ -611,14 +612,14 @@ class SubscribeRequest(Model):
     params: SubscribeRequestParams
 
 
-class SubscribeRequestParams(Model):
+class SubscribeRequestParams(Model, frozen=True):
     """Value of `SubscribeRequest.params`."""
 
     uri: str
     """Resource to watch; any URI scheme may occur. Format: uri."""
 
 
-class UnsubscribeRequest(Model):
+class UnsubscribeRequest(Model, frozen=True):
     """Ends the notifications for a resource that was subscribed to earlier."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/unsubscribe"}
@@ -626,14 +627,14 @@ class UnsubscribeRequest(Model):
     params: UnsubscribeRequestParams
 
 
-class UnsubscribeRequestParams(Model):
+class UnsubscribeRequestParams(Model, frozen=True):
     """Value of `UnsubscribeRequest.params`."""
 
     uri: str
     """The same URI as in `resources/subscribe`. Format: uri."""
 
 
-class ResourceUpdatedNotification(Model):
+class ResourceUpdatedNotification(Model, frozen=True):
     """Sent by a server when a resource that the client watches has changed."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -643,14 +644,14 @@ class ResourceUpdatedNotification(Model):
     params: ResourceUpdatedNotificationParams
 
 
-class ResourceUpdatedNotificationParams(Model):
+class ResourceUpdatedNotificationParams(Model, frozen=True):
     """Value of `ResourceUpdatedNotification.params`."""
 
     uri: str
     """The watched resource or one below it. Format: uri."""
 
 
-class Resource(Model):
+class Resource(Model, frozen=True):
     """Something that a server lets clients read, such as a file or a record."""
 
     uri: str
@@ -673,7 +674,7 @@ class Resource(Model):
     """
 
 
-class ResourceTemplate(Model):
+class ResourceTemplate(Model, frozen=True):
     """Describes a whole family of resources by a pattern for their URIs."""
 
     uri_template: str = Field(
@@ -694,7 +695,7 @@ class ResourceTemplate(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class ResourceContents(Model):
+class ResourceContents(Model, frozen=True):
     """What text and binary contents have in common."""
 
     uri: str
@@ -705,7 +706,7 @@ class ResourceContents(Model):
     """Media type such as `text/plain`; absent means unknown."""
 
 
-class TextResourceContents(Model):
+class TextResourceContents(Model, frozen=True):
     """Contents that are text."""
 
     text: str
@@ -718,7 +719,7 @@ class TextResourceContents(Model):
     """Media type such as `text/plain`; absent means unknown."""
 
 
-class BlobResourceContents(Model):
+class BlobResourceContents(Model, frozen=True):
     """Contents that are binary."""
 
     blob: str
@@ -731,7 +732,7 @@ class BlobResourceContents(Model):
     """Media type such as `text/plain`; absent means unknown."""
 
 
-class ListPromptsRequest(Model):
+class ListPromptsRequest(Model, frozen=True):
     """Asks for the prompts, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/list"}
@@ -739,7 +740,7 @@ class ListPromptsRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListPromptsResult(Model):
+class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
     prompts: list[Prompt]
@@ -753,7 +754,7 @@ class ListPromptsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class GetPromptRequest(Model):
+class GetPromptRequest(Model, frozen=True):
     """Asks for a prompt with its arguments filled in."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/get"}
@@ -761,7 +762,7 @@ class GetPromptRequest(Model):
     params: GetPromptRequestParams
 
 
-class GetPromptRequestParams(Model):
+class GetPromptRequestParams(Model, frozen=True):
     """Value of `GetPromptRequest.params`."""
 
     name: str
@@ -770,7 +771,7 @@ class GetPromptRequestParams(Model):
     """Values by argument name, always strings."""
 
 
-class GetPromptResult(Model):
+class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
     description: Maybe[str] = UNSET
@@ -782,7 +783,7 @@ class GetPromptResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Prompt(Model):
+class Prompt(Model, frozen=True):
     """A message template of the server, usually picked by the user."""
 
     name: str
@@ -793,7 +794,7 @@ class Prompt(Model):
     """Values that the prompt can take; absent means none."""
 
 
-class PromptArgument(Model):
+class PromptArgument(Model, frozen=True):
     """A value with which a prompt can be filled in."""
 
     name: str
@@ -804,7 +805,7 @@ class PromptArgument(Model):
     """True if `prompts/get` fails without it; absent means optional."""
 
 
-class PromptMessage(Model):
+class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
     role: Role
@@ -814,7 +815,7 @@ class PromptMessage(Model):
     ]
 
 
-class EmbeddedResource(Model):
+class EmbeddedResource(Model, frozen=True):
     """Content block that holds a resource as a whole."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
@@ -824,7 +825,7 @@ class EmbeddedResource(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class PromptListChangedNotification(Model):
+class PromptListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of prompts has changed; the client may fetch the
     list anew.
     """
@@ -837,7 +838,7 @@ class PromptListChangedNotification(Model):
     """Named details of the event."""
 
 
-class ListToolsRequest(Model):
+class ListToolsRequest(Model, frozen=True):
     """Asks for the tools, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/list"}
@@ -845,7 +846,7 @@ class ListToolsRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListToolsResult(Model):
+class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
     tools: list[Tool]
@@ -859,7 +860,7 @@ class ListToolsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CallToolResult(Model):
+class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
     content: list[
@@ -881,7 +882,7 @@ class CallToolResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CallToolRequest(Model):
+class CallToolRequest(Model, frozen=True):
     """Runs a tool of the server."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/call"}
@@ -889,7 +890,7 @@ class CallToolRequest(Model):
     params: CallToolRequestParams
 
 
-class CallToolRequestParams(Model):
+class CallToolRequestParams(Model, frozen=True):
     """Value of `CallToolRequest.params`."""
 
     name: str
@@ -898,7 +899,7 @@ class CallToolRequestParams(Model):
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
 
 
-class ToolListChangedNotification(Model):
+class ToolListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of tools has changed; the client may fetch the list
     anew.
     """
@@ -911,7 +912,7 @@ class ToolListChangedNotification(Model):
     """Named details of the event."""
 
 
-class ToolAnnotations(Model):
+class ToolAnnotations(Model, frozen=True):
     """Hints about what a tool does; a client trusts them only as far as it trusts
     the server.
     """
@@ -948,7 +949,7 @@ class ToolAnnotations(Model):
     """Whether calls may reach parties outside a closed system; absent means true."""
 
 
-class Tool(Model):
+class Tool(Model, frozen=True):
     """A function of the server that a client may call."""
 
     name: str
@@ -963,7 +964,7 @@ class Tool(Model):
     """Hints about what calls of the tool do."""
 
 
-class ToolInputSchema(Model):
+class ToolInputSchema(Model, frozen=True):
     """Value of `Tool.inputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -974,7 +975,7 @@ class ToolInputSchema(Model):
     """Names of the arguments that every call has to give."""
 
 
-class SetLevelRequest(Model):
+class SetLevelRequest(Model, frozen=True):
     """Tells the server how severe a log message has to be for the client to want it."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "logging/setLevel"}
@@ -982,14 +983,14 @@ class SetLevelRequest(Model):
     params: SetLevelRequestParams
 
 
-class SetLevelRequestParams(Model):
+class SetLevelRequestParams(Model, frozen=True):
     """Value of `SetLevelRequest.params`."""
 
     level: LoggingLevel
     """Least severe level to send from now on."""
 
 
-class LoggingMessageNotification(Model):
+class LoggingMessageNotification(Model, frozen=True):
     """A log message from the server."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/message"}
@@ -997,7 +998,7 @@ class LoggingMessageNotification(Model):
     params: LoggingMessageNotificationParams
 
 
-class LoggingMessageNotificationParams(Model):
+class LoggingMessageNotificationParams(Model, frozen=True):
     """Value of `LoggingMessageNotification.params`."""
 
     level: LoggingLevel
@@ -1007,7 +1008,7 @@ class LoggingMessageNotificationParams(Model):
     """The entry itself, as text or any other JSON value."""
 
 
-class CreateMessageRequest(Model):
+class CreateMessageRequest(Model, frozen=True):
     """Sent by a server to have the client's language model continue a conversation."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "sampling/createMessage"}
@@ -1015,7 +1016,7 @@ class CreateMessageRequest(Model):
     params: CreateMessageRequestParams
 
 
-class CreateMessageRequestParams(Model):
+class CreateMessageRequestParams(Model, frozen=True):
     """Value of `CreateMessageRequest.params`."""
 
     messages: list[SamplingMessage]
@@ -1056,7 +1057,7 @@ class CreateMessageRequestParams(Model):
     """Extra settings that only the model's provider understands."""
 
 
-class CreateMessageResult(Model):
+class CreateMessageResult(Model, frozen=True):
     """The message that the client's language model wrote."""
 
     model: str
@@ -1077,14 +1078,14 @@ class CreateMessageResult(Model):
     content: With[ImageContent | AudioContent | TextContent, Discriminator("type")]
 
 
-class SamplingMessage(Model):
+class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model."""
 
     role: Role
     content: With[ImageContent | AudioContent | TextContent, Discriminator("type")]
 
 
-class Annotations(Model):
+class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
     audience: Maybe[list[Role]] = UNSET
@@ -1093,7 +1094,7 @@ class Annotations(Model):
     """From 0 for something that can be dropped to 1 for something needed."""
 
 
-class TextContent(Model):
+class TextContent(Model, frozen=True):
     """Content block with plain text."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
@@ -1103,7 +1104,7 @@ class TextContent(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class ImageContent(Model):
+class ImageContent(Model, frozen=True):
     """Content block with a picture."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "image"}
@@ -1116,7 +1117,7 @@ class ImageContent(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class AudioContent(Model):
+class AudioContent(Model, frozen=True):
     """Content block with sound."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "audio"}
@@ -1129,7 +1130,7 @@ class AudioContent(Model):
     """Hints for the client on whom it is for and how much it matters."""
 
 
-class ModelPreferences(Model):
+class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
     hints: Maybe[list[ModelHint]] = UNSET
@@ -1154,7 +1155,7 @@ class ModelPreferences(Model):
     """Weight of the model's abilities, from 0 for none to 1 for the most."""
 
 
-class ModelHint(Model):
+class ModelHint(Model, frozen=True):
     """Points to a model or a family of models; the client may know further keys."""
 
     name: Maybe[str] = UNSET
@@ -1163,7 +1164,7 @@ class ModelHint(Model):
     """
 
 
-class CompleteRequest(Model):
+class CompleteRequest(Model, frozen=True):
     """Asks for suggestions while the user types an argument."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "completion/complete"}
@@ -1171,7 +1172,7 @@ class CompleteRequest(Model):
     params: CompleteRequestParams
 
 
-class CompleteRequestParams(Model):
+class CompleteRequestParams(Model, frozen=True):
     """Value of `CompleteRequest.params`."""
 
     ref: With[PromptReference | ResourceReference, Discriminator("type")]
@@ -1180,7 +1181,7 @@ class CompleteRequestParams(Model):
     """The argument being typed."""
 
 
-class CompleteRequestParamsArgument(Model):
+class CompleteRequestParamsArgument(Model, frozen=True):
     """Value of `CompleteRequest.params.argument`."""
 
     name: str
@@ -1189,7 +1190,7 @@ class CompleteRequestParamsArgument(Model):
     """What has been typed so far."""
 
 
-class CompleteResult(Model):
+class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: CompleteResultCompletion
@@ -1199,7 +1200,7 @@ class CompleteResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CompleteResultCompletion(Model):
+class CompleteResultCompletion(Model, frozen=True):
     """Value of `CompleteResult.completion`."""
 
     values: list[str]
@@ -1212,7 +1213,7 @@ class CompleteResultCompletion(Model):
     """True if some matches were not sent."""
 
 
-class ResourceReference(Model):
+class ResourceReference(Model, frozen=True):
     """Points to a resource or resource template."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/resource"}
@@ -1221,7 +1222,7 @@ class ResourceReference(Model):
     """A resource URI or an RFC 6570 template. Format: uri-template."""
 
 
-class PromptReference(Model):
+class PromptReference(Model, frozen=True):
     """Points to a prompt by its name."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/prompt"}
@@ -1230,7 +1231,7 @@ class PromptReference(Model):
     """Name of a prompt from `prompts/list`."""
 
 
-class ListRootsRequest(Model):
+class ListRootsRequest(Model, frozen=True):
     """Sent by a server to learn which parts of the file system are open to it."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list"}
@@ -1239,7 +1240,7 @@ class ListRootsRequest(Model):
     """Named parameters of the operation."""
 
 
-class ListRootsResult(Model):
+class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
     roots: list[Root]
@@ -1249,7 +1250,7 @@ class ListRootsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Root(Model):
+class Root(Model, frozen=True):
     """One place in the file system that a client opens to servers."""
 
     uri: str
@@ -1258,7 +1259,7 @@ class Root(Model):
     """Label for people."""
 
 
-class RootsListChangedNotification(Model):
+class RootsListChangedNotification(Model, frozen=True):
     """Sent by a client whose roots have changed; the server asks for them again."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1416,7 +1417,7 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
         raise TypeError(f"{T!r} is no type of this module")
@@ -1424,7 +1425,7 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON.
+    """A value as parsed JSON; what may be any JSON is copied unseen.
 
     Raises EncodeError for an instance of a class that is not ours.
     """

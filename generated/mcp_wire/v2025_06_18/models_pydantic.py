@@ -3,7 +3,8 @@
 """MCP 2025-06-18 as pydantic models.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ INTERNAL_ERROR: Final = -32603
 """Sent when the receiver itself fails in an unforeseen way."""
 
 
-class Request(Model):
+class Request(Model, frozen=True):
     """What all requests have in common, without the JSON-RPC envelope."""
 
     method: str
@@ -195,7 +196,7 @@ class Request(Model):
     """Named parameters of the operation."""
 
 
-class RequestParams(Model):
+class RequestParams(Model, frozen=True):
     """Value of `Request.params`."""
 
     meta: Maybe[RequestParamsMeta] = Field(
@@ -204,7 +205,7 @@ class RequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class RequestParamsMeta(Model):
+class RequestParamsMeta(Model, frozen=True):
     """Value of `Request.params._meta`."""
 
     progress_token: Maybe[ProgressToken] = Field(
@@ -217,7 +218,7 @@ class RequestParamsMeta(Model):
     """
 
 
-class Notification(Model):
+class Notification(Model, frozen=True):
     """What all notifications have in common, without the JSON-RPC envelope; nobody
     answers them.
     """
@@ -228,7 +229,7 @@ class Notification(Model):
     """Named details of the event."""
 
 
-class NotificationParams(Model):
+class NotificationParams(Model, frozen=True):
     """Value of `Notification.params`."""
 
     meta: Maybe[dict[str, Value]] = Field(
@@ -237,7 +238,7 @@ class NotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class Result(Model):
+class Result(Model, frozen=True):
     """What all successful answers have in common; further members depend on the
     request.
     """
@@ -248,7 +249,7 @@ class Result(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class JSONRPCRequest(Model):
+class JSONRPCRequest(Model, frozen=True):
     """A call that the other side has to answer."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -261,7 +262,7 @@ class JSONRPCRequest(Model):
     """Named parameters of the operation."""
 
 
-class JSONRPCNotification(Model):
+class JSONRPCNotification(Model, frozen=True):
     """A one-way message; it has no id and gets no answer, not even an error."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -272,7 +273,7 @@ class JSONRPCNotification(Model):
     """Named details of the event."""
 
 
-class JSONRPCResponse(Model):
+class JSONRPCResponse(Model, frozen=True):
     """The answer to a request that succeeded."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -282,7 +283,7 @@ class JSONRPCResponse(Model):
     result: Result
 
 
-class JSONRPCError(Model):
+class JSONRPCError(Model, frozen=True):
     """The answer to a request that failed."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -293,7 +294,7 @@ class JSONRPCError(Model):
     """Tells what went wrong."""
 
 
-class JSONRPCErrorError(Model):
+class JSONRPCErrorError(Model, frozen=True):
     """Value of `JSONRPCError.error`."""
 
     code: Number
@@ -304,7 +305,7 @@ class JSONRPCErrorError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class CancelledNotification(Model):
+class CancelledNotification(Model, frozen=True):
     """Tells the receiver to stop work on an earlier request of the sender and not to
     answer it.
     """
@@ -314,7 +315,7 @@ class CancelledNotification(Model):
     params: CancelledNotificationParams
 
 
-class CancelledNotificationParams(Model):
+class CancelledNotificationParams(Model, frozen=True):
     """Value of `CancelledNotification.params`."""
 
     request_id: RequestId = Field(
@@ -325,7 +326,7 @@ class CancelledNotificationParams(Model):
     """Why, in words for people or a log."""
 
 
-class InitializeRequest(Model):
+class InitializeRequest(Model, frozen=True):
     """Opens the session; until it is answered the client sends no other requests but
     pings.
     """
@@ -335,7 +336,7 @@ class InitializeRequest(Model):
     params: InitializeRequestParams
 
 
-class InitializeRequestParams(Model):
+class InitializeRequestParams(Model, frozen=True):
     """Value of `InitializeRequest.params`."""
 
     protocol_version: str = Field(
@@ -348,7 +349,7 @@ class InitializeRequestParams(Model):
     )
 
 
-class InitializeResult(Model):
+class InitializeResult(Model, frozen=True):
     """Introduces the server to the client, in answer to `initialize`."""
 
     protocol_version: str = Field(
@@ -369,7 +370,7 @@ class InitializeResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class InitializedNotification(Model):
+class InitializedNotification(Model, frozen=True):
     """Sent by the client once it has the answer to `initialize`; normal operation
     begins.
     """
@@ -380,7 +381,7 @@ class InitializedNotification(Model):
     """Named details of the event."""
 
 
-class ClientCapabilities(Model):
+class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
@@ -393,7 +394,7 @@ class ClientCapabilities(Model):
     """Declared by a client that can show forms to its user."""
 
 
-class ClientCapabilitiesRoots(Model):
+class ClientCapabilitiesRoots(Model, frozen=True):
     """Value of `ClientCapabilities.roots`."""
 
     list_changed: Maybe[bool] = Field(
@@ -404,7 +405,7 @@ class ClientCapabilitiesRoots(Model):
     """
 
 
-class ServerCapabilities(Model):
+class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
@@ -421,7 +422,7 @@ class ServerCapabilities(Model):
     """Declared by a server that has tools, if only as an empty object."""
 
 
-class ServerCapabilitiesPrompts(Model):
+class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
@@ -432,7 +433,7 @@ class ServerCapabilitiesPrompts(Model):
     """
 
 
-class ServerCapabilitiesResources(Model):
+class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
     subscribe: Maybe[bool] = UNSET
@@ -445,7 +446,7 @@ class ServerCapabilitiesResources(Model):
     """
 
 
-class ServerCapabilitiesTools(Model):
+class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
@@ -456,7 +457,7 @@ class ServerCapabilitiesTools(Model):
     """
 
 
-class BaseMetadata(Model):
+class BaseMetadata(Model, frozen=True):
     """The two names that most declarations have, one for programs and one for
     people.
     """
@@ -467,7 +468,7 @@ class BaseMetadata(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class Implementation(Model):
+class Implementation(Model, frozen=True):
     """Names the software on one side of a connection."""
 
     version: str
@@ -478,7 +479,7 @@ class Implementation(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class PingRequest(Model):
+class PingRequest(Model, frozen=True):
     """Sent by either side to find out whether the other still answers; the answer is
     empty.
     """
@@ -489,7 +490,7 @@ class PingRequest(Model):
     """Named parameters of the operation."""
 
 
-class ProgressNotification(Model):
+class ProgressNotification(Model, frozen=True):
     """Reports how far the work on a request has come."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/progress"}
@@ -497,7 +498,7 @@ class ProgressNotification(Model):
     params: ProgressNotificationParams
 
 
-class ProgressNotificationParams(Model):
+class ProgressNotificationParams(Model, frozen=True):
     """Value of `ProgressNotification.params`."""
 
     progress_token: ProgressToken = Field(
@@ -514,7 +515,7 @@ class ProgressNotificationParams(Model):
     """The current step in words, for people."""
 
 
-class PaginatedRequest(Model):
+class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
     params: Maybe[PaginatedRequestParams] = UNSET
@@ -522,14 +523,14 @@ class PaginatedRequest(Model):
     """Name of the operation, such as `tools/list`."""
 
 
-class PaginatedRequestParams(Model):
+class PaginatedRequestParams(Model, frozen=True):
     """Value of `PaginatedRequest.params`."""
 
     cursor: Maybe[Cursor] = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
-class PaginatedResult(Model):
+class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
     next_cursor: Maybe[Cursor] = Field(
@@ -542,7 +543,7 @@ class PaginatedResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourcesRequest(Model):
+class ListResourcesRequest(Model, frozen=True):
     """Asks for the resources, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/list"}
@@ -550,7 +551,7 @@ class ListResourcesRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListResourcesResult(Model):
+class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
     resources: list[Resource]
@@ -564,7 +565,7 @@ class ListResourcesResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourceTemplatesRequest(Model):
+class ListResourceTemplatesRequest(Model, frozen=True):
     """Asks for the resource templates, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/templates/list"}
@@ -572,7 +573,7 @@ class ListResourceTemplatesRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListResourceTemplatesResult(Model):
+class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
     resource_templates: list[ResourceTemplate] = Field(
@@ -588,7 +589,7 @@ class ListResourceTemplatesResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ReadResourceRequest(Model):
+class ReadResourceRequest(Model, frozen=True):
     """Asks for the contents of a resource."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/read"}
@@ -596,7 +597,7 @@ class ReadResourceRequest(Model):
     params: ReadResourceRequestParams
 
 
-class ReadResourceRequestParams(Model):
+class ReadResourceRequestParams(Model, frozen=True):
     """Value of `ReadResourceRequest.params`."""
 
     uri: str
@@ -605,7 +606,7 @@ class ReadResourceRequestParams(Model):
     """
 
 
-class ReadResourceResult(Model):
+class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
     contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
@@ -618,7 +619,7 @@ class ReadResourceResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ResourceListChangedNotification(Model):
+class ResourceListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of resources has changed; the client may fetch the
     list anew.
     """
@@ -631,7 +632,7 @@ class ResourceListChangedNotification(Model):
     """Named details of the event."""
 
 
-class SubscribeRequest(Model):
+class SubscribeRequest(Model, frozen=True):
     """Asks for a notification each time a certain resource changes."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/subscribe"}
@@ -639,14 +640,14 @@ class SubscribeRequest(Model):
     params: SubscribeRequestParams
 
 
-class SubscribeRequestParams(Model):
+class SubscribeRequestParams(Model, frozen=True):
     """Value of `SubscribeRequest.params`."""
 
     uri: str
     """Resource to watch; any URI scheme may occur. Format: uri."""
 
 
-class UnsubscribeRequest(Model):
+class UnsubscribeRequest(Model, frozen=True):
     """Ends the notifications for a resource that was subscribed to earlier."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/unsubscribe"}
@@ -654,14 +655,14 @@ class UnsubscribeRequest(Model):
     params: UnsubscribeRequestParams
 
 
-class UnsubscribeRequestParams(Model):
+class UnsubscribeRequestParams(Model, frozen=True):
     """Value of `UnsubscribeRequest.params`."""
 
     uri: str
     """The same URI as in `resources/subscribe`. Format: uri."""
 
 
-class ResourceUpdatedNotification(Model):
+class ResourceUpdatedNotification(Model, frozen=True):
     """Sent by a server when a resource that the client watches has changed."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -671,14 +672,14 @@ class ResourceUpdatedNotification(Model):
     params: ResourceUpdatedNotificationParams
 
 
-class ResourceUpdatedNotificationParams(Model):
+class ResourceUpdatedNotificationParams(Model, frozen=True):
     """Value of `ResourceUpdatedNotification.params`."""
 
     uri: str
     """The watched resource or one below it. Format: uri."""
 
 
-class Resource(Model):
+class Resource(Model, frozen=True):
     """Something that a server lets clients read, such as a file or a record."""
 
     uri: str
@@ -706,7 +707,7 @@ class Resource(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class ResourceTemplate(Model):
+class ResourceTemplate(Model, frozen=True):
     """Describes a whole family of resources by a pattern for their URIs."""
 
     uri_template: str = Field(
@@ -732,7 +733,7 @@ class ResourceTemplate(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class ResourceContents(Model):
+class ResourceContents(Model, frozen=True):
     """What text and binary contents have in common."""
 
     uri: str
@@ -746,7 +747,7 @@ class ResourceContents(Model):
     )
 
 
-class TextResourceContents(Model):
+class TextResourceContents(Model, frozen=True):
     """Contents that are text."""
 
     text: str
@@ -762,7 +763,7 @@ class TextResourceContents(Model):
     )
 
 
-class BlobResourceContents(Model):
+class BlobResourceContents(Model, frozen=True):
     """Contents that are binary."""
 
     blob: str
@@ -778,7 +779,7 @@ class BlobResourceContents(Model):
     )
 
 
-class ListPromptsRequest(Model):
+class ListPromptsRequest(Model, frozen=True):
     """Asks for the prompts, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/list"}
@@ -786,7 +787,7 @@ class ListPromptsRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListPromptsResult(Model):
+class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
     prompts: list[Prompt]
@@ -800,7 +801,7 @@ class ListPromptsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class GetPromptRequest(Model):
+class GetPromptRequest(Model, frozen=True):
     """Asks for a prompt with its arguments filled in."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/get"}
@@ -808,7 +809,7 @@ class GetPromptRequest(Model):
     params: GetPromptRequestParams
 
 
-class GetPromptRequestParams(Model):
+class GetPromptRequestParams(Model, frozen=True):
     """Value of `GetPromptRequest.params`."""
 
     name: str
@@ -817,7 +818,7 @@ class GetPromptRequestParams(Model):
     """Values by argument name, always strings."""
 
 
-class GetPromptResult(Model):
+class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
     description: Maybe[str] = UNSET
@@ -829,7 +830,7 @@ class GetPromptResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Prompt(Model):
+class Prompt(Model, frozen=True):
     """A message template of the server, usually picked by the user."""
 
     description: Maybe[str] = UNSET
@@ -845,7 +846,7 @@ class Prompt(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class PromptArgument(Model):
+class PromptArgument(Model, frozen=True):
     """A value with which a prompt can be filled in."""
 
     description: Maybe[str] = UNSET
@@ -858,14 +859,14 @@ class PromptArgument(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class PromptMessage(Model):
+class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
     role: Role
     content: ContentBlock
 
 
-class ResourceLink(Model):
+class ResourceLink(Model, frozen=True):
     """Content block that points to a resource of the server, which need not be in
     its list.
     """
@@ -897,7 +898,7 @@ class ResourceLink(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class EmbeddedResource(Model):
+class EmbeddedResource(Model, frozen=True):
     """Content block that holds a resource as a whole."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
@@ -910,7 +911,7 @@ class EmbeddedResource(Model):
     )
 
 
-class PromptListChangedNotification(Model):
+class PromptListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of prompts has changed; the client may fetch the
     list anew.
     """
@@ -923,7 +924,7 @@ class PromptListChangedNotification(Model):
     """Named details of the event."""
 
 
-class ListToolsRequest(Model):
+class ListToolsRequest(Model, frozen=True):
     """Asks for the tools, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/list"}
@@ -931,7 +932,7 @@ class ListToolsRequest(Model):
     params: Maybe[PaginatedRequestParams] = UNSET
 
 
-class ListToolsResult(Model):
+class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
     tools: list[Tool]
@@ -945,7 +946,7 @@ class ListToolsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CallToolResult(Model):
+class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
     content: list[ContentBlock]
@@ -970,7 +971,7 @@ class CallToolResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CallToolRequest(Model):
+class CallToolRequest(Model, frozen=True):
     """Runs a tool of the server."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/call"}
@@ -978,7 +979,7 @@ class CallToolRequest(Model):
     params: CallToolRequestParams
 
 
-class CallToolRequestParams(Model):
+class CallToolRequestParams(Model, frozen=True):
     """Value of `CallToolRequest.params`."""
 
     name: str
@@ -987,7 +988,7 @@ class CallToolRequestParams(Model):
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
 
 
-class ToolListChangedNotification(Model):
+class ToolListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of tools has changed; the client may fetch the list
     anew.
     """
@@ -1000,7 +1001,7 @@ class ToolListChangedNotification(Model):
     """Named details of the event."""
 
 
-class ToolAnnotations(Model):
+class ToolAnnotations(Model, frozen=True):
     """Hints about what a tool does; a client trusts them only as far as it trusts
     the server.
     """
@@ -1037,7 +1038,7 @@ class ToolAnnotations(Model):
     """Whether calls may reach parties outside a closed system; absent means true."""
 
 
-class Tool(Model):
+class Tool(Model, frozen=True):
     """A function of the server that a client may call."""
 
     description: Maybe[str] = UNSET
@@ -1065,7 +1066,7 @@ class Tool(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class ToolInputSchema(Model):
+class ToolInputSchema(Model, frozen=True):
     """Value of `Tool.inputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -1076,7 +1077,7 @@ class ToolInputSchema(Model):
     """Names of the arguments that every call has to give."""
 
 
-class ToolOutputSchema(Model):
+class ToolOutputSchema(Model, frozen=True):
     """Value of `Tool.outputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -1087,7 +1088,7 @@ class ToolOutputSchema(Model):
     """Names of the members that are always there."""
 
 
-class SetLevelRequest(Model):
+class SetLevelRequest(Model, frozen=True):
     """Tells the server how severe a log message has to be for the client to want it."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "logging/setLevel"}
@@ -1095,14 +1096,14 @@ class SetLevelRequest(Model):
     params: SetLevelRequestParams
 
 
-class SetLevelRequestParams(Model):
+class SetLevelRequestParams(Model, frozen=True):
     """Value of `SetLevelRequest.params`."""
 
     level: LoggingLevel
     """Least severe level to send from now on."""
 
 
-class LoggingMessageNotification(Model):
+class LoggingMessageNotification(Model, frozen=True):
     """A log message from the server."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/message"}
@@ -1110,7 +1111,7 @@ class LoggingMessageNotification(Model):
     params: LoggingMessageNotificationParams
 
 
-class LoggingMessageNotificationParams(Model):
+class LoggingMessageNotificationParams(Model, frozen=True):
     """Value of `LoggingMessageNotification.params`."""
 
     level: LoggingLevel
@@ -1120,7 +1121,7 @@ class LoggingMessageNotificationParams(Model):
     """The entry itself, as text or any other JSON value."""
 
 
-class CreateMessageRequest(Model):
+class CreateMessageRequest(Model, frozen=True):
     """Sent by a server to have the client's language model continue a conversation."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "sampling/createMessage"}
@@ -1128,7 +1129,7 @@ class CreateMessageRequest(Model):
     params: CreateMessageRequestParams
 
 
-class CreateMessageRequestParams(Model):
+class CreateMessageRequestParams(Model, frozen=True):
     """Value of `CreateMessageRequest.params`."""
 
     messages: list[SamplingMessage]
@@ -1169,7 +1170,7 @@ class CreateMessageRequestParams(Model):
     """Extra settings that only the model's provider understands."""
 
 
-class CreateMessageResult(Model):
+class CreateMessageResult(Model, frozen=True):
     """The message that the client's language model wrote."""
 
     model: str
@@ -1190,14 +1191,14 @@ class CreateMessageResult(Model):
     content: With[ImageContent | AudioContent | TextContent, Discriminator("type")]
 
 
-class SamplingMessage(Model):
+class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model."""
 
     role: Role
     content: With[ImageContent | AudioContent | TextContent, Discriminator("type")]
 
 
-class Annotations(Model):
+class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
     audience: Maybe[list[Role]] = UNSET
@@ -1212,7 +1213,7 @@ class Annotations(Model):
     """Time of the latest change, in ISO 8601 form."""
 
 
-class TextContent(Model):
+class TextContent(Model, frozen=True):
     """Content block with plain text."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
@@ -1225,7 +1226,7 @@ class TextContent(Model):
     )
 
 
-class ImageContent(Model):
+class ImageContent(Model, frozen=True):
     """Content block with a picture."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "image"}
@@ -1241,7 +1242,7 @@ class ImageContent(Model):
     )
 
 
-class AudioContent(Model):
+class AudioContent(Model, frozen=True):
     """Content block with sound."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "audio"}
@@ -1257,7 +1258,7 @@ class AudioContent(Model):
     )
 
 
-class ModelPreferences(Model):
+class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
     hints: Maybe[list[ModelHint]] = UNSET
@@ -1282,7 +1283,7 @@ class ModelPreferences(Model):
     """Weight of the model's abilities, from 0 for none to 1 for the most."""
 
 
-class ModelHint(Model):
+class ModelHint(Model, frozen=True):
     """Points to a model or a family of models; the client may know further keys."""
 
     name: Maybe[str] = UNSET
@@ -1291,7 +1292,7 @@ class ModelHint(Model):
     """
 
 
-class CompleteRequest(Model):
+class CompleteRequest(Model, frozen=True):
     """Asks for suggestions while the user types an argument."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "completion/complete"}
@@ -1299,7 +1300,7 @@ class CompleteRequest(Model):
     params: CompleteRequestParams
 
 
-class CompleteRequestParams(Model):
+class CompleteRequestParams(Model, frozen=True):
     """Value of `CompleteRequest.params`."""
 
     ref: With[PromptReference | ResourceTemplateReference, Discriminator("type")]
@@ -1310,7 +1311,7 @@ class CompleteRequestParams(Model):
     """What the server may take into account."""
 
 
-class CompleteRequestParamsArgument(Model):
+class CompleteRequestParamsArgument(Model, frozen=True):
     """Value of `CompleteRequest.params.argument`."""
 
     name: str
@@ -1319,14 +1320,14 @@ class CompleteRequestParamsArgument(Model):
     """What has been typed so far."""
 
 
-class CompleteRequestParamsContext(Model):
+class CompleteRequestParamsContext(Model, frozen=True):
     """Value of `CompleteRequest.params.context`."""
 
     arguments: Maybe[dict[str, str]] = UNSET
     """Values of other arguments that are already decided, by name."""
 
 
-class CompleteResult(Model):
+class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: CompleteResultCompletion
@@ -1336,7 +1337,7 @@ class CompleteResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CompleteResultCompletion(Model):
+class CompleteResultCompletion(Model, frozen=True):
     """Value of `CompleteResult.completion`."""
 
     values: list[str]
@@ -1349,7 +1350,7 @@ class CompleteResultCompletion(Model):
     """True if some matches were not sent."""
 
 
-class ResourceTemplateReference(Model):
+class ResourceTemplateReference(Model, frozen=True):
     """Points to a resource or resource template."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/resource"}
@@ -1358,7 +1359,7 @@ class ResourceTemplateReference(Model):
     """A resource URI or an RFC 6570 template. Format: uri-template."""
 
 
-class PromptReference(Model):
+class PromptReference(Model, frozen=True):
     """Points to a prompt by its name."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/prompt"}
@@ -1369,7 +1370,7 @@ class PromptReference(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class ListRootsRequest(Model):
+class ListRootsRequest(Model, frozen=True):
     """Sent by a server to learn which parts of the file system are open to it."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list"}
@@ -1378,7 +1379,7 @@ class ListRootsRequest(Model):
     """Named parameters of the operation."""
 
 
-class ListRootsResult(Model):
+class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
     roots: list[Root]
@@ -1388,7 +1389,7 @@ class ListRootsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Root(Model):
+class Root(Model, frozen=True):
     """One place in the file system that a client opens to servers."""
 
     uri: str
@@ -1400,7 +1401,7 @@ class Root(Model):
     )
 
 
-class RootsListChangedNotification(Model):
+class RootsListChangedNotification(Model, frozen=True):
     """Sent by a client whose roots have changed; the server asks for them again."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1411,7 +1412,7 @@ class RootsListChangedNotification(Model):
     """Named details of the event."""
 
 
-class ElicitRequest(Model):
+class ElicitRequest(Model, frozen=True):
     """Sent by a server to have the user fill in a form shown by the client."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "elicitation/create"}
@@ -1419,7 +1420,7 @@ class ElicitRequest(Model):
     params: ElicitRequestParams
 
 
-class ElicitRequestParams(Model):
+class ElicitRequestParams(Model, frozen=True):
     """Value of `ElicitRequest.params`."""
 
     message: str
@@ -1430,7 +1431,7 @@ class ElicitRequestParams(Model):
     """JSON Schema of the form: a flat object with one property for each field."""
 
 
-class ElicitRequestParamsRequestedSchema(Model):
+class ElicitRequestParamsRequestedSchema(Model, frozen=True):
     """Value of `ElicitRequest.params.requestedSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -1441,7 +1442,7 @@ class ElicitRequestParamsRequestedSchema(Model):
     """Names of the fields that the user has to fill in; absent means none."""
 
 
-class StringSchema(Model):
+class StringSchema(Model, frozen=True):
     """Field for text."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -1460,7 +1461,7 @@ class StringSchema(Model):
     """What the text has to be; absent means any text."""
 
 
-class NumberSchema(Model):
+class NumberSchema(Model, frozen=True):
     """Field for a number, whole or with a fraction."""
 
     type: Literal["number", "integer"]
@@ -1472,7 +1473,7 @@ class NumberSchema(Model):
     """Greatest number allowed."""
 
 
-class BooleanSchema(Model):
+class BooleanSchema(Model, frozen=True):
     """Field for yes or no."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "boolean"}
@@ -1483,7 +1484,7 @@ class BooleanSchema(Model):
     """Value with which the field starts."""
 
 
-class EnumSchema(Model):
+class EnumSchema(Model, frozen=True):
     """Field in which the user picks from given values."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -1500,7 +1501,7 @@ class EnumSchema(Model):
     """
 
 
-class ElicitResult(Model):
+class ElicitResult(Model, frozen=True):
     """What the user did with a form."""
 
     action: Literal["accept", "decline", "cancel"]
@@ -1658,7 +1659,7 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
         raise TypeError(f"{T!r} is no type of this module")
@@ -1666,7 +1667,7 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON.
+    """A value as parsed JSON; what may be any JSON is copied unseen.
 
     Raises EncodeError for an instance of a class that is not ours.
     """

@@ -3,8 +3,9 @@
 """MCP 2025-11-25 as msgspec structs.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`. To a type checker
-`Checked[T]` is `T`; it marks what the native decoder leaves to a codec below.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1. To a type checker `Checked[T]` is `T`; it marks what the native decoder
+leaves to a codec below.
 """
 
 from __future__ import annotations
@@ -26,32 +27,39 @@ from .._msgspec import (
     decoder,
     encoder,
     keep,
+    make,
     refused,
     write,
 )
 from .._wire import (
     EMPTY,
+    GIVEN,
     At,
     DecodeError,
     Json,
     Writers,
-    build,
-    check_array,
     check_depth,
     check_map,
     check_objects,
     extras,
+    fill,
     is_number,
     merge,
     new,
     parse,
     plain_writers,
     read_array,
+    read_json,
+    read_literals,
     read_map,
+    read_object,
     read_string,
     read_strings,
+    too_deep,
+    unending,
     write_array,
     write_map,
+    write_values,
     wrong,
 )
 
@@ -2383,17 +2391,24 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds; `obj` is not copied where it is kept as it is.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    return _reader(T)(obj, None)
+    read = _reader(T)
+    try:
+        return read(obj, GIVEN)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON, which shares with it what is JSON already.
+    """A value as parsed JSON, which shares with it, unseen, what may be any JSON.
 
     Raises EncodeError for an instance of a class that is not ours.
     """
-    return _WRITERS[value.__class__](value)
+    try:
+        return _WRITERS[value.__class__](value)
+    except RecursionError:
+        raise unending() from None
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -2762,22 +2777,19 @@ _ElicitationCompleteNotificationParams_members: Final = frozenset({"elicitationI
 def _read_TaskAugmentedRequestParams(o: Json, at: At) -> TaskAugmentedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return TaskAugmentedRequestParams()
-    n = 0
-    task = get("task", UNSET)
-    if task is not UNSET:
-        task = _read_TaskMetadata(task, (at, "task"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TaskAugmentedRequestParams_members)
-    return TaskAugmentedRequestParams(task=task, meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "task" in o:
+            task = o["task"]
+            task = _read_TaskMetadata(task, (at, "task"))
+            held["task"] = task
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _TaskAugmentedRequestParams_members, at)
+    return make(TaskAugmentedRequestParams, held)
 
 
 def _write_TaskAugmentedRequestParams(x: TaskAugmentedRequestParams) -> Json:
@@ -2797,6 +2809,8 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if "progressToken" in o:
         progress_token = o["progressToken"]
         progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
+    if at is not None:
+        extras(o, _RequestParamsMeta_members, at)
     made = new(RequestParamsMeta)
     keep(made, o)
     return made
@@ -2820,18 +2834,15 @@ def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
 def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return RequestParams()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RequestParams_members)
-    return RequestParams(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _RequestParams_members, at)
+    return make(RequestParams, held)
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
@@ -2846,22 +2857,18 @@ def _write_RequestParams(x: RequestParams) -> Json:
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return Request(method=method)
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Request_members)
-    return Request(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Request_members, at)
+    return make(Request, held)
 
 
 def _write_Request(x: Request) -> Json:
@@ -2876,19 +2883,15 @@ def _write_Request(x: Request) -> Json:
 def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return NotificationParams()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NotificationParams_members)
-    return NotificationParams(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NotificationParams_members, at)
+    return make(NotificationParams, held)
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
@@ -2903,22 +2906,18 @@ def _write_NotificationParams(x: NotificationParams) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return Notification(method=method)
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Notification_members)
-    return Notification(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Notification_members, at)
+    return make(Notification, held)
 
 
 def _write_Notification(x: Notification) -> Json:
@@ -2933,19 +2932,15 @@ def _write_Notification(x: Notification) -> Json:
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return Result()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Result_members)
-    return Result(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Result_members, at)
+    return make(Result, held)
 
 
 def _write_Result(x: Result) -> Json:
@@ -2960,23 +2955,21 @@ def _write_Result(x: Result) -> Json:
 def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return Error(code=code, message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Error_members)
-    return Error(code=code, message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"code": code, "message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Error_members, at)
+    return make(Error, held)
 
 
 def _write_Error(x: Error) -> Json:
@@ -2991,26 +2984,22 @@ def _write_Error(x: Error) -> Json:
 def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 3:
-        return JSONRPCRequest(id=id, method=method)
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCRequest_members)
-    return JSONRPCRequest(id=id, method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"id": id, "method": method}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCRequest_members, at)
+    return make(JSONRPCRequest, held)
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
@@ -3025,24 +3014,20 @@ def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
 def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    method = get("method", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 2:
-        return JSONRPCNotification(method=method)
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCNotification_members)
-    return JSONRPCNotification(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCNotification_members, at)
+    return make(JSONRPCNotification, held)
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
@@ -3057,17 +3042,16 @@ def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
 def _read_JSONRPCResultResponse(o: Json, at: At) -> JSONRPCResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_Result(result, (at, "result"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"id": id, "result": result}
     if len(o) != 3:
-        extra = extras(o, _JSONRPCResultResponse_members)
-    return JSONRPCResultResponse(id=id, result=result, extra_=extra)
+        held["extra_"] = extras(o, _JSONRPCResultResponse_members, at)
+    return make(JSONRPCResultResponse, held)
 
 
 def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
@@ -3080,22 +3064,19 @@ def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
 def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    error = get("error", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    error = o.get("error", UNSET)
     error = _read_Error(error, (at, "error"))
-    if len(o) == 2:
-        return JSONRPCErrorResponse(error=error)
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCErrorResponse_members)
-    return JSONRPCErrorResponse(id=id, error=error, extra_=extra)
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCErrorResponse_members, at)
+    return make(JSONRPCErrorResponse, held)
 
 
 def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
@@ -3110,22 +3091,19 @@ def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
 def _read_URLElicitationRequiredError(o: Json, at: At) -> URLElicitationRequiredError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_URLElicitationRequiredErrorError(error, (at, "error"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return URLElicitationRequiredError(error=error)
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _URLElicitationRequiredError_members)
-    return URLElicitationRequiredError(error=error, id=id, extra_=extra)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _URLElicitationRequiredError_members, at)
+    return make(URLElicitationRequiredError, held)
 
 
 def _write_URLElicitationRequiredError(x: URLElicitationRequiredError) -> Json:
@@ -3145,19 +3123,18 @@ def _read_URLElicitationRequiredErrorError(
 ) -> URLElicitationRequiredErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32042:
         raise wrong((at, "code"), "-32042", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    data = get("data", UNSET)
+    data = o.get("data", UNSET)
     data = _read_URLElicitationRequiredErrorErrorData(data, (at, "data"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"message": message, "data": data}
     if len(o) != 3:
-        extra = extras(o, _URLElicitationRequiredErrorError_members)
-    return URLElicitationRequiredErrorError(message=message, data=data, extra_=extra)
+        held["extra_"] = extras(o, _URLElicitationRequiredErrorError_members, at)
+    return make(URLElicitationRequiredErrorError, held)
 
 
 def _write_URLElicitationRequiredErrorError(
@@ -3178,18 +3155,16 @@ def _read_URLElicitationRequiredErrorErrorData(
 ) -> URLElicitationRequiredErrorErrorData:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    elicitations = get("elicitations", UNSET)
+    elicitations = o.get("elicitations", UNSET)
     elicitations = read_array(
         _read_ElicitRequestURLParams, elicitations, (at, "elicitations")
     )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"elicitations": elicitations}
     if len(o) != 1:
-        extra = extras(o, _URLElicitationRequiredErrorErrorData_members)
-    return build(
-        URLElicitationRequiredErrorErrorData,
-        {"elicitations": elicitations, "extra_": extra},
-    )
+        held["extra_"] = extras(o, _URLElicitationRequiredErrorErrorData_members, at)
+    made = new(URLElicitationRequiredErrorErrorData)
+    fill(made, held)
+    return made
 
 
 def _write_URLElicitationRequiredErrorErrorData(
@@ -3206,30 +3181,24 @@ def _write_URLElicitationRequiredErrorErrorData(
 def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return CancelledNotificationParams()
-    n = 0
-    request_id = get("requestId", UNSET)
-    if request_id is not UNSET:
-        request_id = _read_ProgressToken(request_id, (at, "requestId"))
-        n += 1
-    reason = get("reason", UNSET)
-    if reason is not UNSET:
-        if reason.__class__ is not str:
-            raise wrong((at, "reason"), "string", reason)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CancelledNotificationParams_members)
-    return CancelledNotificationParams(
-        request_id=request_id, reason=reason, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "requestId" in o:
+            request_id = o["requestId"]
+            request_id = _read_ProgressToken(request_id, (at, "requestId"))
+            held["request_id"] = request_id
+        if "reason" in o:
+            reason = o["reason"]
+            if reason.__class__ is not str:
+                raise wrong((at, "reason"), "string", reason)
+            held["reason"] = reason
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
+    return make(CancelledNotificationParams, held)
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
@@ -3248,17 +3217,18 @@ def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
 def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/cancelled":
-        raise wrong((at, "method"), '"notifications/cancelled"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/cancelled":
+        raise wrong((at, "method"), '"notifications/cancelled"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CancelledNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _CancelledNotification_members)
-    return build(CancelledNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _CancelledNotification_members, at)
+    made = new(CancelledNotification)
+    fill(made, held)
+    return made
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
@@ -3275,35 +3245,26 @@ def _write_CancelledNotification(x: CancelledNotification) -> Json:
 def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    protocol_version = get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
-    capabilities = get("capabilities", UNSET)
+    capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
-    client_info = get("clientInfo", UNSET)
+    client_info = o.get("clientInfo", UNSET)
     client_info = _read_Implementation(client_info, (at, "clientInfo"))
-    if len(o) == 3:
-        return InitializeRequestParams(
-            protocol_version=protocol_version,
-            capabilities=capabilities,
-            client_info=client_info,
-        )
-    n = 3
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InitializeRequestParams_members)
-    return InitializeRequestParams(
-        protocol_version=protocol_version,
-        capabilities=capabilities,
-        client_info=client_info,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "protocol_version": protocol_version,
+        "capabilities": capabilities,
+        "client_info": client_info,
+    }
+    if len(o) != 3:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _InitializeRequestParams_members, at)
+    return make(InitializeRequestParams, held)
 
 
 def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
@@ -3322,19 +3283,20 @@ def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
 def _read_InitializeRequest(o: Json, at: At) -> InitializeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "initialize":
-        raise wrong((at, "method"), '"initialize"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "initialize":
+        raise wrong((at, "method"), '"initialize"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_InitializeRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _InitializeRequest_members)
-    return build(InitializeRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _InitializeRequest_members, at)
+    made = new(InitializeRequest)
+    fill(made, held)
+    return made
 
 
 def _write_InitializeRequest(x: InitializeRequest) -> Json:
@@ -3352,42 +3314,31 @@ def _write_InitializeRequest(x: InitializeRequest) -> Json:
 def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    protocol_version = get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong((at, "protocolVersion"), "string", protocol_version)
-    capabilities = get("capabilities", UNSET)
+    capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
-    server_info = get("serverInfo", UNSET)
+    server_info = o.get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
-    if len(o) == 3:
-        return InitializeResult(
-            protocol_version=protocol_version,
-            capabilities=capabilities,
-            server_info=server_info,
-        )
-    n = 3
-    instructions = get("instructions", UNSET)
-    if instructions is not UNSET:
-        if instructions.__class__ is not str:
-            raise wrong((at, "instructions"), "string", instructions)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InitializeResult_members)
-    return InitializeResult(
-        protocol_version=protocol_version,
-        capabilities=capabilities,
-        server_info=server_info,
-        instructions=instructions,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "protocol_version": protocol_version,
+        "capabilities": capabilities,
+        "server_info": server_info,
+    }
+    if len(o) != 3:
+        if "instructions" in o:
+            instructions = o["instructions"]
+            if instructions.__class__ is not str:
+                raise wrong((at, "instructions"), "string", instructions)
+            held["instructions"] = instructions
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _InitializeResult_members, at)
+    return make(InitializeResult, held)
 
 
 def _write_InitializeResult(x: InitializeResult) -> Json:
@@ -3408,22 +3359,23 @@ def _write_InitializeResult(x: InitializeResult) -> Json:
 def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/initialized":
-        raise wrong((at, "method"), '"notifications/initialized"', get("method", UNSET))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(InitializedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InitializedNotification_members)
-    return build(InitializedNotification, {"params": params, "extra_": extra})
+    if o.get("method") != "notifications/initialized":
+        raise wrong(
+            (at, "method"), '"notifications/initialized"', o.get("method", UNSET)
+        )
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _InitializedNotification_members, at)
+    made = new(InitializedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_InitializedNotification(x: InitializedNotification) -> Json:
@@ -3438,43 +3390,33 @@ def _write_InitializedNotification(x: InitializedNotification) -> Json:
 def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilities()
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_objects(experimental, (at, "experimental"))
-        n += 1
-    roots = get("roots", UNSET)
-    if roots is not UNSET:
-        roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
-        n += 1
-    sampling = get("sampling", UNSET)
-    if sampling is not UNSET:
-        sampling = _read_ClientCapabilitiesSampling(sampling, (at, "sampling"))
-        n += 1
-    elicitation = get("elicitation", UNSET)
-    if elicitation is not UNSET:
-        elicitation = _read_ClientCapabilitiesElicitation(
-            elicitation, (at, "elicitation")
-        )
-        n += 1
-    tasks = get("tasks", UNSET)
-    if tasks is not UNSET:
-        tasks = _read_ClientCapabilitiesTasks(tasks, (at, "tasks"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilities_members)
-    return ClientCapabilities(
-        experimental=experimental,
-        roots=roots,
-        sampling=sampling,
-        elicitation=elicitation,
-        tasks=tasks,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_objects(experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "roots" in o:
+            roots = o["roots"]
+            roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
+            held["roots"] = roots
+        if "sampling" in o:
+            sampling = o["sampling"]
+            sampling = _read_ClientCapabilitiesSampling(sampling, (at, "sampling"))
+            held["sampling"] = sampling
+        if "elicitation" in o:
+            elicitation = o["elicitation"]
+            elicitation = _read_ClientCapabilitiesElicitation(
+                elicitation, (at, "elicitation")
+            )
+            held["elicitation"] = elicitation
+        if "tasks" in o:
+            tasks = o["tasks"]
+            tasks = _read_ClientCapabilitiesTasks(tasks, (at, "tasks"))
+            held["tasks"] = tasks
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilities_members, at)
+    return make(ClientCapabilities, held)
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
@@ -3497,19 +3439,16 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
 def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesRoots()
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesRoots_members)
-    return ClientCapabilitiesRoots(list_changed=list_changed, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
+    return make(ClientCapabilitiesRoots, held)
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
@@ -3524,24 +3463,19 @@ def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
 def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampling:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesSampling()
-    n = 0
-    context = get("context", UNSET)
-    if context is not UNSET:
-        if context.__class__ is not dict:
-            raise wrong((at, "context"), "object", context)
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        if tools.__class__ is not dict:
-            raise wrong((at, "tools"), "object", tools)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesSampling_members)
-    return ClientCapabilitiesSampling(context=context, tools=tools, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "context" in o:
+            context = o["context"]
+            context = read_object(context, (at, "context"))
+            held["context"] = context
+        if "tools" in o:
+            tools = o["tools"]
+            tools = read_object(tools, (at, "tools"))
+            held["tools"] = tools
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesSampling_members, at)
+    return make(ClientCapabilitiesSampling, held)
 
 
 def _write_ClientCapabilitiesSampling(x: ClientCapabilitiesSampling) -> Json:
@@ -3560,24 +3494,19 @@ def _read_ClientCapabilitiesElicitation(
 ) -> ClientCapabilitiesElicitation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesElicitation()
-    n = 0
-    form = get("form", UNSET)
-    if form is not UNSET:
-        if form.__class__ is not dict:
-            raise wrong((at, "form"), "object", form)
-        n += 1
-    url = get("url", UNSET)
-    if url is not UNSET:
-        if url.__class__ is not dict:
-            raise wrong((at, "url"), "object", url)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesElicitation_members)
-    return ClientCapabilitiesElicitation(form=form, url=url, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "form" in o:
+            form = o["form"]
+            form = read_object(form, (at, "form"))
+            held["form"] = form
+        if "url" in o:
+            url = o["url"]
+            url = read_object(url, (at, "url"))
+            held["url"] = url
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesElicitation_members, at)
+    return make(ClientCapabilitiesElicitation, held)
 
 
 def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Json:
@@ -3594,30 +3523,23 @@ def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Js
 def _read_ClientCapabilitiesTasks(o: Json, at: At) -> ClientCapabilitiesTasks:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesTasks()
-    n = 0
-    list_ = get("list", UNSET)
-    if list_ is not UNSET:
-        if list_.__class__ is not dict:
-            raise wrong((at, "list"), "object", list_)
-        n += 1
-    cancel = get("cancel", UNSET)
-    if cancel is not UNSET:
-        if cancel.__class__ is not dict:
-            raise wrong((at, "cancel"), "object", cancel)
-        n += 1
-    requests = get("requests", UNSET)
-    if requests is not UNSET:
-        requests = _read_ClientCapabilitiesTasksRequests(requests, (at, "requests"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesTasks_members)
-    return ClientCapabilitiesTasks(
-        list_=list_, cancel=cancel, requests=requests, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "list" in o:
+            list_ = o["list"]
+            list_ = read_object(list_, (at, "list"))
+            held["list_"] = list_
+        if "cancel" in o:
+            cancel = o["cancel"]
+            cancel = read_object(cancel, (at, "cancel"))
+            held["cancel"] = cancel
+        if "requests" in o:
+            requests = o["requests"]
+            requests = _read_ClientCapabilitiesTasksRequests(requests, (at, "requests"))
+            held["requests"] = requests
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesTasks_members, at)
+    return make(ClientCapabilitiesTasks, held)
 
 
 def _write_ClientCapabilitiesTasks(x: ClientCapabilitiesTasks) -> Json:
@@ -3638,28 +3560,23 @@ def _read_ClientCapabilitiesTasksRequests(
 ) -> ClientCapabilitiesTasksRequests:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesTasksRequests()
-    n = 0
-    sampling = get("sampling", UNSET)
-    if sampling is not UNSET:
-        sampling = _read_ClientCapabilitiesTasksRequestsSampling(
-            sampling, (at, "sampling")
-        )
-        n += 1
-    elicitation = get("elicitation", UNSET)
-    if elicitation is not UNSET:
-        elicitation = _read_ClientCapabilitiesTasksRequestsElicitation(
-            elicitation, (at, "elicitation")
-        )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesTasksRequests_members)
-    return ClientCapabilitiesTasksRequests(
-        sampling=sampling, elicitation=elicitation, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "sampling" in o:
+            sampling = o["sampling"]
+            sampling = _read_ClientCapabilitiesTasksRequestsSampling(
+                sampling, (at, "sampling")
+            )
+            held["sampling"] = sampling
+        if "elicitation" in o:
+            elicitation = o["elicitation"]
+            elicitation = _read_ClientCapabilitiesTasksRequestsElicitation(
+                elicitation, (at, "elicitation")
+            )
+            held["elicitation"] = elicitation
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesTasksRequests_members, at)
+    return make(ClientCapabilitiesTasksRequests, held)
 
 
 def _write_ClientCapabilitiesTasksRequests(x: ClientCapabilitiesTasksRequests) -> Json:
@@ -3680,21 +3597,17 @@ def _read_ClientCapabilitiesTasksRequestsSampling(
 ) -> ClientCapabilitiesTasksRequestsSampling:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesTasksRequestsSampling()
-    n = 0
-    create_message = get("createMessage", UNSET)
-    if create_message is not UNSET:
-        if create_message.__class__ is not dict:
-            raise wrong((at, "createMessage"), "object", create_message)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesTasksRequestsSampling_members)
-    return ClientCapabilitiesTasksRequestsSampling(
-        create_message=create_message, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "createMessage" in o:
+            create_message = o["createMessage"]
+            create_message = read_object(create_message, (at, "createMessage"))
+            held["create_message"] = create_message
+        if len(o) != len(held):
+            held["extra_"] = extras(
+                o, _ClientCapabilitiesTasksRequestsSampling_members, at
+            )
+    return make(ClientCapabilitiesTasksRequestsSampling, held)
 
 
 def _write_ClientCapabilitiesTasksRequestsSampling(
@@ -3713,19 +3626,17 @@ def _read_ClientCapabilitiesTasksRequestsElicitation(
 ) -> ClientCapabilitiesTasksRequestsElicitation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesTasksRequestsElicitation()
-    n = 0
-    create = get("create", UNSET)
-    if create is not UNSET:
-        if create.__class__ is not dict:
-            raise wrong((at, "create"), "object", create)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesTasksRequestsElicitation_members)
-    return ClientCapabilitiesTasksRequestsElicitation(create=create, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "create" in o:
+            create = o["create"]
+            create = read_object(create, (at, "create"))
+            held["create"] = create
+        if len(o) != len(held):
+            held["extra_"] = extras(
+                o, _ClientCapabilitiesTasksRequestsElicitation_members, at
+            )
+    return make(ClientCapabilitiesTasksRequestsElicitation, held)
 
 
 def _write_ClientCapabilitiesTasksRequestsElicitation(
@@ -3742,53 +3653,39 @@ def _write_ClientCapabilitiesTasksRequestsElicitation(
 def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilities()
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_objects(experimental, (at, "experimental"))
-        n += 1
-    logging = get("logging", UNSET)
-    if logging is not UNSET:
-        if logging.__class__ is not dict:
-            raise wrong((at, "logging"), "object", logging)
-        n += 1
-    completions = get("completions", UNSET)
-    if completions is not UNSET:
-        if completions.__class__ is not dict:
-            raise wrong((at, "completions"), "object", completions)
-        n += 1
-    prompts = get("prompts", UNSET)
-    if prompts is not UNSET:
-        prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
-        n += 1
-    resources = get("resources", UNSET)
-    if resources is not UNSET:
-        resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
-        n += 1
-    tasks = get("tasks", UNSET)
-    if tasks is not UNSET:
-        tasks = _read_ServerCapabilitiesTasks(tasks, (at, "tasks"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilities_members)
-    return ServerCapabilities(
-        experimental=experimental,
-        logging=logging,
-        completions=completions,
-        prompts=prompts,
-        resources=resources,
-        tools=tools,
-        tasks=tasks,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_objects(experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "logging" in o:
+            logging = o["logging"]
+            logging = read_object(logging, (at, "logging"))
+            held["logging"] = logging
+        if "completions" in o:
+            completions = o["completions"]
+            completions = read_object(completions, (at, "completions"))
+            held["completions"] = completions
+        if "prompts" in o:
+            prompts = o["prompts"]
+            prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
+            held["prompts"] = prompts
+        if "resources" in o:
+            resources = o["resources"]
+            resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
+            held["resources"] = resources
+        if "tools" in o:
+            tools = o["tools"]
+            tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
+            held["tools"] = tools
+        if "tasks" in o:
+            tasks = o["tasks"]
+            tasks = _read_ServerCapabilitiesTasks(tasks, (at, "tasks"))
+            held["tasks"] = tasks
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilities_members, at)
+    return make(ServerCapabilities, held)
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
@@ -3815,19 +3712,16 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
 def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesPrompts()
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesPrompts_members)
-    return ServerCapabilitiesPrompts(list_changed=list_changed, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
+    return make(ServerCapabilitiesPrompts, held)
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
@@ -3842,26 +3736,21 @@ def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
 def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesResources()
-    n = 0
-    subscribe = get("subscribe", UNSET)
-    if subscribe is not UNSET:
-        if subscribe.__class__ is not bool:
-            raise wrong((at, "subscribe"), "boolean", subscribe)
-        n += 1
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesResources_members)
-    return ServerCapabilitiesResources(
-        subscribe=subscribe, list_changed=list_changed, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "subscribe" in o:
+            subscribe = o["subscribe"]
+            if subscribe.__class__ is not bool:
+                raise wrong((at, "subscribe"), "boolean", subscribe)
+            held["subscribe"] = subscribe
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
+    return make(ServerCapabilitiesResources, held)
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
@@ -3878,19 +3767,16 @@ def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
 def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesTools()
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesTools_members)
-    return ServerCapabilitiesTools(list_changed=list_changed, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
+    return make(ServerCapabilitiesTools, held)
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
@@ -3905,30 +3791,23 @@ def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
 def _read_ServerCapabilitiesTasks(o: Json, at: At) -> ServerCapabilitiesTasks:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesTasks()
-    n = 0
-    list_ = get("list", UNSET)
-    if list_ is not UNSET:
-        if list_.__class__ is not dict:
-            raise wrong((at, "list"), "object", list_)
-        n += 1
-    cancel = get("cancel", UNSET)
-    if cancel is not UNSET:
-        if cancel.__class__ is not dict:
-            raise wrong((at, "cancel"), "object", cancel)
-        n += 1
-    requests = get("requests", UNSET)
-    if requests is not UNSET:
-        requests = _read_ServerCapabilitiesTasksRequests(requests, (at, "requests"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesTasks_members)
-    return ServerCapabilitiesTasks(
-        list_=list_, cancel=cancel, requests=requests, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "list" in o:
+            list_ = o["list"]
+            list_ = read_object(list_, (at, "list"))
+            held["list_"] = list_
+        if "cancel" in o:
+            cancel = o["cancel"]
+            cancel = read_object(cancel, (at, "cancel"))
+            held["cancel"] = cancel
+        if "requests" in o:
+            requests = o["requests"]
+            requests = _read_ServerCapabilitiesTasksRequests(requests, (at, "requests"))
+            held["requests"] = requests
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesTasks_members, at)
+    return make(ServerCapabilitiesTasks, held)
 
 
 def _write_ServerCapabilitiesTasks(x: ServerCapabilitiesTasks) -> Json:
@@ -3949,18 +3828,15 @@ def _read_ServerCapabilitiesTasksRequests(
 ) -> ServerCapabilitiesTasksRequests:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesTasksRequests()
-    n = 0
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = _read_ServerCapabilitiesTasksRequestsTools(tools, (at, "tools"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesTasksRequests_members)
-    return ServerCapabilitiesTasksRequests(tools=tools, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "tools" in o:
+            tools = o["tools"]
+            tools = _read_ServerCapabilitiesTasksRequestsTools(tools, (at, "tools"))
+            held["tools"] = tools
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesTasksRequests_members, at)
+    return make(ServerCapabilitiesTasksRequests, held)
 
 
 def _write_ServerCapabilitiesTasksRequests(x: ServerCapabilitiesTasksRequests) -> Json:
@@ -3977,19 +3853,17 @@ def _read_ServerCapabilitiesTasksRequestsTools(
 ) -> ServerCapabilitiesTasksRequestsTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesTasksRequestsTools()
-    n = 0
-    call = get("call", UNSET)
-    if call is not UNSET:
-        if call.__class__ is not dict:
-            raise wrong((at, "call"), "object", call)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesTasksRequestsTools_members)
-    return ServerCapabilitiesTasksRequestsTools(call=call, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "call" in o:
+            call = o["call"]
+            call = read_object(call, (at, "call"))
+            held["call"] = call
+        if len(o) != len(held):
+            held["extra_"] = extras(
+                o, _ServerCapabilitiesTasksRequestsTools_members, at
+            )
+    return make(ServerCapabilitiesTasksRequestsTools, held)
 
 
 def _write_ServerCapabilitiesTasksRequestsTools(
@@ -4006,31 +3880,28 @@ def _write_ServerCapabilitiesTasksRequestsTools(
 def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    src = get("src", UNSET)
+    src = o.get("src", UNSET)
     if src.__class__ is not str:
         raise wrong((at, "src"), "string", src)
-    if len(o) == 1:
-        return Icon(src=src)
-    n = 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    sizes = get("sizes", UNSET)
-    if sizes is not UNSET:
-        sizes = read_strings(sizes, (at, "sizes"))
-        n += 1
-    theme = get("theme", UNSET)
-    if theme is not UNSET:
-        if theme not in ("light", "dark"):
-            raise wrong((at, "theme"), '"light" | "dark"', theme)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Icon_members)
-    return Icon(src=src, mime_type=mime_type, sizes=sizes, theme=theme, extra_=extra)
+    held: dict[str, Json] = {"src": src}
+    if len(o) != 1:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "sizes" in o:
+            sizes = o["sizes"]
+            sizes = read_strings(sizes, (at, "sizes"))
+            held["sizes"] = sizes
+        if "theme" in o:
+            theme = o["theme"]
+            if theme not in ("light", "dark"):
+                raise wrong((at, "theme"), '"light" | "dark"', theme)
+            held["theme"] = theme
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Icon_members, at)
+    return make(Icon, held)
 
 
 def _write_Icon(x: Icon) -> Json:
@@ -4049,18 +3920,15 @@ def _write_Icon(x: Icon) -> Json:
 def _read_Icons(o: Json, at: At) -> Icons:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return Icons()
-    n = 0
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Icons_members)
-    return Icons(icons=icons, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Icons_members, at)
+    return make(Icons, held)
 
 
 def _write_Icons(x: Icons) -> Json:
@@ -4075,22 +3943,19 @@ def _write_Icons(x: Icons) -> Json:
 def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return BaseMetadata(name=name)
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BaseMetadata_members)
-    return BaseMetadata(name=name, title=title, extra_=extra)
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _BaseMetadata_members, at)
+    return make(BaseMetadata, held)
 
 
 def _write_BaseMetadata(x: BaseMetadata) -> Json:
@@ -4105,47 +3970,36 @@ def _write_BaseMetadata(x: BaseMetadata) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    version = get("version", UNSET)
+    version = o.get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return Implementation(version=version, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    website_url = get("websiteUrl", UNSET)
-    if website_url is not UNSET:
-        if website_url.__class__ is not str:
-            raise wrong((at, "websiteUrl"), "string", website_url)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Implementation_members)
-    return Implementation(
-        version=version,
-        description=description,
-        website_url=website_url,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"version": version, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "websiteUrl" in o:
+            website_url = o["websiteUrl"]
+            if website_url.__class__ is not str:
+                raise wrong((at, "websiteUrl"), "string", website_url)
+            held["website_url"] = website_url
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Implementation_members, at)
+    return make(Implementation, held)
 
 
 def _write_Implementation(x: Implementation) -> Json:
@@ -4166,24 +4020,23 @@ def _write_Implementation(x: Implementation) -> Json:
 def _read_PingRequest(o: Json, at: At) -> PingRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "ping":
-        raise wrong((at, "method"), '"ping"', get("method", UNSET))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("method") != "ping":
+        raise wrong((at, "method"), '"ping"', o.get("method", UNSET))
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    if len(o) == 3:
-        return build(PingRequest, {"id": id})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PingRequest_members)
-    return build(PingRequest, {"params": params, "id": id, "extra_": extra})
+    held: dict[str, Json] = {"id": id}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _PingRequest_members, at)
+    made = new(PingRequest)
+    fill(made, held)
+    return made
 
 
 def _write_PingRequest(x: PingRequest) -> Json:
@@ -4198,43 +4051,30 @@ def _write_PingRequest(x: PingRequest) -> Json:
 def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    progress_token = get("progressToken", UNSET)
+    progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = get("progress", UNSET)
+    progress = o.get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
-    if len(o) == 2:
-        return ProgressNotificationParams(
-            progress_token=progress_token, progress=progress
-        )
-    n = 2
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    message = get("message", UNSET)
-    if message is not UNSET:
-        if message.__class__ is not str:
-            raise wrong((at, "message"), "string", message)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ProgressNotificationParams_members)
-    return ProgressNotificationParams(
-        progress_token=progress_token,
-        progress=progress,
-        total=total,
-        message=message,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
+    if len(o) != 2:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "message" in o:
+            message = o["message"]
+            if message.__class__ is not str:
+                raise wrong((at, "message"), "string", message)
+            held["message"] = message
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
+    return make(ProgressNotificationParams, held)
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
@@ -4253,17 +4093,18 @@ def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
 def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/progress":
-        raise wrong((at, "method"), '"notifications/progress"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/progress":
+        raise wrong((at, "method"), '"notifications/progress"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ProgressNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _ProgressNotification_members)
-    return build(ProgressNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ProgressNotification_members, at)
+    made = new(ProgressNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
@@ -4280,23 +4121,20 @@ def _write_ProgressNotification(x: ProgressNotification) -> Json:
 def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return PaginatedRequestParams()
-    n = 0
-    cursor = get("cursor", UNSET)
-    if cursor is not UNSET:
-        if cursor.__class__ is not str:
-            raise wrong((at, "cursor"), "string", cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedRequestParams_members)
-    return PaginatedRequestParams(cursor=cursor, meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "cursor" in o:
+            cursor = o["cursor"]
+            if cursor.__class__ is not str:
+                raise wrong((at, "cursor"), "string", cursor)
+            held["cursor"] = cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
+    return make(PaginatedRequestParams, held)
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
@@ -4313,25 +4151,22 @@ def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
 def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 3:
-        return PaginatedRequest(id=id, method=method)
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedRequest_members)
-    return PaginatedRequest(params=params, id=id, method=method, extra_=extra)
+    held: dict[str, Json] = {"id": id, "method": method}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _PaginatedRequest_members, at)
+    return make(PaginatedRequest, held)
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
@@ -4352,8 +4187,9 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
             raise wrong((at, "nextCursor"), "string", next_cursor)
     if "_meta" in o:
         meta = o["_meta"]
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
+        meta = read_object(meta, (at, "_meta"))
+    if at is not None:
+        extras(o, _PaginatedResult_members, at)
     made = new(PaginatedResult)
     keep(made, o)
     return made
@@ -4373,24 +4209,23 @@ def _write_PaginatedResult(x: PaginatedResult) -> Json:
 def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/list":
-        raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("method") != "resources/list":
+        raise wrong((at, "method"), '"resources/list"', o.get("method", UNSET))
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    if len(o) == 3:
-        return build(ListResourcesRequest, {"id": id})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourcesRequest_members)
-    return build(ListResourcesRequest, {"params": params, "id": id, "extra_": extra})
+    held: dict[str, Json] = {"id": id}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ListResourcesRequest_members, at)
+    made = new(ListResourcesRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
@@ -4405,28 +4240,22 @@ def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
 def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resources = get("resources", UNSET)
+    resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    if len(o) == 1:
-        return ListResourcesResult(resources=resources)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourcesResult_members)
-    return ListResourcesResult(
-        resources=resources, next_cursor=next_cursor, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"resources": resources}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourcesResult_members, at)
+    return make(ListResourcesResult, held)
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
@@ -4443,26 +4272,25 @@ def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
 def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplatesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/templates/list":
-        raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("method") != "resources/templates/list":
+        raise wrong(
+            (at, "method"), '"resources/templates/list"', o.get("method", UNSET)
+        )
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    if len(o) == 3:
-        return build(ListResourceTemplatesRequest, {"id": id})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourceTemplatesRequest_members)
-    return build(
-        ListResourceTemplatesRequest, {"params": params, "id": id, "extra_": extra}
-    )
+    held: dict[str, Json] = {"id": id}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
+    made = new(ListResourceTemplatesRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
@@ -4477,33 +4305,24 @@ def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json
 def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resource_templates = get("resourceTemplates", UNSET)
+    resource_templates = o.get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    if len(o) == 1:
-        return ListResourceTemplatesResult(resource_templates=resource_templates)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourceTemplatesResult_members)
-    return ListResourceTemplatesResult(
-        resource_templates=resource_templates,
-        next_cursor=next_cursor,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"resource_templates": resource_templates}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
+    return make(ListResourceTemplatesResult, held)
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
@@ -4522,21 +4341,18 @@ def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
 def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return ResourceRequestParams(uri=uri)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceRequestParams_members)
-    return ResourceRequestParams(uri=uri, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceRequestParams_members, at)
+    return make(ResourceRequestParams, held)
 
 
 def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
@@ -4551,21 +4367,18 @@ def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return ReadResourceRequestParams(uri=uri)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ReadResourceRequestParams_members)
-    return ReadResourceRequestParams(uri=uri, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
+    return make(ReadResourceRequestParams, held)
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
@@ -4580,19 +4393,20 @@ def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
 def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/read":
-        raise wrong((at, "method"), '"resources/read"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/read":
+        raise wrong((at, "method"), '"resources/read"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ReadResourceRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ReadResourceRequest_members)
-    return build(ReadResourceRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ReadResourceRequest_members, at)
+    made = new(ReadResourceRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
@@ -4610,23 +4424,19 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
 def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    contents = get("contents", UNSET)
+    contents = o.get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
-    if len(o) == 1:
-        return ReadResourceResult(contents=contents)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ReadResourceResult_members)
-    return ReadResourceResult(contents=contents, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"contents": contents}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ReadResourceResult_members, at)
+    return make(ReadResourceResult, held)
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
@@ -4649,7 +4459,7 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    o: Json = {"contents": write_array(_write, x.contents)}
+    o: Json = {"contents": write_values(_WRITERS, x.contents)}
     if x.meta is not UNSET:
         o["_meta"] = x.meta
     if x.extra_ is not EMPTY:
@@ -4662,26 +4472,25 @@ def _read_ResourceListChangedNotification(
 ) -> ResourceListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/list_changed":
+    if o.get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
-            get("method", UNSET),
+            o.get("method", UNSET),
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(ResourceListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceListChangedNotification_members)
-    return build(ResourceListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
+    made = new(ResourceListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
@@ -4696,21 +4505,18 @@ def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -
 def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return SubscribeRequestParams(uri=uri)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SubscribeRequestParams_members)
-    return SubscribeRequestParams(uri=uri, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SubscribeRequestParams_members, at)
+    return make(SubscribeRequestParams, held)
 
 
 def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
@@ -4725,19 +4531,20 @@ def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
 def _read_SubscribeRequest(o: Json, at: At) -> SubscribeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/subscribe":
-        raise wrong((at, "method"), '"resources/subscribe"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/subscribe":
+        raise wrong((at, "method"), '"resources/subscribe"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_SubscribeRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _SubscribeRequest_members)
-    return build(SubscribeRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _SubscribeRequest_members, at)
+    made = new(SubscribeRequest)
+    fill(made, held)
+    return made
 
 
 def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
@@ -4755,21 +4562,18 @@ def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
 def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return UnsubscribeRequestParams(uri=uri)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UnsubscribeRequestParams_members)
-    return UnsubscribeRequestParams(uri=uri, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _UnsubscribeRequestParams_members, at)
+    return make(UnsubscribeRequestParams, held)
 
 
 def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
@@ -4784,19 +4588,20 @@ def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
 def _read_UnsubscribeRequest(o: Json, at: At) -> UnsubscribeRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/unsubscribe":
-        raise wrong((at, "method"), '"resources/unsubscribe"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/unsubscribe":
+        raise wrong((at, "method"), '"resources/unsubscribe"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_UnsubscribeRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _UnsubscribeRequest_members)
-    return build(UnsubscribeRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _UnsubscribeRequest_members, at)
+    made = new(UnsubscribeRequest)
+    fill(made, held)
+    return made
 
 
 def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
@@ -4816,22 +4621,18 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return ResourceUpdatedNotificationParams(uri=uri)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceUpdatedNotificationParams_members)
-    return ResourceUpdatedNotificationParams(uri=uri, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
+    return make(ResourceUpdatedNotificationParams, held)
 
 
 def _write_ResourceUpdatedNotificationParams(
@@ -4848,19 +4649,20 @@ def _write_ResourceUpdatedNotificationParams(
 def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/updated":
+    if o.get("method") != "notifications/resources/updated":
         raise wrong(
-            (at, "method"), '"notifications/resources/updated"', get("method", UNSET)
+            (at, "method"), '"notifications/resources/updated"', o.get("method", UNSET)
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _ResourceUpdatedNotification_members)
-    return build(ResourceUpdatedNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
+    made = new(ResourceUpdatedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
@@ -4877,64 +4679,49 @@ def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return Resource(uri=uri, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    size = get("size", UNSET)
-    if size is not UNSET:
-        if not is_number(size):
-            raise wrong((at, "size"), "number", size)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Resource_members)
-    return Resource(
-        uri=uri,
-        description=description,
-        mime_type=mime_type,
-        annotations=annotations,
-        size=size,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri": uri, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "size" in o:
+            size = o["size"]
+            if not is_number(size):
+                raise wrong((at, "size"), "number", size)
+            held["size"] = size
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Resource_members, at)
+    return make(Resource, held)
 
 
 def _write_Resource(x: Resource) -> Json:
@@ -4961,58 +4748,44 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri_template = get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return ResourceTemplate(uri_template=uri_template, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceTemplate_members)
-    return ResourceTemplate(
-        uri_template=uri_template,
-        description=description,
-        mime_type=mime_type,
-        annotations=annotations,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceTemplate_members, at)
+    return make(ResourceTemplate, held)
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
@@ -5037,27 +4810,23 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return ResourceContents(uri=uri)
-    n = 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceContents_members)
-    return ResourceContents(uri=uri, mime_type=mime_type, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceContents_members, at)
+    return make(ResourceContents, held)
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
@@ -5074,32 +4843,26 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    text = get("text", UNSET)
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return TextResourceContents(text=text, uri=uri)
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextResourceContents_members)
-    return TextResourceContents(
-        text=text, uri=uri, mime_type=mime_type, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"text": text, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _TextResourceContents_members, at)
+    return make(TextResourceContents, held)
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
@@ -5116,32 +4879,26 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    blob = get("blob", UNSET)
+    blob = o.get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return BlobResourceContents(blob=blob, uri=uri)
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BlobResourceContents_members)
-    return BlobResourceContents(
-        blob=blob, uri=uri, mime_type=mime_type, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"blob": blob, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _BlobResourceContents_members, at)
+    return make(BlobResourceContents, held)
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
@@ -5158,24 +4915,23 @@ def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
 def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/list":
-        raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("method") != "prompts/list":
+        raise wrong((at, "method"), '"prompts/list"', o.get("method", UNSET))
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    if len(o) == 3:
-        return build(ListPromptsRequest, {"id": id})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListPromptsRequest_members)
-    return build(ListPromptsRequest, {"params": params, "id": id, "extra_": extra})
+    held: dict[str, Json] = {"id": id}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ListPromptsRequest_members, at)
+    made = new(ListPromptsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
@@ -5190,28 +4946,22 @@ def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
 def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    prompts = get("prompts", UNSET)
+    prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    if len(o) == 1:
-        return ListPromptsResult(prompts=prompts)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListPromptsResult_members)
-    return ListPromptsResult(
-        prompts=prompts, next_cursor=next_cursor, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"prompts": prompts}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListPromptsResult_members, at)
+    return make(ListPromptsResult, held)
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
@@ -5228,27 +4978,22 @@ def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return GetPromptRequestParams(name=name)
-    n = 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = check_map(read_string, arguments, (at, "arguments"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptRequestParams_members)
-    return GetPromptRequestParams(
-        name=name, arguments=arguments, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = check_map(read_string, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
+    return make(GetPromptRequestParams, held)
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
@@ -5265,19 +5010,20 @@ def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
 def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/get":
-        raise wrong((at, "method"), '"prompts/get"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "prompts/get":
+        raise wrong((at, "method"), '"prompts/get"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_GetPromptRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _GetPromptRequest_members)
-    return build(GetPromptRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _GetPromptRequest_members, at)
+    made = new(GetPromptRequest)
+    fill(made, held)
+    return made
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
@@ -5295,28 +5041,22 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
 def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    if len(o) == 1:
-        return GetPromptResult(messages=messages)
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptResult_members)
-    return GetPromptResult(
-        description=description, messages=messages, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"messages": messages}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptResult_members, at)
+    return make(GetPromptResult, held)
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
@@ -5333,48 +5073,36 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return Prompt(name=name)
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Prompt_members)
-    return Prompt(
-        description=description,
-        arguments=arguments,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Prompt_members, at)
+    return make(Prompt, held)
 
 
 def _write_Prompt(x: Prompt) -> Json:
@@ -5397,34 +5125,29 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return PromptArgument(name=name)
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        if required.__class__ is not bool:
-            raise wrong((at, "required"), "boolean", required)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptArgument_members)
-    return PromptArgument(
-        description=description, required=required, name=name, title=title, extra_=extra
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "required" in o:
+            required = o["required"]
+            if required.__class__ is not bool:
+                raise wrong((at, "required"), "boolean", required)
+            held["required"] = required
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PromptArgument_members, at)
+    return make(PromptArgument, held)
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
@@ -5443,16 +5166,15 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_ContentBlock(content, (at, "content"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"role": role, "content": content}
     if len(o) != 2:
-        extra = extras(o, _PromptMessage_members)
-    return PromptMessage(role=role, content=content, extra_=extra)
+        held["extra_"] = extras(o, _PromptMessage_members, at)
+    return make(PromptMessage, held)
 
 
 def _read_ContentBlock(x: Json, at: At) -> Json:
@@ -5482,7 +5204,7 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     if x.extra_ is not EMPTY:
         merge(o, x.extra_, _PromptMessage_members)
     return o
@@ -5491,66 +5213,51 @@ def _write_PromptMessage(x: PromptMessage) -> Json:
 def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "resource_link":
-        raise wrong((at, "type"), '"resource_link"', get("type", UNSET))
-    uri = get("uri", UNSET)
+    if o.get("type") != "resource_link":
+        raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 3:
-        return ResourceLink(uri=uri, name=name)
-    n = 3
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    size = get("size", UNSET)
-    if size is not UNSET:
-        if not is_number(size):
-            raise wrong((at, "size"), "number", size)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceLink_members)
-    return ResourceLink(
-        uri=uri,
-        description=description,
-        mime_type=mime_type,
-        annotations=annotations,
-        size=size,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri": uri, "name": name}
+    if len(o) != 3:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "size" in o:
+            size = o["size"]
+            if not is_number(size):
+                raise wrong((at, "size"), "number", size)
+            held["size"] = size
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ResourceLink_members, at)
+    return make(ResourceLink, held)
 
 
 def _write_ResourceLink(x: ResourceLink) -> Json:
@@ -5577,33 +5284,30 @@ def _write_ResourceLink(x: ResourceLink) -> Json:
 def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "resource":
-        raise wrong((at, "type"), '"resource"', get("type", UNSET))
-    resource = get("resource", UNSET)
+    if o.get("type") != "resource":
+        raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
+    resource = o.get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    if len(o) == 2:
-        return EmbeddedResource(resource=resource)
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _EmbeddedResource_members)
-    return EmbeddedResource(
-        resource=resource, annotations=annotations, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"resource": resource}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _EmbeddedResource_members, at)
+    return make(EmbeddedResource, held)
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    o: Json = {"type": "resource", "resource": _write(x.resource)}
+    o: Json = {
+        "type": "resource",
+        "resource": _WRITERS[x.resource.__class__](x.resource),
+    }
     if x.annotations is not UNSET:
         o["annotations"] = _write_Annotations(x.annotations)
     if x.meta is not UNSET:
@@ -5618,24 +5322,25 @@ def _read_PromptListChangedNotification(
 ) -> PromptListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/prompts/list_changed":
+    if o.get("method") != "notifications/prompts/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
+            (at, "method"),
+            '"notifications/prompts/list_changed"',
+            o.get("method", UNSET),
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(PromptListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptListChangedNotification_members)
-    return build(PromptListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
+    made = new(PromptListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
@@ -5650,24 +5355,23 @@ def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Js
 def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/list":
-        raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("method") != "tools/list":
+        raise wrong((at, "method"), '"tools/list"', o.get("method", UNSET))
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    if len(o) == 3:
-        return build(ListToolsRequest, {"id": id})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListToolsRequest_members)
-    return build(ListToolsRequest, {"params": params, "id": id, "extra_": extra})
+    held: dict[str, Json] = {"id": id}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ListToolsRequest_members, at)
+    made = new(ListToolsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
@@ -5682,28 +5386,22 @@ def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
 def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    tools = get("tools", UNSET)
+    tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    if len(o) == 1:
-        return ListToolsResult(tools=tools)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListToolsResult_members)
-    return ListToolsResult(
-        tools=tools, next_cursor=next_cursor, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"tools": tools}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListToolsResult_members, at)
+    return make(ListToolsResult, held)
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
@@ -5720,41 +5418,32 @@ def _write_ListToolsResult(x: ListToolsResult) -> Json:
 def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    if len(o) == 1:
-        return CallToolResult(content=content)
-    n = 1
-    structured_content = get("structuredContent", UNSET)
-    if structured_content is not UNSET:
-        if structured_content.__class__ is not dict:
-            raise wrong((at, "structuredContent"), "object", structured_content)
-        n += 1
-    is_error = get("isError", UNSET)
-    if is_error is not UNSET:
-        if is_error.__class__ is not bool:
-            raise wrong((at, "isError"), "boolean", is_error)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolResult_members)
-    return CallToolResult(
-        content=content,
-        structured_content=structured_content,
-        is_error=is_error,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"content": content}
+    if len(o) != 1:
+        if "structuredContent" in o:
+            structured_content = o["structuredContent"]
+            structured_content = read_object(
+                structured_content, (at, "structuredContent")
+            )
+            held["structured_content"] = structured_content
+        if "isError" in o:
+            is_error = o["isError"]
+            if is_error.__class__ is not bool:
+                raise wrong((at, "isError"), "boolean", is_error)
+            held["is_error"] = is_error
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolResult_members, at)
+    return make(CallToolResult, held)
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {"content": write_array(_write, x.content)}
+    o: Json = {"content": write_values(_WRITERS, x.content)}
     if x.structured_content is not UNSET:
         o["structuredContent"] = x.structured_content
     if x.is_error is not UNSET:
@@ -5769,32 +5458,26 @@ def _write_CallToolResult(x: CallToolResult) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return CallToolRequestParams(name=name)
-    n = 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        if arguments.__class__ is not dict:
-            raise wrong((at, "arguments"), "object", arguments)
-        n += 1
-    task = get("task", UNSET)
-    if task is not UNSET:
-        task = _read_TaskMetadata(task, (at, "task"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolRequestParams_members)
-    return CallToolRequestParams(
-        name=name, arguments=arguments, task=task, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_object(arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "task" in o:
+            task = o["task"]
+            task = _read_TaskMetadata(task, (at, "task"))
+            held["task"] = task
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolRequestParams_members, at)
+    return make(CallToolRequestParams, held)
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
@@ -5813,19 +5496,20 @@ def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
 def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/call":
-        raise wrong((at, "method"), '"tools/call"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tools/call":
+        raise wrong((at, "method"), '"tools/call"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CallToolRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _CallToolRequest_members)
-    return build(CallToolRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CallToolRequest_members, at)
+    made = new(CallToolRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
@@ -5843,24 +5527,23 @@ def _write_CallToolRequest(x: CallToolRequest) -> Json:
 def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/tools/list_changed":
+    if o.get("method") != "notifications/tools/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
+            (at, "method"), '"notifications/tools/list_changed"', o.get("method", UNSET)
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(ToolListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolListChangedNotification_members)
-    return build(ToolListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
+    made = new(ToolListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
@@ -5875,46 +5558,36 @@ def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
 def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ToolAnnotations()
-    n = 0
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    read_only_hint = get("readOnlyHint", UNSET)
-    if read_only_hint is not UNSET:
-        if read_only_hint.__class__ is not bool:
-            raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
-        n += 1
-    destructive_hint = get("destructiveHint", UNSET)
-    if destructive_hint is not UNSET:
-        if destructive_hint.__class__ is not bool:
-            raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
-        n += 1
-    idempotent_hint = get("idempotentHint", UNSET)
-    if idempotent_hint is not UNSET:
-        if idempotent_hint.__class__ is not bool:
-            raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
-        n += 1
-    open_world_hint = get("openWorldHint", UNSET)
-    if open_world_hint is not UNSET:
-        if open_world_hint.__class__ is not bool:
-            raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolAnnotations_members)
-    return ToolAnnotations(
-        title=title,
-        read_only_hint=read_only_hint,
-        destructive_hint=destructive_hint,
-        idempotent_hint=idempotent_hint,
-        open_world_hint=open_world_hint,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "readOnlyHint" in o:
+            read_only_hint = o["readOnlyHint"]
+            if read_only_hint.__class__ is not bool:
+                raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
+            held["read_only_hint"] = read_only_hint
+        if "destructiveHint" in o:
+            destructive_hint = o["destructiveHint"]
+            if destructive_hint.__class__ is not bool:
+                raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
+            held["destructive_hint"] = destructive_hint
+        if "idempotentHint" in o:
+            idempotent_hint = o["idempotentHint"]
+            if idempotent_hint.__class__ is not bool:
+                raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
+            held["idempotent_hint"] = idempotent_hint
+        if "openWorldHint" in o:
+            open_world_hint = o["openWorldHint"]
+            if open_world_hint.__class__ is not bool:
+                raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
+            held["open_world_hint"] = open_world_hint
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolAnnotations_members, at)
+    return make(ToolAnnotations, held)
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
@@ -5937,23 +5610,20 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
 def _read_ToolExecution(o: Json, at: At) -> ToolExecution:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ToolExecution()
-    n = 0
-    task_support = get("taskSupport", UNSET)
-    if task_support is not UNSET:
-        if task_support not in ("forbidden", "optional", "required"):
-            raise wrong(
-                (at, "taskSupport"),
-                '"forbidden" | "optional" | "required"',
-                task_support,
-            )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolExecution_members)
-    return ToolExecution(task_support=task_support, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "taskSupport" in o:
+            task_support = o["taskSupport"]
+            if task_support not in ("forbidden", "optional", "required"):
+                raise wrong(
+                    (at, "taskSupport"),
+                    '"forbidden" | "optional" | "required"',
+                    task_support,
+                )
+            held["task_support"] = task_support
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolExecution_members, at)
+    return make(ToolExecution, held)
 
 
 def _write_ToolExecution(x: ToolExecution) -> Json:
@@ -5968,61 +5638,46 @@ def _write_ToolExecution(x: ToolExecution) -> Json:
 def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    input_schema = get("inputSchema", UNSET)
+    input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return Tool(input_schema=input_schema, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    execution = get("execution", UNSET)
-    if execution is not UNSET:
-        execution = _read_ToolExecution(execution, (at, "execution"))
-        n += 1
-    output_schema = get("outputSchema", UNSET)
-    if output_schema is not UNSET:
-        output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Tool_members)
-    return Tool(
-        description=description,
-        input_schema=input_schema,
-        execution=execution,
-        output_schema=output_schema,
-        annotations=annotations,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"input_schema": input_schema, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "execution" in o:
+            execution = o["execution"]
+            execution = _read_ToolExecution(execution, (at, "execution"))
+            held["execution"] = execution
+        if "outputSchema" in o:
+            output_schema = o["outputSchema"]
+            output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
+            held["output_schema"] = output_schema
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Tool_members, at)
+    return make(Tool, held)
 
 
 def _write_Tool(x: Tool) -> Json:
@@ -6049,31 +5704,26 @@ def _write_Tool(x: Tool) -> Json:
 def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
-    if len(o) == 1:
-        return ToolInputSchema()
-    n = 1
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    properties = get("properties", UNSET)
-    if properties is not UNSET:
-        properties = check_objects(properties, (at, "properties"))
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        required = read_strings(required, (at, "required"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolInputSchema_members)
-    return ToolInputSchema(
-        schema_=schema_, properties=properties, required=required, extra_=extra
-    )
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "$schema" in o:
+            schema_ = o["$schema"]
+            if schema_.__class__ is not str:
+                raise wrong((at, "$schema"), "string", schema_)
+            held["schema_"] = schema_
+        if "properties" in o:
+            properties = o["properties"]
+            properties = check_objects(properties, (at, "properties"))
+            held["properties"] = properties
+        if "required" in o:
+            required = o["required"]
+            required = read_strings(required, (at, "required"))
+            held["required"] = required
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolInputSchema_members, at)
+    return make(ToolInputSchema, held)
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
@@ -6092,31 +5742,26 @@ def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
 def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
-    if len(o) == 1:
-        return ToolOutputSchema()
-    n = 1
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    properties = get("properties", UNSET)
-    if properties is not UNSET:
-        properties = check_objects(properties, (at, "properties"))
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        required = read_strings(required, (at, "required"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolOutputSchema_members)
-    return ToolOutputSchema(
-        schema_=schema_, properties=properties, required=required, extra_=extra
-    )
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "$schema" in o:
+            schema_ = o["$schema"]
+            if schema_.__class__ is not str:
+                raise wrong((at, "$schema"), "string", schema_)
+            held["schema_"] = schema_
+        if "properties" in o:
+            properties = o["properties"]
+            properties = check_objects(properties, (at, "properties"))
+            held["properties"] = properties
+        if "required" in o:
+            required = o["required"]
+            required = read_strings(required, (at, "required"))
+            held["required"] = required
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolOutputSchema_members, at)
+    return make(ToolOutputSchema, held)
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
@@ -6135,19 +5780,16 @@ def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
 def _read_TaskMetadata(o: Json, at: At) -> TaskMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return TaskMetadata()
-    n = 0
-    ttl = get("ttl", UNSET)
-    if ttl is not UNSET:
-        if not is_number(ttl):
-            raise wrong((at, "ttl"), "number", ttl)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TaskMetadata_members)
-    return TaskMetadata(ttl=ttl, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "ttl" in o:
+            ttl = o["ttl"]
+            if not is_number(ttl):
+                raise wrong((at, "ttl"), "number", ttl)
+            held["ttl"] = ttl
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _TaskMetadata_members, at)
+    return make(TaskMetadata, held)
 
 
 def _write_TaskMetadata(x: TaskMetadata) -> Json:
@@ -6162,14 +5804,13 @@ def _write_TaskMetadata(x: TaskMetadata) -> Json:
 def _read_RelatedTaskMetadata(o: Json, at: At) -> RelatedTaskMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task_id = get("taskId", UNSET)
+    task_id = o.get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
-        extra = extras(o, _RelatedTaskMetadata_members)
-    return RelatedTaskMetadata(task_id=task_id, extra_=extra)
+        held["extra_"] = extras(o, _RelatedTaskMetadata_members, at)
+    return make(RelatedTaskMetadata, held)
 
 
 def _write_RelatedTaskMetadata(x: RelatedTaskMetadata) -> Json:
@@ -6182,57 +5823,45 @@ def _write_RelatedTaskMetadata(x: RelatedTaskMetadata) -> Json:
 def _read_Task(o: Json, at: At) -> Task:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task_id = get("taskId", UNSET)
+    task_id = o.get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
-    status = get("status", UNSET)
+    status = o.get("status", UNSET)
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
             status,
         )
-    created_at = get("createdAt", UNSET)
+    created_at = o.get("createdAt", UNSET)
     if created_at.__class__ is not str:
         raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = get("lastUpdatedAt", UNSET)
+    last_updated_at = o.get("lastUpdatedAt", UNSET)
     if last_updated_at.__class__ is not str:
         raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
-    ttl = get("ttl", UNSET)
+    ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    if len(o) == 5:
-        return Task(
-            task_id=task_id,
-            status=status,
-            created_at=created_at,
-            last_updated_at=last_updated_at,
-            ttl=ttl,
-        )
-    n = 5
-    status_message = get("statusMessage", UNSET)
-    if status_message is not UNSET:
-        if status_message.__class__ is not str:
-            raise wrong((at, "statusMessage"), "string", status_message)
-        n += 1
-    poll_interval = get("pollInterval", UNSET)
-    if poll_interval is not UNSET:
-        if not is_number(poll_interval):
-            raise wrong((at, "pollInterval"), "number", poll_interval)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Task_members)
-    return Task(
-        task_id=task_id,
-        status=status,
-        status_message=status_message,
-        created_at=created_at,
-        last_updated_at=last_updated_at,
-        ttl=ttl,
-        poll_interval=poll_interval,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "task_id": task_id,
+        "status": status,
+        "created_at": created_at,
+        "last_updated_at": last_updated_at,
+        "ttl": ttl,
+    }
+    if len(o) != 5:
+        if "statusMessage" in o:
+            status_message = o["statusMessage"]
+            if status_message.__class__ is not str:
+                raise wrong((at, "statusMessage"), "string", status_message)
+            held["status_message"] = status_message
+        if "pollInterval" in o:
+            poll_interval = o["pollInterval"]
+            if not is_number(poll_interval):
+                raise wrong((at, "pollInterval"), "number", poll_interval)
+            held["poll_interval"] = poll_interval
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Task_members, at)
+    return make(Task, held)
 
 
 def _read_Task_ttl(x: Json, at: At) -> Json:
@@ -6261,21 +5890,17 @@ def _write_Task(x: Task) -> Json:
 def _read_CreateTaskResult(o: Json, at: At) -> CreateTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task = get("task", UNSET)
+    task = o.get("task", UNSET)
     task = _read_Task(task, (at, "task"))
-    if len(o) == 1:
-        return CreateTaskResult(task=task)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateTaskResult_members)
-    return CreateTaskResult(task=task, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"task": task}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateTaskResult_members, at)
+    return make(CreateTaskResult, held)
 
 
 def _write_CreateTaskResult(x: CreateTaskResult) -> Json:
@@ -6290,19 +5915,20 @@ def _write_CreateTaskResult(x: CreateTaskResult) -> Json:
 def _read_GetTaskRequest(o: Json, at: At) -> GetTaskRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tasks/get":
-        raise wrong((at, "method"), '"tasks/get"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tasks/get":
+        raise wrong((at, "method"), '"tasks/get"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_GetTaskRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _GetTaskRequest_members)
-    return build(GetTaskRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _GetTaskRequest_members, at)
+    made = new(GetTaskRequest)
+    fill(made, held)
+    return made
 
 
 def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
@@ -6320,14 +5946,13 @@ def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
 def _read_GetTaskRequestParams(o: Json, at: At) -> GetTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task_id = get("taskId", UNSET)
+    task_id = o.get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
-        extra = extras(o, _GetTaskRequestParams_members)
-    return GetTaskRequestParams(task_id=task_id, extra_=extra)
+        held["extra_"] = extras(o, _GetTaskRequestParams_members, at)
+    return make(GetTaskRequestParams, held)
 
 
 def _write_GetTaskRequestParams(x: GetTaskRequestParams) -> Json:
@@ -6340,63 +5965,49 @@ def _write_GetTaskRequestParams(x: GetTaskRequestParams) -> Json:
 def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task_id = get("taskId", UNSET)
+    task_id = o.get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
-    status = get("status", UNSET)
+    status = o.get("status", UNSET)
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
             status,
         )
-    created_at = get("createdAt", UNSET)
+    created_at = o.get("createdAt", UNSET)
     if created_at.__class__ is not str:
         raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = get("lastUpdatedAt", UNSET)
+    last_updated_at = o.get("lastUpdatedAt", UNSET)
     if last_updated_at.__class__ is not str:
         raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
-    ttl = get("ttl", UNSET)
+    ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    if len(o) == 5:
-        return GetTaskResult(
-            task_id=task_id,
-            status=status,
-            created_at=created_at,
-            last_updated_at=last_updated_at,
-            ttl=ttl,
-        )
-    n = 5
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    status_message = get("statusMessage", UNSET)
-    if status_message is not UNSET:
-        if status_message.__class__ is not str:
-            raise wrong((at, "statusMessage"), "string", status_message)
-        n += 1
-    poll_interval = get("pollInterval", UNSET)
-    if poll_interval is not UNSET:
-        if not is_number(poll_interval):
-            raise wrong((at, "pollInterval"), "number", poll_interval)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetTaskResult_members)
-    return GetTaskResult(
-        meta=meta,
-        task_id=task_id,
-        status=status,
-        status_message=status_message,
-        created_at=created_at,
-        last_updated_at=last_updated_at,
-        ttl=ttl,
-        poll_interval=poll_interval,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "task_id": task_id,
+        "status": status,
+        "created_at": created_at,
+        "last_updated_at": last_updated_at,
+        "ttl": ttl,
+    }
+    if len(o) != 5:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "statusMessage" in o:
+            status_message = o["statusMessage"]
+            if status_message.__class__ is not str:
+                raise wrong((at, "statusMessage"), "string", status_message)
+            held["status_message"] = status_message
+        if "pollInterval" in o:
+            poll_interval = o["pollInterval"]
+            if not is_number(poll_interval):
+                raise wrong((at, "pollInterval"), "number", poll_interval)
+            held["poll_interval"] = poll_interval
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetTaskResult_members, at)
+    return make(GetTaskResult, held)
 
 
 def _write_GetTaskResult(x: GetTaskResult) -> Json:
@@ -6421,19 +6032,20 @@ def _write_GetTaskResult(x: GetTaskResult) -> Json:
 def _read_GetTaskPayloadRequest(o: Json, at: At) -> GetTaskPayloadRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tasks/result":
-        raise wrong((at, "method"), '"tasks/result"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tasks/result":
+        raise wrong((at, "method"), '"tasks/result"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_GetTaskPayloadRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _GetTaskPayloadRequest_members)
-    return build(GetTaskPayloadRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _GetTaskPayloadRequest_members, at)
+    made = new(GetTaskPayloadRequest)
+    fill(made, held)
+    return made
 
 
 def _write_GetTaskPayloadRequest(x: GetTaskPayloadRequest) -> Json:
@@ -6451,14 +6063,13 @@ def _write_GetTaskPayloadRequest(x: GetTaskPayloadRequest) -> Json:
 def _read_GetTaskPayloadRequestParams(o: Json, at: At) -> GetTaskPayloadRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task_id = get("taskId", UNSET)
+    task_id = o.get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
-        extra = extras(o, _GetTaskPayloadRequestParams_members)
-    return GetTaskPayloadRequestParams(task_id=task_id, extra_=extra)
+        held["extra_"] = extras(o, _GetTaskPayloadRequestParams_members, at)
+    return make(GetTaskPayloadRequestParams, held)
 
 
 def _write_GetTaskPayloadRequestParams(x: GetTaskPayloadRequestParams) -> Json:
@@ -6471,19 +6082,15 @@ def _write_GetTaskPayloadRequestParams(x: GetTaskPayloadRequestParams) -> Json:
 def _read_GetTaskPayloadResult(o: Json, at: At) -> GetTaskPayloadResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return GetTaskPayloadResult()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetTaskPayloadResult_members)
-    return GetTaskPayloadResult(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetTaskPayloadResult_members, at)
+    return make(GetTaskPayloadResult, held)
 
 
 def _write_GetTaskPayloadResult(x: GetTaskPayloadResult) -> Json:
@@ -6498,19 +6105,20 @@ def _write_GetTaskPayloadResult(x: GetTaskPayloadResult) -> Json:
 def _read_CancelTaskRequest(o: Json, at: At) -> CancelTaskRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tasks/cancel":
-        raise wrong((at, "method"), '"tasks/cancel"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tasks/cancel":
+        raise wrong((at, "method"), '"tasks/cancel"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CancelTaskRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _CancelTaskRequest_members)
-    return build(CancelTaskRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CancelTaskRequest_members, at)
+    made = new(CancelTaskRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
@@ -6528,14 +6136,13 @@ def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
 def _read_CancelTaskRequestParams(o: Json, at: At) -> CancelTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task_id = get("taskId", UNSET)
+    task_id = o.get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
-        extra = extras(o, _CancelTaskRequestParams_members)
-    return CancelTaskRequestParams(task_id=task_id, extra_=extra)
+        held["extra_"] = extras(o, _CancelTaskRequestParams_members, at)
+    return make(CancelTaskRequestParams, held)
 
 
 def _write_CancelTaskRequestParams(x: CancelTaskRequestParams) -> Json:
@@ -6548,63 +6155,49 @@ def _write_CancelTaskRequestParams(x: CancelTaskRequestParams) -> Json:
 def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task_id = get("taskId", UNSET)
+    task_id = o.get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
-    status = get("status", UNSET)
+    status = o.get("status", UNSET)
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
             status,
         )
-    created_at = get("createdAt", UNSET)
+    created_at = o.get("createdAt", UNSET)
     if created_at.__class__ is not str:
         raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = get("lastUpdatedAt", UNSET)
+    last_updated_at = o.get("lastUpdatedAt", UNSET)
     if last_updated_at.__class__ is not str:
         raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
-    ttl = get("ttl", UNSET)
+    ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    if len(o) == 5:
-        return CancelTaskResult(
-            task_id=task_id,
-            status=status,
-            created_at=created_at,
-            last_updated_at=last_updated_at,
-            ttl=ttl,
-        )
-    n = 5
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    status_message = get("statusMessage", UNSET)
-    if status_message is not UNSET:
-        if status_message.__class__ is not str:
-            raise wrong((at, "statusMessage"), "string", status_message)
-        n += 1
-    poll_interval = get("pollInterval", UNSET)
-    if poll_interval is not UNSET:
-        if not is_number(poll_interval):
-            raise wrong((at, "pollInterval"), "number", poll_interval)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CancelTaskResult_members)
-    return CancelTaskResult(
-        meta=meta,
-        task_id=task_id,
-        status=status,
-        status_message=status_message,
-        created_at=created_at,
-        last_updated_at=last_updated_at,
-        ttl=ttl,
-        poll_interval=poll_interval,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "task_id": task_id,
+        "status": status,
+        "created_at": created_at,
+        "last_updated_at": last_updated_at,
+        "ttl": ttl,
+    }
+    if len(o) != 5:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "statusMessage" in o:
+            status_message = o["statusMessage"]
+            if status_message.__class__ is not str:
+                raise wrong((at, "statusMessage"), "string", status_message)
+            held["status_message"] = status_message
+        if "pollInterval" in o:
+            poll_interval = o["pollInterval"]
+            if not is_number(poll_interval):
+                raise wrong((at, "pollInterval"), "number", poll_interval)
+            held["poll_interval"] = poll_interval
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CancelTaskResult_members, at)
+    return make(CancelTaskResult, held)
 
 
 def _write_CancelTaskResult(x: CancelTaskResult) -> Json:
@@ -6629,24 +6222,23 @@ def _write_CancelTaskResult(x: CancelTaskResult) -> Json:
 def _read_ListTasksRequest(o: Json, at: At) -> ListTasksRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tasks/list":
-        raise wrong((at, "method"), '"tasks/list"', get("method", UNSET))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("method") != "tasks/list":
+        raise wrong((at, "method"), '"tasks/list"', o.get("method", UNSET))
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    if len(o) == 3:
-        return build(ListTasksRequest, {"id": id})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_PaginatedRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListTasksRequest_members)
-    return build(ListTasksRequest, {"params": params, "id": id, "extra_": extra})
+    held: dict[str, Json] = {"id": id}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_PaginatedRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ListTasksRequest_members, at)
+    made = new(ListTasksRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListTasksRequest(x: ListTasksRequest) -> Json:
@@ -6661,28 +6253,22 @@ def _write_ListTasksRequest(x: ListTasksRequest) -> Json:
 def _read_ListTasksResult(o: Json, at: At) -> ListTasksResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    tasks = get("tasks", UNSET)
+    tasks = o.get("tasks", UNSET)
     tasks = read_array(_read_Task, tasks, (at, "tasks"))
-    if len(o) == 1:
-        return ListTasksResult(tasks=tasks)
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListTasksResult_members)
-    return ListTasksResult(
-        tasks=tasks, next_cursor=next_cursor, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"tasks": tasks}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListTasksResult_members, at)
+    return make(ListTasksResult, held)
 
 
 def _write_ListTasksResult(x: ListTasksResult) -> Json:
@@ -6699,63 +6285,49 @@ def _write_ListTasksResult(x: ListTasksResult) -> Json:
 def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    task_id = get("taskId", UNSET)
+    task_id = o.get("taskId", UNSET)
     if task_id.__class__ is not str:
         raise wrong((at, "taskId"), "string", task_id)
-    status = get("status", UNSET)
+    status = o.get("status", UNSET)
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
             status,
         )
-    created_at = get("createdAt", UNSET)
+    created_at = o.get("createdAt", UNSET)
     if created_at.__class__ is not str:
         raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = get("lastUpdatedAt", UNSET)
+    last_updated_at = o.get("lastUpdatedAt", UNSET)
     if last_updated_at.__class__ is not str:
         raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
-    ttl = get("ttl", UNSET)
+    ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    if len(o) == 5:
-        return TaskStatusNotificationParams(
-            task_id=task_id,
-            status=status,
-            created_at=created_at,
-            last_updated_at=last_updated_at,
-            ttl=ttl,
-        )
-    n = 5
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    status_message = get("statusMessage", UNSET)
-    if status_message is not UNSET:
-        if status_message.__class__ is not str:
-            raise wrong((at, "statusMessage"), "string", status_message)
-        n += 1
-    poll_interval = get("pollInterval", UNSET)
-    if poll_interval is not UNSET:
-        if not is_number(poll_interval):
-            raise wrong((at, "pollInterval"), "number", poll_interval)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TaskStatusNotificationParams_members)
-    return TaskStatusNotificationParams(
-        meta=meta,
-        task_id=task_id,
-        status=status,
-        status_message=status_message,
-        created_at=created_at,
-        last_updated_at=last_updated_at,
-        ttl=ttl,
-        poll_interval=poll_interval,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "task_id": task_id,
+        "status": status,
+        "created_at": created_at,
+        "last_updated_at": last_updated_at,
+        "ttl": ttl,
+    }
+    if len(o) != 5:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "statusMessage" in o:
+            status_message = o["statusMessage"]
+            if status_message.__class__ is not str:
+                raise wrong((at, "statusMessage"), "string", status_message)
+            held["status_message"] = status_message
+        if "pollInterval" in o:
+            poll_interval = o["pollInterval"]
+            if not is_number(poll_interval):
+                raise wrong((at, "pollInterval"), "number", poll_interval)
+            held["poll_interval"] = poll_interval
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _TaskStatusNotificationParams_members, at)
+    return make(TaskStatusNotificationParams, held)
 
 
 def _write_TaskStatusNotificationParams(x: TaskStatusNotificationParams) -> Json:
@@ -6780,19 +6352,20 @@ def _write_TaskStatusNotificationParams(x: TaskStatusNotificationParams) -> Json
 def _read_TaskStatusNotification(o: Json, at: At) -> TaskStatusNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/tasks/status":
+    if o.get("method") != "notifications/tasks/status":
         raise wrong(
-            (at, "method"), '"notifications/tasks/status"', get("method", UNSET)
+            (at, "method"), '"notifications/tasks/status"', o.get("method", UNSET)
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_TaskStatusNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _TaskStatusNotification_members)
-    return build(TaskStatusNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _TaskStatusNotification_members, at)
+    made = new(TaskStatusNotification)
+    fill(made, held)
+    return made
 
 
 def _write_TaskStatusNotification(x: TaskStatusNotification) -> Json:
@@ -6809,8 +6382,7 @@ def _write_TaskStatusNotification(x: TaskStatusNotification) -> Json:
 def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    level = get("level", UNSET)
+    level = o.get("level", UNSET)
     if level not in (
         "debug",
         "info",
@@ -6826,17 +6398,15 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
-    if len(o) == 1:
-        return SetLevelRequestParams(level=level)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SetLevelRequestParams_members)
-    return SetLevelRequestParams(level=level, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"level": level}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SetLevelRequestParams_members, at)
+    return make(SetLevelRequestParams, held)
 
 
 def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
@@ -6851,19 +6421,20 @@ def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
 def _read_SetLevelRequest(o: Json, at: At) -> SetLevelRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "logging/setLevel":
-        raise wrong((at, "method"), '"logging/setLevel"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "logging/setLevel":
+        raise wrong((at, "method"), '"logging/setLevel"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_SetLevelRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _SetLevelRequest_members)
-    return build(SetLevelRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _SetLevelRequest_members, at)
+    made = new(SetLevelRequest)
+    fill(made, held)
+    return made
 
 
 def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
@@ -6883,8 +6454,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    level = get("level", UNSET)
+    level = o.get("level", UNSET)
     if level not in (
         "debug",
         "info",
@@ -6900,28 +6470,22 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
-    if len(o) == 2:
-        return LoggingMessageNotificationParams(level=level, data=data)
-    n = 2
-    logger = get("logger", UNSET)
-    if logger is not UNSET:
-        if logger.__class__ is not str:
-            raise wrong((at, "logger"), "string", logger)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _LoggingMessageNotificationParams_members)
-    return LoggingMessageNotificationParams(
-        level=level, logger=logger, data=data, meta=meta, extra_=extra
-    )
+    data = o.get("data", UNSET)
+    data = read_json(data, (at, "data"))
+    held: dict[str, Json] = {"level": level, "data": data}
+    if len(o) != 2:
+        if "logger" in o:
+            logger = o["logger"]
+            if logger.__class__ is not str:
+                raise wrong((at, "logger"), "string", logger)
+            held["logger"] = logger
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
+    return make(LoggingMessageNotificationParams, held)
 
 
 def _write_LoggingMessageNotificationParams(
@@ -6940,17 +6504,18 @@ def _write_LoggingMessageNotificationParams(
 def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/message":
-        raise wrong((at, "method"), '"notifications/message"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/message":
+        raise wrong((at, "method"), '"notifications/message"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _LoggingMessageNotification_members)
-    return build(LoggingMessageNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
+    made = new(LoggingMessageNotification)
+    fill(made, held)
+    return made
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
@@ -6967,83 +6532,65 @@ def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
 def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens", UNSET)
     if not is_number(max_tokens):
         raise wrong((at, "maxTokens"), "number", max_tokens)
-    if len(o) == 2:
-        return CreateMessageRequestParams(messages=messages, max_tokens=max_tokens)
-    n = 2
-    model_preferences = get("modelPreferences", UNSET)
-    if model_preferences is not UNSET:
-        model_preferences = _read_ModelPreferences(
-            model_preferences, (at, "modelPreferences")
-        )
-        n += 1
-    system_prompt = get("systemPrompt", UNSET)
-    if system_prompt is not UNSET:
-        if system_prompt.__class__ is not str:
-            raise wrong((at, "systemPrompt"), "string", system_prompt)
-        n += 1
-    include_context = get("includeContext", UNSET)
-    if include_context is not UNSET:
-        if include_context not in ("none", "thisServer", "allServers"):
-            raise wrong(
-                (at, "includeContext"),
-                '"none" | "thisServer" | "allServers"',
-                include_context,
+    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
+    if len(o) != 2:
+        if "modelPreferences" in o:
+            model_preferences = o["modelPreferences"]
+            model_preferences = _read_ModelPreferences(
+                model_preferences, (at, "modelPreferences")
             )
-        n += 1
-    temperature = get("temperature", UNSET)
-    if temperature is not UNSET:
-        if not is_number(temperature):
-            raise wrong((at, "temperature"), "number", temperature)
-        n += 1
-    stop_sequences = get("stopSequences", UNSET)
-    if stop_sequences is not UNSET:
-        stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
-        n += 1
-    metadata = get("metadata", UNSET)
-    if metadata is not UNSET:
-        if metadata.__class__ is not dict:
-            raise wrong((at, "metadata"), "object", metadata)
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = read_array(_read_Tool, tools, (at, "tools"))
-        n += 1
-    tool_choice = get("toolChoice", UNSET)
-    if tool_choice is not UNSET:
-        tool_choice = _read_ToolChoice(tool_choice, (at, "toolChoice"))
-        n += 1
-    task = get("task", UNSET)
-    if task is not UNSET:
-        task = _read_TaskMetadata(task, (at, "task"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageRequestParams_members)
-    return CreateMessageRequestParams(
-        messages=messages,
-        model_preferences=model_preferences,
-        system_prompt=system_prompt,
-        include_context=include_context,
-        temperature=temperature,
-        max_tokens=max_tokens,
-        stop_sequences=stop_sequences,
-        metadata=metadata,
-        tools=tools,
-        tool_choice=tool_choice,
-        task=task,
-        meta=meta,
-        extra_=extra,
-    )
+            held["model_preferences"] = model_preferences
+        if "systemPrompt" in o:
+            system_prompt = o["systemPrompt"]
+            if system_prompt.__class__ is not str:
+                raise wrong((at, "systemPrompt"), "string", system_prompt)
+            held["system_prompt"] = system_prompt
+        if "includeContext" in o:
+            include_context = o["includeContext"]
+            if include_context not in ("none", "thisServer", "allServers"):
+                raise wrong(
+                    (at, "includeContext"),
+                    '"none" | "thisServer" | "allServers"',
+                    include_context,
+                )
+            held["include_context"] = include_context
+        if "temperature" in o:
+            temperature = o["temperature"]
+            if not is_number(temperature):
+                raise wrong((at, "temperature"), "number", temperature)
+            held["temperature"] = temperature
+        if "stopSequences" in o:
+            stop_sequences = o["stopSequences"]
+            stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
+            held["stop_sequences"] = stop_sequences
+        if "metadata" in o:
+            metadata = o["metadata"]
+            metadata = read_object(metadata, (at, "metadata"))
+            held["metadata"] = metadata
+        if "tools" in o:
+            tools = o["tools"]
+            tools = read_array(_read_Tool, tools, (at, "tools"))
+            held["tools"] = tools
+        if "toolChoice" in o:
+            tool_choice = o["toolChoice"]
+            tool_choice = _read_ToolChoice(tool_choice, (at, "toolChoice"))
+            held["tool_choice"] = tool_choice
+        if "task" in o:
+            task = o["task"]
+            task = _read_TaskMetadata(task, (at, "task"))
+            held["task"] = task
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
+    return make(CreateMessageRequestParams, held)
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
@@ -7079,19 +6626,16 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
 def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ToolChoice()
-    n = 0
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode not in ("auto", "required", "none"):
-            raise wrong((at, "mode"), '"auto" | "required" | "none"', mode)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolChoice_members)
-    return ToolChoice(mode=mode, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "mode" in o:
+            mode = o["mode"]
+            if mode not in ("auto", "required", "none"):
+                raise wrong((at, "mode"), '"auto" | "required" | "none"', mode)
+            held["mode"] = mode
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolChoice_members, at)
+    return make(ToolChoice, held)
 
 
 def _write_ToolChoice(x: ToolChoice) -> Json:
@@ -7106,19 +6650,20 @@ def _write_ToolChoice(x: ToolChoice) -> Json:
 def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "sampling/createMessage":
-        raise wrong((at, "method"), '"sampling/createMessage"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "sampling/createMessage":
+        raise wrong((at, "method"), '"sampling/createMessage"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CreateMessageRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _CreateMessageRequest_members)
-    return build(CreateMessageRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CreateMessageRequest_members, at)
+    made = new(CreateMessageRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
@@ -7136,43 +6681,32 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    model = get("model", UNSET)
+    model = o.get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    if len(o) == 3:
-        return CreateMessageResult(model=model, role=role, content=content)
-    n = 3
-    stop_reason = get("stopReason", UNSET)
-    if stop_reason is not UNSET:
-        if stop_reason.__class__ is not str:
-            raise wrong(
-                (at, "stopReason"),
-                '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
-                stop_reason,
-            )
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageResult_members)
-    return CreateMessageResult(
-        model=model,
-        stop_reason=stop_reason,
-        meta=meta,
-        role=role,
-        content=content,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"model": model, "role": role, "content": content}
+    if len(o) != 3:
+        if "stopReason" in o:
+            stop_reason = o["stopReason"]
+            if stop_reason.__class__ is not str:
+                raise wrong(
+                    (at, "stopReason"),
+                    '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
+                    stop_reason,
+                )
+            held["stop_reason"] = stop_reason
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageResult_members, at)
+    return make(CreateMessageResult, held)
 
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
@@ -7234,7 +6768,11 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {"model": x.model, "role": x.role, "content": _write(x.content)}
+    o: Json = {
+        "model": x.model,
+        "role": x.role,
+        "content": _WRITERS[x.content.__class__](x.content),
+    }
     if x.stop_reason is not UNSET:
         o["stopReason"] = x.stop_reason
     if x.meta is not UNSET:
@@ -7247,28 +6785,24 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    if len(o) == 2:
-        return SamplingMessage(role=role, content=content)
-    n = 2
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SamplingMessage_members)
-    return SamplingMessage(role=role, content=content, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"role": role, "content": content}
+    if len(o) != 2:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SamplingMessage_members, at)
+    return make(SamplingMessage, held)
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     if x.meta is not UNSET:
         o["_meta"] = x.meta
     if x.extra_ is not EMPTY:
@@ -7279,40 +6813,29 @@ def _write_SamplingMessage(x: SamplingMessage) -> Json:
 def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return Annotations()
-    n = 0
-    audience = get("audience", UNSET)
-    if audience is not UNSET:
-        audience = check_array(_read_Role, audience, (at, "audience"))
-        n += 1
-    priority = get("priority", UNSET)
-    if priority is not UNSET:
-        if not is_number(priority):
-            raise wrong((at, "priority"), "number", priority)
-        if priority < 0:
-            raise wrong((at, "priority"), "at least 0", priority)
-        if priority > 1:
-            raise wrong((at, "priority"), "at most 1", priority)
-        n += 1
-    last_modified = get("lastModified", UNSET)
-    if last_modified is not UNSET:
-        if last_modified.__class__ is not str:
-            raise wrong((at, "lastModified"), "string", last_modified)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Annotations_members)
-    return Annotations(
-        audience=audience, priority=priority, last_modified=last_modified, extra_=extra
-    )
-
-
-def _read_Role(x: Json, at: At) -> Json:
-    if x not in ("user", "assistant"):
-        raise wrong(at, '"user" | "assistant"', x)
-    return x
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "audience" in o:
+            audience = o["audience"]
+            audience = read_literals(("user", "assistant"), audience, (at, "audience"))
+            held["audience"] = audience
+        if "priority" in o:
+            priority = o["priority"]
+            if not is_number(priority):
+                raise wrong((at, "priority"), "number", priority)
+            if priority < 0:
+                raise wrong((at, "priority"), "at least 0", priority)
+            if priority > 1:
+                raise wrong((at, "priority"), "at most 1", priority)
+            held["priority"] = priority
+        if "lastModified" in o:
+            last_modified = o["lastModified"]
+            if last_modified.__class__ is not str:
+                raise wrong((at, "lastModified"), "string", last_modified)
+            held["last_modified"] = last_modified
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Annotations_members, at)
+    return make(Annotations, held)
 
 
 def _write_Annotations(x: Annotations) -> Json:
@@ -7331,28 +6854,24 @@ def _write_Annotations(x: Annotations) -> Json:
 def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "text":
-        raise wrong((at, "type"), '"text"', get("type", UNSET))
-    text = get("text", UNSET)
+    if o.get("type") != "text":
+        raise wrong((at, "type"), '"text"', o.get("type", UNSET))
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    if len(o) == 2:
-        return TextContent(text=text)
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextContent_members)
-    return TextContent(text=text, annotations=annotations, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"text": text}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TextContent_members, at)
+    return make(TextContent, held)
 
 
 def _write_TextContent(x: TextContent) -> Json:
@@ -7369,33 +6888,27 @@ def _write_TextContent(x: TextContent) -> Json:
 def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "image":
-        raise wrong((at, "type"), '"image"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "image":
+        raise wrong((at, "type"), '"image"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return ImageContent(data=data, mime_type=mime_type)
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ImageContent_members)
-    return ImageContent(
-        data=data, mime_type=mime_type, annotations=annotations, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ImageContent_members, at)
+    return make(ImageContent, held)
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
@@ -7412,33 +6925,27 @@ def _write_ImageContent(x: ImageContent) -> Json:
 def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "audio":
-        raise wrong((at, "type"), '"audio"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "audio":
+        raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return AudioContent(data=data, mime_type=mime_type)
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _AudioContent_members)
-    return AudioContent(
-        data=data, mime_type=mime_type, annotations=annotations, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _AudioContent_members, at)
+    return make(AudioContent, held)
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
@@ -7455,30 +6962,25 @@ def _write_AudioContent(x: AudioContent) -> Json:
 def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "tool_use":
-        raise wrong((at, "type"), '"tool_use"', get("type", UNSET))
-    id = get("id", UNSET)
+    if o.get("type") != "tool_use":
+        raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
+    id = o.get("id", UNSET)
     if id.__class__ is not str:
         raise wrong((at, "id"), "string", id)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    input = get("input", UNSET)
-    if input.__class__ is not dict:
-        raise wrong((at, "input"), "object", input)
-    if len(o) == 4:
-        return ToolUseContent(id=id, name=name, input=input)
-    n = 4
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolUseContent_members)
-    return ToolUseContent(id=id, name=name, input=input, meta=meta, extra_=extra)
+    input = o.get("input", UNSET)
+    input = read_object(input, (at, "input"))
+    held: dict[str, Json] = {"id": id, "name": name, "input": input}
+    if len(o) != 4:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolUseContent_members, at)
+    return make(ToolUseContent, held)
 
 
 def _write_ToolUseContent(x: ToolUseContent) -> Json:
@@ -7493,50 +6995,40 @@ def _write_ToolUseContent(x: ToolUseContent) -> Json:
 def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "tool_result":
-        raise wrong((at, "type"), '"tool_result"', get("type", UNSET))
-    tool_use_id = get("toolUseId", UNSET)
+    if o.get("type") != "tool_result":
+        raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
+    tool_use_id = o.get("toolUseId", UNSET)
     if tool_use_id.__class__ is not str:
         raise wrong((at, "toolUseId"), "string", tool_use_id)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    if len(o) == 3:
-        return ToolResultContent(tool_use_id=tool_use_id, content=content)
-    n = 3
-    structured_content = get("structuredContent", UNSET)
-    if structured_content is not UNSET:
-        if structured_content.__class__ is not dict:
-            raise wrong((at, "structuredContent"), "object", structured_content)
-        n += 1
-    is_error = get("isError", UNSET)
-    if is_error is not UNSET:
-        if is_error.__class__ is not bool:
-            raise wrong((at, "isError"), "boolean", is_error)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolResultContent_members)
-    return ToolResultContent(
-        tool_use_id=tool_use_id,
-        content=content,
-        structured_content=structured_content,
-        is_error=is_error,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"tool_use_id": tool_use_id, "content": content}
+    if len(o) != 3:
+        if "structuredContent" in o:
+            structured_content = o["structuredContent"]
+            structured_content = read_object(
+                structured_content, (at, "structuredContent")
+            )
+            held["structured_content"] = structured_content
+        if "isError" in o:
+            is_error = o["isError"]
+            if is_error.__class__ is not bool:
+                raise wrong((at, "isError"), "boolean", is_error)
+            held["is_error"] = is_error
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolResultContent_members, at)
+    return make(ToolResultContent, held)
 
 
 def _write_ToolResultContent(x: ToolResultContent) -> Json:
     o: Json = {
         "type": "tool_result",
         "toolUseId": x.tool_use_id,
-        "content": write_array(_write, x.content),
+        "content": write_values(_WRITERS, x.content),
     }
     if x.structured_content is not UNSET:
         o["structuredContent"] = x.structured_content
@@ -7552,55 +7044,48 @@ def _write_ToolResultContent(x: ToolResultContent) -> Json:
 def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ModelPreferences()
-    n = 0
-    hints = get("hints", UNSET)
-    if hints is not UNSET:
-        hints = read_array(_read_ModelHint, hints, (at, "hints"))
-        n += 1
-    cost_priority = get("costPriority", UNSET)
-    if cost_priority is not UNSET:
-        if not is_number(cost_priority):
-            raise wrong((at, "costPriority"), "number", cost_priority)
-        if cost_priority < 0:
-            raise wrong((at, "costPriority"), "at least 0", cost_priority)
-        if cost_priority > 1:
-            raise wrong((at, "costPriority"), "at most 1", cost_priority)
-        n += 1
-    speed_priority = get("speedPriority", UNSET)
-    if speed_priority is not UNSET:
-        if not is_number(speed_priority):
-            raise wrong((at, "speedPriority"), "number", speed_priority)
-        if speed_priority < 0:
-            raise wrong((at, "speedPriority"), "at least 0", speed_priority)
-        if speed_priority > 1:
-            raise wrong((at, "speedPriority"), "at most 1", speed_priority)
-        n += 1
-    intelligence_priority = get("intelligencePriority", UNSET)
-    if intelligence_priority is not UNSET:
-        if not is_number(intelligence_priority):
-            raise wrong((at, "intelligencePriority"), "number", intelligence_priority)
-        if intelligence_priority < 0:
-            raise wrong(
-                (at, "intelligencePriority"), "at least 0", intelligence_priority
-            )
-        if intelligence_priority > 1:
-            raise wrong(
-                (at, "intelligencePriority"), "at most 1", intelligence_priority
-            )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelPreferences_members)
-    return ModelPreferences(
-        hints=hints,
-        cost_priority=cost_priority,
-        speed_priority=speed_priority,
-        intelligence_priority=intelligence_priority,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "hints" in o:
+            hints = o["hints"]
+            hints = read_array(_read_ModelHint, hints, (at, "hints"))
+            held["hints"] = hints
+        if "costPriority" in o:
+            cost_priority = o["costPriority"]
+            if not is_number(cost_priority):
+                raise wrong((at, "costPriority"), "number", cost_priority)
+            if cost_priority < 0:
+                raise wrong((at, "costPriority"), "at least 0", cost_priority)
+            if cost_priority > 1:
+                raise wrong((at, "costPriority"), "at most 1", cost_priority)
+            held["cost_priority"] = cost_priority
+        if "speedPriority" in o:
+            speed_priority = o["speedPriority"]
+            if not is_number(speed_priority):
+                raise wrong((at, "speedPriority"), "number", speed_priority)
+            if speed_priority < 0:
+                raise wrong((at, "speedPriority"), "at least 0", speed_priority)
+            if speed_priority > 1:
+                raise wrong((at, "speedPriority"), "at most 1", speed_priority)
+            held["speed_priority"] = speed_priority
+        if "intelligencePriority" in o:
+            intelligence_priority = o["intelligencePriority"]
+            if not is_number(intelligence_priority):
+                raise wrong(
+                    (at, "intelligencePriority"), "number", intelligence_priority
+                )
+            if intelligence_priority < 0:
+                raise wrong(
+                    (at, "intelligencePriority"), "at least 0", intelligence_priority
+                )
+            if intelligence_priority > 1:
+                raise wrong(
+                    (at, "intelligencePriority"), "at most 1", intelligence_priority
+                )
+            held["intelligence_priority"] = intelligence_priority
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelPreferences_members, at)
+    return make(ModelPreferences, held)
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
@@ -7621,19 +7106,16 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
 def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ModelHint()
-    n = 0
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelHint_members)
-    return ModelHint(name=name, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelHint_members, at)
+    return make(ModelHint, held)
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
@@ -7648,28 +7130,23 @@ def _write_ModelHint(x: ModelHint) -> Json:
 def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    ref = get("ref", UNSET)
+    ref = o.get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
-    argument = get("argument", UNSET)
+    argument = o.get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
-    if len(o) == 2:
-        return CompleteRequestParams(ref=ref, argument=argument)
-    n = 2
-    context = get("context", UNSET)
-    if context is not UNSET:
-        context = _read_CompleteRequestParamsContext(context, (at, "context"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteRequestParams_members)
-    return CompleteRequestParams(
-        ref=ref, argument=argument, context=context, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"ref": ref, "argument": argument}
+    if len(o) != 2:
+        if "context" in o:
+            context = o["context"]
+            context = _read_CompleteRequestParamsContext(context, (at, "context"))
+            held["context"] = context
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteRequestParams_members, at)
+    return make(CompleteRequestParams, held)
 
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
@@ -7686,7 +7163,7 @@ def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
     o: Json = {
-        "ref": _write(x.ref),
+        "ref": _WRITERS[x.ref.__class__](x.ref),
         "argument": _write_CompleteRequestParamsArgument(x.argument),
     }
     if x.context is not UNSET:
@@ -7703,17 +7180,16 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    value = get("value", UNSET)
+    value = o.get("value", UNSET)
     if value.__class__ is not str:
         raise wrong((at, "value"), "string", value)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequestParamsArgument_members)
-    return CompleteRequestParamsArgument(name=name, value=value, extra_=extra)
+        held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
+    return make(CompleteRequestParamsArgument, held)
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
@@ -7726,18 +7202,15 @@ def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Js
 def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParamsContext:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return CompleteRequestParamsContext()
-    n = 0
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = check_map(read_string, arguments, (at, "arguments"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteRequestParamsContext_members)
-    return CompleteRequestParamsContext(arguments=arguments, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = check_map(read_string, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteRequestParamsContext_members, at)
+    return make(CompleteRequestParamsContext, held)
 
 
 def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
@@ -7752,19 +7225,20 @@ def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json
 def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "completion/complete":
-        raise wrong((at, "method"), '"completion/complete"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "completion/complete":
+        raise wrong((at, "method"), '"completion/complete"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CompleteRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _CompleteRequest_members)
-    return build(CompleteRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CompleteRequest_members, at)
+    made = new(CompleteRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
@@ -7782,21 +7256,17 @@ def _write_CompleteRequest(x: CompleteRequest) -> Json:
 def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    completion = get("completion", UNSET)
+    completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    if len(o) == 1:
-        return CompleteResult(completion=completion)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResult_members)
-    return CompleteResult(completion=completion, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"completion": completion}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResult_members, at)
+    return make(CompleteResult, held)
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
@@ -7811,28 +7281,23 @@ def _write_CompleteResult(x: CompleteResult) -> Json:
 def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    values = get("values", UNSET)
+    values = o.get("values", UNSET)
     values = read_strings(values, (at, "values"))
-    if len(o) == 1:
-        return CompleteResultCompletion(values=values)
-    n = 1
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    has_more = get("hasMore", UNSET)
-    if has_more is not UNSET:
-        if has_more.__class__ is not bool:
-            raise wrong((at, "hasMore"), "boolean", has_more)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResultCompletion_members)
-    return CompleteResultCompletion(
-        values=values, total=total, has_more=has_more, extra_=extra
-    )
+    held: dict[str, Json] = {"values": values}
+    if len(o) != 1:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "hasMore" in o:
+            has_more = o["hasMore"]
+            if has_more.__class__ is not bool:
+                raise wrong((at, "hasMore"), "boolean", has_more)
+            held["has_more"] = has_more
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
+    return make(CompleteResultCompletion, held)
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
@@ -7849,16 +7314,15 @@ def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
 def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/resource":
-        raise wrong((at, "type"), '"ref/resource"', get("type", UNSET))
-    uri = get("uri", UNSET)
+    if o.get("type") != "ref/resource":
+        raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
-        extra = extras(o, _ResourceTemplateReference_members)
-    return ResourceTemplateReference(uri=uri, extra_=extra)
+        held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
+    return make(ResourceTemplateReference, held)
 
 
 def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
@@ -7871,24 +7335,21 @@ def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
 def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/prompt":
-        raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
-    name = get("name", UNSET)
+    if o.get("type") != "ref/prompt":
+        raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return PromptReference(name=name)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptReference_members)
-    return PromptReference(name=name, title=title, extra_=extra)
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _PromptReference_members, at)
+    return make(PromptReference, held)
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
@@ -7903,24 +7364,23 @@ def _write_PromptReference(x: PromptReference) -> Json:
 def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "roots/list":
-        raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("method") != "roots/list":
+        raise wrong((at, "method"), '"roots/list"', o.get("method", UNSET))
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    if len(o) == 3:
-        return build(ListRootsRequest, {"id": id})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_RequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsRequest_members)
-    return build(ListRootsRequest, {"params": params, "id": id, "extra_": extra})
+    held: dict[str, Json] = {"id": id}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = _read_RequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ListRootsRequest_members, at)
+    made = new(ListRootsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
@@ -7935,21 +7395,17 @@ def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
 def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    roots = get("roots", UNSET)
+    roots = o.get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
-    if len(o) == 1:
-        return ListRootsResult(roots=roots)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsResult_members)
-    return ListRootsResult(roots=roots, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"roots": roots}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListRootsResult_members, at)
+    return make(ListRootsResult, held)
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
@@ -7964,27 +7420,23 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return Root(uri=uri)
-    n = 1
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Root_members)
-    return Root(uri=uri, name=name, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Root_members, at)
+    return make(Root, held)
 
 
 def _write_Root(x: Root) -> Json:
@@ -8001,24 +7453,23 @@ def _write_Root(x: Root) -> Json:
 def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/roots/list_changed":
+    if o.get("method") != "notifications/roots/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/roots/list_changed"', get("method", UNSET)
+            (at, "method"), '"notifications/roots/list_changed"', o.get("method", UNSET)
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(RootsListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RootsListChangedNotification_members)
-    return build(RootsListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _RootsListChangedNotification_members, at)
+    made = new(RootsListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json:
@@ -8033,43 +7484,31 @@ def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json
 def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    requested_schema = get("requestedSchema", UNSET)
+    requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
     )
-    if len(o) == 2:
-        return ElicitRequestFormParams(
-            message=message, requested_schema=requested_schema
-        )
-    n = 2
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode != "form":
-            raise wrong((at, "mode"), '"form"', mode)
-        n += 1
-    task = get("task", UNSET)
-    if task is not UNSET:
-        task = _read_TaskMetadata(task, (at, "task"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitRequestFormParams_members)
-    return ElicitRequestFormParams(
-        mode=mode,
-        message=message,
-        requested_schema=requested_schema,
-        task=task,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"message": message, "requested_schema": requested_schema}
+    if len(o) != 2:
+        if "mode" in o:
+            mode = o["mode"]
+            if mode != "form":
+                raise wrong((at, "mode"), '"form"', mode)
+            held["mode"] = mode
+        if "task" in o:
+            task = o["task"]
+            task = _read_TaskMetadata(task, (at, "task"))
+            held["task"] = task
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ElicitRequestFormParams_members, at)
+    return make(ElicitRequestFormParams, held)
 
 
 def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
@@ -8095,31 +7534,28 @@ def _read_ElicitRequestFormParamsRequestedSchema(
 ) -> ElicitRequestFormParamsRequestedSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
-    properties = get("properties", UNSET)
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
+    properties = o.get("properties", UNSET)
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
-    if len(o) == 2:
-        return ElicitRequestFormParamsRequestedSchema(properties=properties)
-    n = 2
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        required = read_strings(required, (at, "required"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitRequestFormParamsRequestedSchema_members)
-    return ElicitRequestFormParamsRequestedSchema(
-        schema_=schema_, properties=properties, required=required, extra_=extra
-    )
+    held: dict[str, Json] = {"properties": properties}
+    if len(o) != 2:
+        if "$schema" in o:
+            schema_ = o["$schema"]
+            if schema_.__class__ is not str:
+                raise wrong((at, "$schema"), "string", schema_)
+            held["schema_"] = schema_
+        if "required" in o:
+            required = o["required"]
+            required = read_strings(required, (at, "required"))
+            held["required"] = required
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(
+                o, _ElicitRequestFormParamsRequestedSchema_members, at
+            )
+    return make(ElicitRequestFormParamsRequestedSchema, held)
 
 
 def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
@@ -8195,42 +7631,34 @@ def _write_ElicitRequestFormParamsRequestedSchema(
 def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("mode") != "url":
-        raise wrong((at, "mode"), '"url"', get("mode", UNSET))
-    message = get("message", UNSET)
+    if o.get("mode") != "url":
+        raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    elicitation_id = get("elicitationId", UNSET)
+    elicitation_id = o.get("elicitationId", UNSET)
     if elicitation_id.__class__ is not str:
         raise wrong((at, "elicitationId"), "string", elicitation_id)
-    url = get("url", UNSET)
+    url = o.get("url", UNSET)
     if url.__class__ is not str:
         raise wrong((at, "url"), "string", url)
-    if len(o) == 4:
-        return ElicitRequestURLParams(
-            message=message, elicitation_id=elicitation_id, url=url
-        )
-    n = 4
-    task = get("task", UNSET)
-    if task is not UNSET:
-        task = _read_TaskMetadata(task, (at, "task"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitRequestURLParams_members)
-    return ElicitRequestURLParams(
-        message=message,
-        elicitation_id=elicitation_id,
-        url=url,
-        task=task,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "message": message,
+        "elicitation_id": elicitation_id,
+        "url": url,
+    }
+    if len(o) != 4:
+        if "task" in o:
+            task = o["task"]
+            task = _read_TaskMetadata(task, (at, "task"))
+            held["task"] = task
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ElicitRequestURLParams_members, at)
+    return make(ElicitRequestURLParams, held)
 
 
 def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
@@ -8252,19 +7680,20 @@ def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
 def _read_ElicitRequest(o: Json, at: At) -> ElicitRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "elicitation/create":
-        raise wrong((at, "method"), '"elicitation/create"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "elicitation/create":
+        raise wrong((at, "method"), '"elicitation/create"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ElicitRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ElicitRequest_members)
-    return build(ElicitRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ElicitRequest_members, at)
+    made = new(ElicitRequest)
+    fill(made, held)
+    return made
 
 
 def _read_ElicitRequestParams(x: Json, at: At) -> Json:
@@ -8294,7 +7723,7 @@ def _read_ElicitRequestParams(x: Json, at: At) -> Json:
 def _write_ElicitRequest(x: ElicitRequest) -> Json:
     o: Json = {
         "method": "elicitation/create",
-        "params": _write(x.params),
+        "params": _WRITERS[x.params.__class__](x.params),
         "jsonrpc": "2.0",
         "id": x.id,
     }
@@ -8306,56 +7735,45 @@ def _write_ElicitRequest(x: ElicitRequest) -> Json:
 def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    if len(o) == 1:
-        return StringSchema()
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_length = get("minLength", UNSET)
-    if min_length is not UNSET:
-        if not is_number(min_length):
-            raise wrong((at, "minLength"), "number", min_length)
-        n += 1
-    max_length = get("maxLength", UNSET)
-    if max_length is not UNSET:
-        if not is_number(max_length):
-            raise wrong((at, "maxLength"), "number", max_length)
-        n += 1
-    format = get("format", UNSET)
-    if format is not UNSET:
-        if format not in ("email", "uri", "date", "date-time"):
-            raise wrong(
-                (at, "format"), '"email" | "uri" | "date" | "date-time"', format
-            )
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _StringSchema_members)
-    return StringSchema(
-        title=title,
-        description=description,
-        min_length=min_length,
-        max_length=max_length,
-        format=format,
-        default=default,
-        extra_=extra,
-    )
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minLength" in o:
+            min_length = o["minLength"]
+            if not is_number(min_length):
+                raise wrong((at, "minLength"), "number", min_length)
+            held["min_length"] = min_length
+        if "maxLength" in o:
+            max_length = o["maxLength"]
+            if not is_number(max_length):
+                raise wrong((at, "maxLength"), "number", max_length)
+            held["max_length"] = max_length
+        if "format" in o:
+            format = o["format"]
+            if format not in ("email", "uri", "date", "date-time"):
+                raise wrong(
+                    (at, "format"), '"email" | "uri" | "date" | "date-time"', format
+                )
+            held["format"] = format
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _StringSchema_members, at)
+    return make(StringSchema, held)
 
 
 def _write_StringSchema(x: StringSchema) -> Json:
@@ -8380,50 +7798,39 @@ def _write_StringSchema(x: StringSchema) -> Json:
 def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    type = get("type", UNSET)
+    type = o.get("type", UNSET)
     if type not in ("number", "integer"):
         raise wrong((at, "type"), '"number" | "integer"', type)
-    if len(o) == 1:
-        return NumberSchema(type=type)
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    minimum = get("minimum", UNSET)
-    if minimum is not UNSET:
-        if not is_number(minimum):
-            raise wrong((at, "minimum"), "number", minimum)
-        n += 1
-    maximum = get("maximum", UNSET)
-    if maximum is not UNSET:
-        if not is_number(maximum):
-            raise wrong((at, "maximum"), "number", maximum)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if not is_number(default):
-            raise wrong((at, "default"), "number", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NumberSchema_members)
-    return NumberSchema(
-        type=type,
-        title=title,
-        description=description,
-        minimum=minimum,
-        maximum=maximum,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"type": type}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minimum" in o:
+            minimum = o["minimum"]
+            if not is_number(minimum):
+                raise wrong((at, "minimum"), "number", minimum)
+            held["minimum"] = minimum
+        if "maximum" in o:
+            maximum = o["maximum"]
+            if not is_number(maximum):
+                raise wrong((at, "maximum"), "number", maximum)
+            held["maximum"] = maximum
+        if "default" in o:
+            default = o["default"]
+            if not is_number(default):
+                raise wrong((at, "default"), "number", default)
+            held["default"] = default
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NumberSchema_members, at)
+    return make(NumberSchema, held)
 
 
 def _write_NumberSchema(x: NumberSchema) -> Json:
@@ -8446,33 +7853,28 @@ def _write_NumberSchema(x: NumberSchema) -> Json:
 def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "boolean":
-        raise wrong((at, "type"), '"boolean"', get("type", UNSET))
-    if len(o) == 1:
-        return BooleanSchema()
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not bool:
-            raise wrong((at, "default"), "boolean", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BooleanSchema_members)
-    return BooleanSchema(
-        title=title, description=description, default=default, extra_=extra
-    )
+    if o.get("type") != "boolean":
+        raise wrong((at, "type"), '"boolean"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not bool:
+                raise wrong((at, "default"), "boolean", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _BooleanSchema_members, at)
+    return make(BooleanSchema, held)
 
 
 def _write_BooleanSchema(x: BooleanSchema) -> Json:
@@ -8493,35 +7895,30 @@ def _read_UntitledSingleSelectEnumSchema(
 ) -> UntitledSingleSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    if len(o) == 2:
-        return UntitledSingleSelectEnumSchema(enum=enum)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UntitledSingleSelectEnumSchema_members)
-    return UntitledSingleSelectEnumSchema(
-        title=title, description=description, enum=enum, default=default, extra_=extra
-    )
+    held: dict[str, Json] = {"enum": enum}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _UntitledSingleSelectEnumSchema_members, at)
+    return make(UntitledSingleSelectEnumSchema, held)
 
 
 def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> Json:
@@ -8540,41 +7937,32 @@ def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> 
 def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    one_of = get("oneOf", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    one_of = o.get("oneOf", UNSET)
     one_of = read_array(
         _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
     )
-    if len(o) == 2:
-        return TitledSingleSelectEnumSchema(one_of=one_of)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TitledSingleSelectEnumSchema_members)
-    return TitledSingleSelectEnumSchema(
-        title=title,
-        description=description,
-        one_of=one_of,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"one_of": one_of}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TitledSingleSelectEnumSchema_members, at)
+    return make(TitledSingleSelectEnumSchema, held)
 
 
 def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json:
@@ -8598,17 +7986,16 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
 ) -> TitledSingleSelectEnumSchemaOneOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    const = get("const", UNSET)
+    const = o.get("const", UNSET)
     if const.__class__ is not str:
         raise wrong((at, "const"), "string", const)
-    title = get("title", UNSET)
+    title = o.get("title", UNSET)
     if title.__class__ is not str:
         raise wrong((at, "title"), "string", title)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
-        extra = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members)
-    return TitledSingleSelectEnumSchemaOneOfItem(const=const, title=title, extra_=extra)
+        held["extra_"] = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members, at)
+    return make(TitledSingleSelectEnumSchemaOneOfItem, held)
 
 
 def _write_TitledSingleSelectEnumSchemaOneOfItem(
@@ -8625,50 +8012,39 @@ def _read_UntitledMultiSelectEnumSchema(
 ) -> UntitledMultiSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "array":
-        raise wrong((at, "type"), '"array"', get("type", UNSET))
-    items = get("items", UNSET)
+    if o.get("type") != "array":
+        raise wrong((at, "type"), '"array"', o.get("type", UNSET))
+    items = o.get("items", UNSET)
     items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    if len(o) == 2:
-        return UntitledMultiSelectEnumSchema(items=items)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_items = get("minItems", UNSET)
-    if min_items is not UNSET:
-        if not is_number(min_items):
-            raise wrong((at, "minItems"), "number", min_items)
-        n += 1
-    max_items = get("maxItems", UNSET)
-    if max_items is not UNSET:
-        if not is_number(max_items):
-            raise wrong((at, "maxItems"), "number", max_items)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        default = read_strings(default, (at, "default"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UntitledMultiSelectEnumSchema_members)
-    return UntitledMultiSelectEnumSchema(
-        title=title,
-        description=description,
-        min_items=min_items,
-        max_items=max_items,
-        items=items,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"items": items}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minItems" in o:
+            min_items = o["minItems"]
+            if not is_number(min_items):
+                raise wrong((at, "minItems"), "number", min_items)
+            held["min_items"] = min_items
+        if "maxItems" in o:
+            max_items = o["maxItems"]
+            if not is_number(max_items):
+                raise wrong((at, "maxItems"), "number", max_items)
+            held["max_items"] = max_items
+        if "default" in o:
+            default = o["default"]
+            default = read_strings(default, (at, "default"))
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _UntitledMultiSelectEnumSchema_members, at)
+    return make(UntitledMultiSelectEnumSchema, held)
 
 
 def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Json:
@@ -8696,15 +8072,14 @@ def _read_UntitledMultiSelectEnumSchemaItems(
 ) -> UntitledMultiSelectEnumSchemaItems:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"enum": enum}
     if len(o) != 2:
-        extra = extras(o, _UntitledMultiSelectEnumSchemaItems_members)
-    return UntitledMultiSelectEnumSchemaItems(enum=enum, extra_=extra)
+        held["extra_"] = extras(o, _UntitledMultiSelectEnumSchemaItems_members, at)
+    return make(UntitledMultiSelectEnumSchemaItems, held)
 
 
 def _write_UntitledMultiSelectEnumSchemaItems(
@@ -8719,50 +8094,39 @@ def _write_UntitledMultiSelectEnumSchemaItems(
 def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "array":
-        raise wrong((at, "type"), '"array"', get("type", UNSET))
-    items = get("items", UNSET)
+    if o.get("type") != "array":
+        raise wrong((at, "type"), '"array"', o.get("type", UNSET))
+    items = o.get("items", UNSET)
     items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    if len(o) == 2:
-        return TitledMultiSelectEnumSchema(items=items)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_items = get("minItems", UNSET)
-    if min_items is not UNSET:
-        if not is_number(min_items):
-            raise wrong((at, "minItems"), "number", min_items)
-        n += 1
-    max_items = get("maxItems", UNSET)
-    if max_items is not UNSET:
-        if not is_number(max_items):
-            raise wrong((at, "maxItems"), "number", max_items)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        default = read_strings(default, (at, "default"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TitledMultiSelectEnumSchema_members)
-    return TitledMultiSelectEnumSchema(
-        title=title,
-        description=description,
-        min_items=min_items,
-        max_items=max_items,
-        items=items,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"items": items}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minItems" in o:
+            min_items = o["minItems"]
+            if not is_number(min_items):
+                raise wrong((at, "minItems"), "number", min_items)
+            held["min_items"] = min_items
+        if "maxItems" in o:
+            max_items = o["maxItems"]
+            if not is_number(max_items):
+                raise wrong((at, "maxItems"), "number", max_items)
+            held["max_items"] = max_items
+        if "default" in o:
+            default = o["default"]
+            default = read_strings(default, (at, "default"))
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TitledMultiSelectEnumSchema_members, at)
+    return make(TitledMultiSelectEnumSchema, held)
 
 
 def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
@@ -8790,15 +8154,14 @@ def _read_TitledMultiSelectEnumSchemaItems(
 ) -> TitledMultiSelectEnumSchemaItems:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    any_of = get("anyOf", UNSET)
+    any_of = o.get("anyOf", UNSET)
     any_of = read_array(
         _read_TitledMultiSelectEnumSchemaItemsAnyOfItem, any_of, (at, "anyOf")
     )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"any_of": any_of}
     if len(o) != 1:
-        extra = extras(o, _TitledMultiSelectEnumSchemaItems_members)
-    return TitledMultiSelectEnumSchemaItems(any_of=any_of, extra_=extra)
+        held["extra_"] = extras(o, _TitledMultiSelectEnumSchemaItems_members, at)
+    return make(TitledMultiSelectEnumSchemaItems, held)
 
 
 def _write_TitledMultiSelectEnumSchemaItems(
@@ -8817,19 +8180,18 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 ) -> TitledMultiSelectEnumSchemaItemsAnyOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    const = get("const", UNSET)
+    const = o.get("const", UNSET)
     if const.__class__ is not str:
         raise wrong((at, "const"), "string", const)
-    title = get("title", UNSET)
+    title = o.get("title", UNSET)
     if title.__class__ is not str:
         raise wrong((at, "title"), "string", title)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
-        extra = extras(o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
-    return TitledMultiSelectEnumSchemaItemsAnyOfItem(
-        const=const, title=title, extra_=extra
-    )
+        held["extra_"] = extras(
+            o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members, at
+        )
+    return make(TitledMultiSelectEnumSchemaItemsAnyOfItem, held)
 
 
 def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
@@ -8844,44 +8206,34 @@ def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    if len(o) == 2:
-        return LegacyTitledEnumSchema(enum=enum)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    enum_names = get("enumNames", UNSET)
-    if enum_names is not UNSET:
-        enum_names = read_strings(enum_names, (at, "enumNames"))
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _LegacyTitledEnumSchema_members)
-    return LegacyTitledEnumSchema(
-        title=title,
-        description=description,
-        enum=enum,
-        enum_names=enum_names,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"enum": enum}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "enumNames" in o:
+            enum_names = o["enumNames"]
+            enum_names = read_strings(enum_names, (at, "enumNames"))
+            held["enum_names"] = enum_names
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _LegacyTitledEnumSchema_members, at)
+    return make(LegacyTitledEnumSchema, held)
 
 
 def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
@@ -8902,26 +8254,24 @@ def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
 def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    action = get("action", UNSET)
+    action = o.get("action", UNSET)
     if action not in ("accept", "decline", "cancel"):
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
-    if len(o) == 1:
-        return ElicitResult(action=action)
-    n = 1
-    content = get("content", UNSET)
-    if content is not UNSET:
-        content = check_map(_read_ElicitResult_content_value, content, (at, "content"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitResult_members)
-    return ElicitResult(action=action, content=content, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"action": action}
+    if len(o) != 1:
+        if "content" in o:
+            content = o["content"]
+            content = check_map(
+                _read_ElicitResult_content_value, content, (at, "content")
+            )
+            held["content"] = content
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ElicitResult_members, at)
+    return make(ElicitResult, held)
 
 
 def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
@@ -8948,19 +8298,22 @@ def _read_ElicitationCompleteNotification(
 ) -> ElicitationCompleteNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/elicitation/complete":
+    if o.get("method") != "notifications/elicitation/complete":
         raise wrong(
-            (at, "method"), '"notifications/elicitation/complete"', get("method", UNSET)
+            (at, "method"),
+            '"notifications/elicitation/complete"',
+            o.get("method", UNSET),
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_ElicitationCompleteNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _ElicitationCompleteNotification_members)
-    return build(ElicitationCompleteNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ElicitationCompleteNotification_members, at)
+    made = new(ElicitationCompleteNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ElicitationCompleteNotification(x: ElicitationCompleteNotification) -> Json:
@@ -8979,16 +8332,13 @@ def _read_ElicitationCompleteNotificationParams(
 ) -> ElicitationCompleteNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    elicitation_id = get("elicitationId", UNSET)
+    elicitation_id = o.get("elicitationId", UNSET)
     if elicitation_id.__class__ is not str:
         raise wrong((at, "elicitationId"), "string", elicitation_id)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"elicitation_id": elicitation_id}
     if len(o) != 1:
-        extra = extras(o, _ElicitationCompleteNotificationParams_members)
-    return ElicitationCompleteNotificationParams(
-        elicitation_id=elicitation_id, extra_=extra
-    )
+        held["extra_"] = extras(o, _ElicitationCompleteNotificationParams_members, at)
+    return make(ElicitationCompleteNotificationParams, held)
 
 
 def _write_ElicitationCompleteNotificationParams(
@@ -9054,6 +8404,12 @@ def _read_JSONRPCResponse(x: Json, at: At) -> Json:
             raise faults[0]
         raise wrong(at, "JSONRPCResultResponse | JSONRPCErrorResponse", x)
     raise wrong(at, "JSONRPCResultResponse | JSONRPCErrorResponse", x)
+
+
+def _read_Role(x: Json, at: At) -> Json:
+    if x not in ("user", "assistant"):
+        raise wrong(at, '"user" | "assistant"', x)
+    return x
 
 
 def _read_TaskStatus(x: Json, at: At) -> Json:

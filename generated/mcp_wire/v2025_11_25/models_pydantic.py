@@ -3,7 +3,8 @@
 """MCP 2025-11-25 as pydantic models.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1.
 """
 
 from __future__ import annotations
@@ -251,7 +252,7 @@ elicitations.
 """
 
 
-class TaskAugmentedRequestParams(Model):
+class TaskAugmentedRequestParams(Model, frozen=True):
     """Parameters of requests that can run as a task."""
 
     task: Maybe[TaskMetadata] = UNSET
@@ -264,7 +265,7 @@ class TaskAugmentedRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class RequestParamsMeta(Model):
+class RequestParamsMeta(Model, frozen=True):
     """Value of `RequestParams._meta`."""
 
     progress_token: Maybe[ProgressToken] = Field(
@@ -277,7 +278,7 @@ class RequestParamsMeta(Model):
     """
 
 
-class RequestParams(Model):
+class RequestParams(Model, frozen=True):
     """Parameters that every request can have."""
 
     meta: Maybe[RequestParamsMeta] = Field(
@@ -286,7 +287,7 @@ class RequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class Request(Model):
+class Request(Model, frozen=True):
     """What all requests have in common, without the JSON-RPC envelope."""
 
     method: str
@@ -295,7 +296,7 @@ class Request(Model):
     """Named parameters of the operation."""
 
 
-class NotificationParams(Model):
+class NotificationParams(Model, frozen=True):
     """Parameters that every notification can have."""
 
     meta: Maybe[dict[str, Value]] = Field(
@@ -304,7 +305,7 @@ class NotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class Notification(Model):
+class Notification(Model, frozen=True):
     """What all notifications have in common, without the JSON-RPC envelope; nobody
     answers them.
     """
@@ -315,7 +316,7 @@ class Notification(Model):
     """Named details of the event."""
 
 
-class Result(Model):
+class Result(Model, frozen=True):
     """What all successful answers have in common; further members depend on the
     request.
     """
@@ -326,7 +327,7 @@ class Result(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Error(Model):
+class Error(Model, frozen=True):
     """Tells what went wrong with a request."""
 
     code: Number
@@ -337,7 +338,7 @@ class Error(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class JSONRPCRequest(Model):
+class JSONRPCRequest(Model, frozen=True):
     """A call that the other side has to answer."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -350,7 +351,7 @@ class JSONRPCRequest(Model):
     """Named parameters of the operation."""
 
 
-class JSONRPCNotification(Model):
+class JSONRPCNotification(Model, frozen=True):
     """A one-way message; it has no id and gets no answer, not even an error."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -361,7 +362,7 @@ class JSONRPCNotification(Model):
     """Named details of the event."""
 
 
-class JSONRPCResultResponse(Model):
+class JSONRPCResultResponse(Model, frozen=True):
     """The answer to a request that succeeded."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -371,7 +372,7 @@ class JSONRPCResultResponse(Model):
     result: Result
 
 
-class JSONRPCErrorResponse(Model):
+class JSONRPCErrorResponse(Model, frozen=True):
     """The answer to a request that failed."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -381,7 +382,7 @@ class JSONRPCErrorResponse(Model):
     error: Error
 
 
-class URLElicitationRequiredError(Model):
+class URLElicitationRequiredError(Model, frozen=True):
     """Refusal of a request until the listed URL mode elicitations are done; the
     client may retry after that.
     """
@@ -393,7 +394,7 @@ class URLElicitationRequiredError(Model):
     """Id of the request that failed; absent if it could not be read."""
 
 
-class URLElicitationRequiredErrorError(Model):
+class URLElicitationRequiredErrorError(Model, frozen=True):
     """Value of `URLElicitationRequiredError.error`."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32042}
@@ -403,14 +404,14 @@ class URLElicitationRequiredErrorError(Model):
     data: URLElicitationRequiredErrorErrorData
 
 
-class URLElicitationRequiredErrorErrorData(Model):
+class URLElicitationRequiredErrorErrorData(Model, frozen=True):
     """Value of `URLElicitationRequiredError.error.data`."""
 
     elicitations: list[ElicitRequestURLParams]
     """All that have to be done before a retry."""
 
 
-class CancelledNotificationParams(Model):
+class CancelledNotificationParams(Model, frozen=True):
     """Names the request to drop."""
 
     request_id: Maybe[RequestId] = Field(
@@ -427,7 +428,7 @@ class CancelledNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class CancelledNotification(Model):
+class CancelledNotification(Model, frozen=True):
     """Tells the receiver to stop work on an earlier request of the sender and not to
     answer it.
     """
@@ -441,7 +442,7 @@ class CancelledNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class InitializeRequestParams(Model):
+class InitializeRequestParams(Model, frozen=True):
     """Introduces the client to the server."""
 
     protocol_version: str = Field(
@@ -458,7 +459,7 @@ class InitializeRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class InitializeRequest(Model):
+class InitializeRequest(Model, frozen=True):
     """Opens the session; until it is answered the client sends no other requests but
     pings.
     """
@@ -471,7 +472,7 @@ class InitializeRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class InitializeResult(Model):
+class InitializeResult(Model, frozen=True):
     """Introduces the server to the client, in answer to `initialize`."""
 
     protocol_version: str = Field(
@@ -492,7 +493,7 @@ class InitializeResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class InitializedNotification(Model):
+class InitializedNotification(Model, frozen=True):
     """Sent by the client once it has the answer to `initialize`; normal operation
     begins.
     """
@@ -506,7 +507,7 @@ class InitializedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class ClientCapabilities(Model):
+class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
@@ -523,7 +524,7 @@ class ClientCapabilities(Model):
     """Declared by a side that can run requests it receives as tasks."""
 
 
-class ClientCapabilitiesRoots(Model):
+class ClientCapabilitiesRoots(Model, frozen=True):
     """Value of `ClientCapabilities.roots`."""
 
     list_changed: Maybe[bool] = Field(
@@ -534,7 +535,7 @@ class ClientCapabilitiesRoots(Model):
     """
 
 
-class ClientCapabilitiesSampling(Model):
+class ClientCapabilitiesSampling(Model, frozen=True):
     """Value of `ClientCapabilities.sampling`."""
 
     context: Maybe[dict[str, Value]] = UNSET
@@ -543,7 +544,7 @@ class ClientCapabilitiesSampling(Model):
     """Declared if sampling requests may have `tools` and `toolChoice`."""
 
 
-class ClientCapabilitiesElicitation(Model):
+class ClientCapabilitiesElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.elicitation`."""
 
     form: Maybe[dict[str, Value]] = UNSET
@@ -552,7 +553,7 @@ class ClientCapabilitiesElicitation(Model):
     """Declared if the client can send its user to a web page."""
 
 
-class ClientCapabilitiesTasks(Model):
+class ClientCapabilitiesTasks(Model, frozen=True):
     """Value of `ClientCapabilities.tasks`."""
 
     list_: Maybe[dict[str, Value]] = Field(
@@ -565,14 +566,14 @@ class ClientCapabilitiesTasks(Model):
     """Request types that may be sent as tasks; any that is not listed may not."""
 
 
-class ClientCapabilitiesTasksRequests(Model):
+class ClientCapabilitiesTasksRequests(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests`."""
 
     sampling: Maybe[ClientCapabilitiesTasksRequestsSampling] = UNSET
     elicitation: Maybe[ClientCapabilitiesTasksRequestsElicitation] = UNSET
 
 
-class ClientCapabilitiesTasksRequestsSampling(Model):
+class ClientCapabilitiesTasksRequestsSampling(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests.sampling`."""
 
     create_message: Maybe[dict[str, Value]] = Field(
@@ -583,14 +584,14 @@ class ClientCapabilitiesTasksRequestsSampling(Model):
     """Declared if `sampling/createMessage` can run as a task."""
 
 
-class ClientCapabilitiesTasksRequestsElicitation(Model):
+class ClientCapabilitiesTasksRequestsElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests.elicitation`."""
 
     create: Maybe[dict[str, Value]] = UNSET
     """Declared if `elicitation/create` can run as a task."""
 
 
-class ServerCapabilities(Model):
+class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
@@ -609,7 +610,7 @@ class ServerCapabilities(Model):
     """Declared by a side that can run requests it receives as tasks."""
 
 
-class ServerCapabilitiesPrompts(Model):
+class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
@@ -620,7 +621,7 @@ class ServerCapabilitiesPrompts(Model):
     """
 
 
-class ServerCapabilitiesResources(Model):
+class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
     subscribe: Maybe[bool] = UNSET
@@ -633,7 +634,7 @@ class ServerCapabilitiesResources(Model):
     """
 
 
-class ServerCapabilitiesTools(Model):
+class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
@@ -644,7 +645,7 @@ class ServerCapabilitiesTools(Model):
     """
 
 
-class ServerCapabilitiesTasks(Model):
+class ServerCapabilitiesTasks(Model, frozen=True):
     """Value of `ServerCapabilities.tasks`."""
 
     list_: Maybe[dict[str, Value]] = Field(
@@ -657,20 +658,20 @@ class ServerCapabilitiesTasks(Model):
     """Request types that may be sent as tasks; any that is not listed may not."""
 
 
-class ServerCapabilitiesTasksRequests(Model):
+class ServerCapabilitiesTasksRequests(Model, frozen=True):
     """Value of `ServerCapabilities.tasks.requests`."""
 
     tools: Maybe[ServerCapabilitiesTasksRequestsTools] = UNSET
 
 
-class ServerCapabilitiesTasksRequestsTools(Model):
+class ServerCapabilitiesTasksRequestsTools(Model, frozen=True):
     """Value of `ServerCapabilities.tasks.requests.tools`."""
 
     call: Maybe[dict[str, Value]] = UNSET
     """Declared if `tools/call` can run as a task; each tool may still forbid it."""
 
 
-class Icon(Model):
+class Icon(Model, frozen=True):
     """An image that a user interface can show beside a name."""
 
     src: str
@@ -689,14 +690,14 @@ class Icon(Model):
     """Background for which the icon is drawn; absent means that both will do."""
 
 
-class Icons(Model):
+class Icons(Model, frozen=True):
     """Adds `icons` to a declaration."""
 
     icons: Maybe[list[Icon]] = UNSET
     """Images to choose from, for instance by size or theme."""
 
 
-class BaseMetadata(Model):
+class BaseMetadata(Model, frozen=True):
     """The two names that most declarations have, one for programs and one for
     people.
     """
@@ -707,7 +708,7 @@ class BaseMetadata(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class Implementation(Model):
+class Implementation(Model, frozen=True):
     """Names the software on one side of a connection."""
 
     version: str
@@ -726,7 +727,7 @@ class Implementation(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class PingRequest(Model):
+class PingRequest(Model, frozen=True):
     """Sent by either side to find out whether the other still answers; the answer is
     empty.
     """
@@ -739,7 +740,7 @@ class PingRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ProgressNotificationParams(Model):
+class ProgressNotificationParams(Model, frozen=True):
     """Names a request by its token and tells how much of it is done."""
 
     progress_token: ProgressToken = Field(
@@ -760,7 +761,7 @@ class ProgressNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ProgressNotification(Model):
+class ProgressNotification(Model, frozen=True):
     """Reports how far the work on a request has come."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -772,7 +773,7 @@ class ProgressNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class PaginatedRequestParams(Model):
+class PaginatedRequestParams(Model, frozen=True):
     """Parameters that every request for a list can have."""
 
     cursor: Maybe[Cursor] = UNSET
@@ -783,7 +784,7 @@ class PaginatedRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class PaginatedRequest(Model):
+class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -795,7 +796,7 @@ class PaginatedRequest(Model):
     """Name of the operation, such as `tools/list`."""
 
 
-class PaginatedResult(Model):
+class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
     next_cursor: Maybe[Cursor] = Field(
@@ -808,7 +809,7 @@ class PaginatedResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourcesRequest(Model):
+class ListResourcesRequest(Model, frozen=True):
     """Asks for the resources, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -822,7 +823,7 @@ class ListResourcesRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ListResourcesResult(Model):
+class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
     resources: list[Resource]
@@ -836,7 +837,7 @@ class ListResourcesResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourceTemplatesRequest(Model):
+class ListResourceTemplatesRequest(Model, frozen=True):
     """Asks for the resource templates, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -850,7 +851,7 @@ class ListResourceTemplatesRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ListResourceTemplatesResult(Model):
+class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
     resource_templates: list[ResourceTemplate] = Field(
@@ -866,7 +867,7 @@ class ListResourceTemplatesResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ResourceRequestParams(Model):
+class ResourceRequestParams(Model, frozen=True):
     """Parameters of requests about a single resource."""
 
     uri: str
@@ -879,7 +880,7 @@ class ResourceRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ReadResourceRequestParams(Model):
+class ReadResourceRequestParams(Model, frozen=True):
     """Names the resource to read."""
 
     uri: str
@@ -892,7 +893,7 @@ class ReadResourceRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ReadResourceRequest(Model):
+class ReadResourceRequest(Model, frozen=True):
     """Asks for the contents of a resource."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -906,7 +907,7 @@ class ReadResourceRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ReadResourceResult(Model):
+class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
     contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
@@ -919,7 +920,7 @@ class ReadResourceResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ResourceListChangedNotification(Model):
+class ResourceListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of resources has changed; the client may fetch the
     list anew.
     """
@@ -933,7 +934,7 @@ class ResourceListChangedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class SubscribeRequestParams(Model):
+class SubscribeRequestParams(Model, frozen=True):
     """Names the resource to watch."""
 
     uri: str
@@ -946,7 +947,7 @@ class SubscribeRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class SubscribeRequest(Model):
+class SubscribeRequest(Model, frozen=True):
     """Asks for a notification each time a certain resource changes."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -960,7 +961,7 @@ class SubscribeRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class UnsubscribeRequestParams(Model):
+class UnsubscribeRequestParams(Model, frozen=True):
     """Names the resource to watch no longer."""
 
     uri: str
@@ -973,7 +974,7 @@ class UnsubscribeRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class UnsubscribeRequest(Model):
+class UnsubscribeRequest(Model, frozen=True):
     """Ends the notifications for a resource that was subscribed to earlier."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -987,7 +988,7 @@ class UnsubscribeRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ResourceUpdatedNotificationParams(Model):
+class ResourceUpdatedNotificationParams(Model, frozen=True):
     """Names the resource that changed."""
 
     uri: str
@@ -998,7 +999,7 @@ class ResourceUpdatedNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ResourceUpdatedNotification(Model):
+class ResourceUpdatedNotification(Model, frozen=True):
     """Sent by a server when a resource that the client watches has changed."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1010,7 +1011,7 @@ class ResourceUpdatedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class Resource(Model):
+class Resource(Model, frozen=True):
     """Something that a server lets clients read, such as a file or a record."""
 
     uri: str
@@ -1040,7 +1041,7 @@ class Resource(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class ResourceTemplate(Model):
+class ResourceTemplate(Model, frozen=True):
     """Describes a whole family of resources by a pattern for their URIs."""
 
     uri_template: str = Field(
@@ -1068,7 +1069,7 @@ class ResourceTemplate(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class ResourceContents(Model):
+class ResourceContents(Model, frozen=True):
     """What text and binary contents have in common."""
 
     uri: str
@@ -1082,7 +1083,7 @@ class ResourceContents(Model):
     )
 
 
-class TextResourceContents(Model):
+class TextResourceContents(Model, frozen=True):
     """Contents that are text."""
 
     text: str
@@ -1098,7 +1099,7 @@ class TextResourceContents(Model):
     )
 
 
-class BlobResourceContents(Model):
+class BlobResourceContents(Model, frozen=True):
     """Contents that are binary."""
 
     blob: str
@@ -1114,7 +1115,7 @@ class BlobResourceContents(Model):
     )
 
 
-class ListPromptsRequest(Model):
+class ListPromptsRequest(Model, frozen=True):
     """Asks for the prompts, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1128,7 +1129,7 @@ class ListPromptsRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ListPromptsResult(Model):
+class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
     prompts: list[Prompt]
@@ -1142,7 +1143,7 @@ class ListPromptsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class GetPromptRequestParams(Model):
+class GetPromptRequestParams(Model, frozen=True):
     """Names the prompt and gives its arguments."""
 
     name: str
@@ -1155,7 +1156,7 @@ class GetPromptRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class GetPromptRequest(Model):
+class GetPromptRequest(Model, frozen=True):
     """Asks for a prompt with its arguments filled in."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/get", "jsonrpc": "2.0"}
@@ -1166,7 +1167,7 @@ class GetPromptRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class GetPromptResult(Model):
+class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
     description: Maybe[str] = UNSET
@@ -1178,7 +1179,7 @@ class GetPromptResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Prompt(Model):
+class Prompt(Model, frozen=True):
     """A message template of the server, usually picked by the user."""
 
     description: Maybe[str] = UNSET
@@ -1196,7 +1197,7 @@ class Prompt(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class PromptArgument(Model):
+class PromptArgument(Model, frozen=True):
     """A value with which a prompt can be filled in."""
 
     description: Maybe[str] = UNSET
@@ -1209,14 +1210,14 @@ class PromptArgument(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class PromptMessage(Model):
+class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
     role: Role
     content: ContentBlock
 
 
-class ResourceLink(Model):
+class ResourceLink(Model, frozen=True):
     """Content block that points to a resource of the server, which need not be in
     its list.
     """
@@ -1250,7 +1251,7 @@ class ResourceLink(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class EmbeddedResource(Model):
+class EmbeddedResource(Model, frozen=True):
     """Content block that holds a resource as a whole."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
@@ -1263,7 +1264,7 @@ class EmbeddedResource(Model):
     )
 
 
-class PromptListChangedNotification(Model):
+class PromptListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of prompts has changed; the client may fetch the
     list anew.
     """
@@ -1277,7 +1278,7 @@ class PromptListChangedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class ListToolsRequest(Model):
+class ListToolsRequest(Model, frozen=True):
     """Asks for the tools, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/list", "jsonrpc": "2.0"}
@@ -1288,7 +1289,7 @@ class ListToolsRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ListToolsResult(Model):
+class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
     tools: list[Tool]
@@ -1302,7 +1303,7 @@ class ListToolsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CallToolResult(Model):
+class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
     content: list[ContentBlock]
@@ -1327,7 +1328,7 @@ class CallToolResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CallToolRequestParams(Model):
+class CallToolRequestParams(Model, frozen=True):
     """Names the tool and gives its arguments."""
 
     name: str
@@ -1344,7 +1345,7 @@ class CallToolRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class CallToolRequest(Model):
+class CallToolRequest(Model, frozen=True):
     """Runs a tool of the server."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/call", "jsonrpc": "2.0"}
@@ -1355,7 +1356,7 @@ class CallToolRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ToolListChangedNotification(Model):
+class ToolListChangedNotification(Model, frozen=True):
     """Sent by a server whose set of tools has changed; the client may fetch the list
     anew.
     """
@@ -1369,7 +1370,7 @@ class ToolListChangedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class ToolAnnotations(Model):
+class ToolAnnotations(Model, frozen=True):
     """Hints about what a tool does; a client trusts them only as far as it trusts
     the server.
     """
@@ -1406,7 +1407,7 @@ class ToolAnnotations(Model):
     """Whether calls may reach parties outside a closed system; absent means true."""
 
 
-class ToolExecution(Model):
+class ToolExecution(Model, frozen=True):
     """Tells in which ways a tool may be run."""
 
     task_support: Maybe[Literal["forbidden", "optional", "required"]] = Field(
@@ -1417,7 +1418,7 @@ class ToolExecution(Model):
     """
 
 
-class Tool(Model):
+class Tool(Model, frozen=True):
     """A function of the server that a client may call."""
 
     description: Maybe[str] = UNSET
@@ -1449,7 +1450,7 @@ class Tool(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class ToolInputSchema(Model):
+class ToolInputSchema(Model, frozen=True):
     """Value of `Tool.inputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -1464,7 +1465,7 @@ class ToolInputSchema(Model):
     """Names of the arguments that every call has to give."""
 
 
-class ToolOutputSchema(Model):
+class ToolOutputSchema(Model, frozen=True):
     """Value of `Tool.outputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -1479,14 +1480,14 @@ class ToolOutputSchema(Model):
     """Names of the members that are always there."""
 
 
-class TaskMetadata(Model):
+class TaskMetadata(Model, frozen=True):
     """Wishes of the requestor about a new task."""
 
     ttl: Maybe[Number] = UNSET
     """Wished lifetime in milliseconds from creation; the receiver may grant another."""
 
 
-class RelatedTaskMetadata(Model):
+class RelatedTaskMetadata(Model, frozen=True):
     """Value of the `_meta` key `io.modelcontextprotocol/related-task`, which ties a
     message to a task.
     """
@@ -1494,7 +1495,7 @@ class RelatedTaskMetadata(Model):
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
 
 
-class Task(Model):
+class Task(Model, frozen=True):
     """State of a request that runs in the background."""
 
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
@@ -1526,7 +1527,7 @@ class Task(Model):
     """Milliseconds that a requestor waits at least between two `tasks/get` requests."""
 
 
-class CreateTaskResult(Model):
+class CreateTaskResult(Model, frozen=True):
     """First answer to a request that runs as a task; the outcome is fetched with
     `tasks/result`.
     """
@@ -1538,7 +1539,7 @@ class CreateTaskResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class GetTaskRequest(Model):
+class GetTaskRequest(Model, frozen=True):
     """Asks how a task stands."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tasks/get", "jsonrpc": "2.0"}
@@ -1549,13 +1550,13 @@ class GetTaskRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class GetTaskRequestParams(Model):
+class GetTaskRequestParams(Model, frozen=True):
     """Value of `GetTaskRequest.params`."""
 
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
 
 
-class GetTaskResult(Model):
+class GetTaskResult(Model, frozen=True):
     """How a task stands, with the members of the task at top level."""
 
     meta: Maybe[dict[str, Value]] = Field(
@@ -1591,7 +1592,7 @@ class GetTaskResult(Model):
     """Milliseconds that a requestor waits at least between two `tasks/get` requests."""
 
 
-class GetTaskPayloadRequest(Model):
+class GetTaskPayloadRequest(Model, frozen=True):
     """Asks for the outcome of a task; the answer waits until the task has ended."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1605,13 +1606,13 @@ class GetTaskPayloadRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class GetTaskPayloadRequestParams(Model):
+class GetTaskPayloadRequestParams(Model, frozen=True):
     """Value of `GetTaskPayloadRequest.params`."""
 
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
 
 
-class GetTaskPayloadResult(Model):
+class GetTaskPayloadResult(Model, frozen=True):
     """Exactly what the request behind the task would have returned without a task."""
 
     meta: Maybe[dict[str, Value]] = Field(
@@ -1620,7 +1621,7 @@ class GetTaskPayloadResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CancelTaskRequest(Model):
+class CancelTaskRequest(Model, frozen=True):
     """Asks the receiver to give up a task that has not ended."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1634,13 +1635,13 @@ class CancelTaskRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class CancelTaskRequestParams(Model):
+class CancelTaskRequestParams(Model, frozen=True):
     """Value of `CancelTaskRequest.params`."""
 
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
 
 
-class CancelTaskResult(Model):
+class CancelTaskResult(Model, frozen=True):
     """The cancelled task, with its members at top level."""
 
     meta: Maybe[dict[str, Value]] = Field(
@@ -1676,7 +1677,7 @@ class CancelTaskResult(Model):
     """Milliseconds that a requestor waits at least between two `tasks/get` requests."""
 
 
-class ListTasksRequest(Model):
+class ListTasksRequest(Model, frozen=True):
     """Asks for the requestor's own tasks, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tasks/list", "jsonrpc": "2.0"}
@@ -1687,7 +1688,7 @@ class ListTasksRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ListTasksResult(Model):
+class ListTasksResult(Model, frozen=True):
     """One page of the requestor's tasks."""
 
     tasks: list[Task]
@@ -1701,7 +1702,7 @@ class ListTasksResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class TaskStatusNotificationParams(Model):
+class TaskStatusNotificationParams(Model, frozen=True):
     """The whole task in its new state."""
 
     meta: Maybe[dict[str, Value]] = Field(
@@ -1737,7 +1738,7 @@ class TaskStatusNotificationParams(Model):
     """Milliseconds that a requestor waits at least between two `tasks/get` requests."""
 
 
-class TaskStatusNotification(Model):
+class TaskStatusNotification(Model, frozen=True):
     """Reports a change of a task's status; it is optional, so requestors poll all
     the same.
     """
@@ -1751,7 +1752,7 @@ class TaskStatusNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class SetLevelRequestParams(Model):
+class SetLevelRequestParams(Model, frozen=True):
     """Gives the new threshold."""
 
     level: LoggingLevel
@@ -1762,7 +1763,7 @@ class SetLevelRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class SetLevelRequest(Model):
+class SetLevelRequest(Model, frozen=True):
     """Tells the server how severe a log message has to be for the client to want it."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1776,7 +1777,7 @@ class SetLevelRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class LoggingMessageNotificationParams(Model):
+class LoggingMessageNotificationParams(Model, frozen=True):
     """Content of a log message."""
 
     level: LoggingLevel
@@ -1790,7 +1791,7 @@ class LoggingMessageNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class LoggingMessageNotification(Model):
+class LoggingMessageNotification(Model, frozen=True):
     """A log message from the server."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1802,7 +1803,7 @@ class LoggingMessageNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class CreateMessageRequestParams(Model):
+class CreateMessageRequestParams(Model, frozen=True):
     """The conversation and the server's wishes about how to continue it."""
 
     messages: list[SamplingMessage]
@@ -1859,7 +1860,7 @@ class CreateMessageRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ToolChoice(Model):
+class ToolChoice(Model, frozen=True):
     """Rule for the model's use of tools in one request."""
 
     mode: Maybe[Literal["auto", "required", "none"]] = UNSET
@@ -1868,7 +1869,7 @@ class ToolChoice(Model):
     """
 
 
-class CreateMessageRequest(Model):
+class CreateMessageRequest(Model, frozen=True):
     """Sent by a server to have the client's language model continue a conversation."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1882,7 +1883,7 @@ class CreateMessageRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class CreateMessageResult(Model):
+class CreateMessageResult(Model, frozen=True):
     """The message that the client's language model wrote."""
 
     model: str
@@ -1919,7 +1920,7 @@ class CreateMessageResult(Model):
     """One block or a list of blocks."""
 
 
-class SamplingMessage(Model):
+class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model."""
 
     role: Role
@@ -1945,7 +1946,7 @@ class SamplingMessage(Model):
     )
 
 
-class Annotations(Model):
+class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
     audience: Maybe[list[Role]] = UNSET
@@ -1960,7 +1961,7 @@ class Annotations(Model):
     """Time of the latest change, in ISO 8601 form."""
 
 
-class TextContent(Model):
+class TextContent(Model, frozen=True):
     """Content block with plain text."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
@@ -1973,7 +1974,7 @@ class TextContent(Model):
     )
 
 
-class ImageContent(Model):
+class ImageContent(Model, frozen=True):
     """Content block with a picture."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "image"}
@@ -1989,7 +1990,7 @@ class ImageContent(Model):
     )
 
 
-class AudioContent(Model):
+class AudioContent(Model, frozen=True):
     """Content block with sound."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "audio"}
@@ -2005,7 +2006,7 @@ class AudioContent(Model):
     )
 
 
-class ToolUseContent(Model):
+class ToolUseContent(Model, frozen=True):
     """Asks for a tool to be run; found in messages of the assistant."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "tool_use"}
@@ -2022,7 +2023,7 @@ class ToolUseContent(Model):
     """Extra metadata, kept when the block is sent on in later requests."""
 
 
-class ToolResultContent(Model):
+class ToolResultContent(Model, frozen=True):
     """Outcome of a tool use, in a user message that has only such blocks."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "tool_result"}
@@ -2051,7 +2052,7 @@ class ToolResultContent(Model):
     """Extra metadata, kept when the block is sent on in later requests."""
 
 
-class ModelPreferences(Model):
+class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
     hints: Maybe[list[ModelHint]] = UNSET
@@ -2076,7 +2077,7 @@ class ModelPreferences(Model):
     """Weight of the model's abilities, from 0 for none to 1 for the most."""
 
 
-class ModelHint(Model):
+class ModelHint(Model, frozen=True):
     """Points to a model or a family of models; the client may know further keys."""
 
     name: Maybe[str] = UNSET
@@ -2085,7 +2086,7 @@ class ModelHint(Model):
     """
 
 
-class CompleteRequestParams(Model):
+class CompleteRequestParams(Model, frozen=True):
     """Tells which argument is being typed and what is there so far."""
 
     ref: With[PromptReference | ResourceTemplateReference, Discriminator("type")]
@@ -2100,7 +2101,7 @@ class CompleteRequestParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class CompleteRequestParamsArgument(Model):
+class CompleteRequestParamsArgument(Model, frozen=True):
     """Value of `CompleteRequestParams.argument`."""
 
     name: str
@@ -2109,14 +2110,14 @@ class CompleteRequestParamsArgument(Model):
     """What has been typed so far."""
 
 
-class CompleteRequestParamsContext(Model):
+class CompleteRequestParamsContext(Model, frozen=True):
     """Value of `CompleteRequestParams.context`."""
 
     arguments: Maybe[dict[str, str]] = UNSET
     """Values of other arguments that are already decided, by name."""
 
 
-class CompleteRequest(Model):
+class CompleteRequest(Model, frozen=True):
     """Asks for suggestions while the user types an argument."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -2130,7 +2131,7 @@ class CompleteRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class CompleteResult(Model):
+class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: CompleteResultCompletion
@@ -2140,7 +2141,7 @@ class CompleteResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class CompleteResultCompletion(Model):
+class CompleteResultCompletion(Model, frozen=True):
     """Value of `CompleteResult.completion`."""
 
     values: list[str]
@@ -2153,7 +2154,7 @@ class CompleteResultCompletion(Model):
     """True if some matches were not sent."""
 
 
-class ResourceTemplateReference(Model):
+class ResourceTemplateReference(Model, frozen=True):
     """Points to a resource or resource template."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/resource"}
@@ -2162,7 +2163,7 @@ class ResourceTemplateReference(Model):
     """A resource URI or an RFC 6570 template. Format: uri-template."""
 
 
-class PromptReference(Model):
+class PromptReference(Model, frozen=True):
     """Points to a prompt by its name."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/prompt"}
@@ -2173,7 +2174,7 @@ class PromptReference(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class ListRootsRequest(Model):
+class ListRootsRequest(Model, frozen=True):
     """Sent by a server to learn which parts of the file system are open to it."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list", "jsonrpc": "2.0"}
@@ -2184,7 +2185,7 @@ class ListRootsRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class ListRootsResult(Model):
+class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
     roots: list[Root]
@@ -2194,7 +2195,7 @@ class ListRootsResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class Root(Model):
+class Root(Model, frozen=True):
     """One place in the file system that a client opens to servers."""
 
     uri: str
@@ -2206,7 +2207,7 @@ class Root(Model):
     )
 
 
-class RootsListChangedNotification(Model):
+class RootsListChangedNotification(Model, frozen=True):
     """Sent by a client whose roots have changed; the server asks for them again."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -2218,7 +2219,7 @@ class RootsListChangedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class ElicitRequestFormParams(Model):
+class ElicitRequestFormParams(Model, frozen=True):
     """Describes a form that the client shows to the user."""
 
     mode: Maybe[Literal["form"]] = UNSET
@@ -2239,7 +2240,7 @@ class ElicitRequestFormParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ElicitRequestFormParamsRequestedSchema(Model):
+class ElicitRequestFormParamsRequestedSchema(Model, frozen=True):
     """Value of `ElicitRequestFormParams.requestedSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -2254,7 +2255,7 @@ class ElicitRequestFormParamsRequestedSchema(Model):
     """Names of the fields that the user has to fill in; absent means none."""
 
 
-class ElicitRequestURLParams(Model):
+class ElicitRequestURLParams(Model, frozen=True):
     """Describes a web page to which the client sends the user, so that secrets stay
     off the client.
     """
@@ -2283,7 +2284,7 @@ class ElicitRequestURLParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ElicitRequest(Model):
+class ElicitRequest(Model, frozen=True):
     """Sent by a server to ask the user something through the client."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -2297,7 +2298,7 @@ class ElicitRequest(Model):
     """Repeated in the response; a sender never uses it again during the session."""
 
 
-class StringSchema(Model):
+class StringSchema(Model, frozen=True):
     """Field for text."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2318,7 +2319,7 @@ class StringSchema(Model):
     """Value with which the field starts."""
 
 
-class NumberSchema(Model):
+class NumberSchema(Model, frozen=True):
     """Field for a number, whole or with a fraction."""
 
     type: Literal["number", "integer"]
@@ -2332,7 +2333,7 @@ class NumberSchema(Model):
     """Value with which the field starts."""
 
 
-class BooleanSchema(Model):
+class BooleanSchema(Model, frozen=True):
     """Field for yes or no."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "boolean"}
@@ -2343,7 +2344,7 @@ class BooleanSchema(Model):
     """Value with which the field starts."""
 
 
-class UntitledSingleSelectEnumSchema(Model):
+class UntitledSingleSelectEnumSchema(Model, frozen=True):
     """Field for one value out of several, each shown as it is."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2356,7 +2357,7 @@ class UntitledSingleSelectEnumSchema(Model):
     """Value with which the field starts."""
 
 
-class TitledSingleSelectEnumSchema(Model):
+class TitledSingleSelectEnumSchema(Model, frozen=True):
     """Field for one value out of several, each with a label."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2371,7 +2372,7 @@ class TitledSingleSelectEnumSchema(Model):
     """Value with which the field starts."""
 
 
-class TitledSingleSelectEnumSchemaOneOfItem(Model):
+class TitledSingleSelectEnumSchemaOneOfItem(Model, frozen=True):
     """Value of `TitledSingleSelectEnumSchema.oneOf.item`."""
 
     const: str
@@ -2380,7 +2381,7 @@ class TitledSingleSelectEnumSchemaOneOfItem(Model):
     """What the user sees in place of `const`."""
 
 
-class UntitledMultiSelectEnumSchema(Model):
+class UntitledMultiSelectEnumSchema(Model, frozen=True):
     """Field for any number of values out of several, each shown as it is."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
@@ -2400,7 +2401,7 @@ class UntitledMultiSelectEnumSchema(Model):
     """Values that are chosen at the start."""
 
 
-class UntitledMultiSelectEnumSchemaItems(Model):
+class UntitledMultiSelectEnumSchemaItems(Model, frozen=True):
     """Value of `UntitledMultiSelectEnumSchema.items`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2409,7 +2410,7 @@ class UntitledMultiSelectEnumSchemaItems(Model):
     """Values to pick from."""
 
 
-class TitledMultiSelectEnumSchema(Model):
+class TitledMultiSelectEnumSchema(Model, frozen=True):
     """Field for any number of values out of several, each with a label."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
@@ -2429,7 +2430,7 @@ class TitledMultiSelectEnumSchema(Model):
     """Values that are chosen at the start."""
 
 
-class TitledMultiSelectEnumSchemaItems(Model):
+class TitledMultiSelectEnumSchemaItems(Model, frozen=True):
     """Value of `TitledMultiSelectEnumSchema.items`."""
 
     any_of: list[TitledMultiSelectEnumSchemaItemsAnyOfItem] = Field(
@@ -2438,7 +2439,7 @@ class TitledMultiSelectEnumSchemaItems(Model):
     """Values to pick from, with their labels."""
 
 
-class TitledMultiSelectEnumSchemaItemsAnyOfItem(Model):
+class TitledMultiSelectEnumSchemaItemsAnyOfItem(Model, frozen=True):
     """Value of `TitledMultiSelectEnumSchema.items.anyOf.item`."""
 
     const: str
@@ -2447,7 +2448,7 @@ class TitledMultiSelectEnumSchemaItemsAnyOfItem(Model):
     """What the user sees in place of `const`."""
 
 
-class LegacyTitledEnumSchema(Model):
+class LegacyTitledEnumSchema(Model, frozen=True):
     """Older way to give labels to a choice of one; new servers use `oneOf` instead."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2466,7 +2467,7 @@ class LegacyTitledEnumSchema(Model):
     """Value with which the field starts."""
 
 
-class ElicitResult(Model):
+class ElicitResult(Model, frozen=True):
     """What the user did with a form or with a request to visit a web page."""
 
     action: Literal["accept", "decline", "cancel"]
@@ -2481,7 +2482,7 @@ class ElicitResult(Model):
     """Metadata kept apart from the outcome itself."""
 
 
-class ElicitationCompleteNotification(Model):
+class ElicitationCompleteNotification(Model, frozen=True):
     """Sent by a server when what the user does on a web page has come to its end."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -2493,7 +2494,7 @@ class ElicitationCompleteNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class ElicitationCompleteNotificationParams(Model):
+class ElicitationCompleteNotificationParams(Model, frozen=True):
     """Value of `ElicitationCompleteNotification.params`."""
 
     elicitation_id: str = Field(
@@ -2736,7 +2737,7 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
         raise TypeError(f"{T!r} is no type of this module")
@@ -2744,7 +2745,7 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON.
+    """A value as parsed JSON; what may be any JSON is copied unseen.
 
     Raises EncodeError for an instance of a class that is not ours.
     """

@@ -3,7 +3,8 @@
 """MCP 2026-07-28 as dataclasses; nothing but the standard library is needed.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
 
 from .._wire import (
     EMPTY,
+    GIVEN,
     UNSET,
     At,
     DecodeError,
@@ -20,22 +22,28 @@ from .._wire import (
     Record,
     Unset,
     Writers,
-    build,
     check_array,
     check_map,
     dump,
     extras,
+    fill,
     is_number,
     merge,
+    new,
     parse,
     plain_writers,
-    read_any,
     read_array,
+    read_json,
+    read_literals,
     read_map,
+    read_object,
     read_string,
     read_strings,
+    too_deep,
+    unending,
     write_array,
     write_map,
+    write_values,
     wrong,
 )
 
@@ -2662,17 +2670,24 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds; `obj` is not copied where it is kept as it is.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    return _reader(T)(obj, None)
+    read = _reader(T)
+    try:
+        return read(obj, GIVEN)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON, which shares with it what is JSON already.
+    """A value as parsed JSON, which shares with it, unseen, what may be any JSON.
 
     Raises EncodeError for an instance of a class that is not ours.
     """
-    return _WRITERS[value.__class__](value)
+    try:
+        return _WRITERS[value.__class__](value)
+    except RecursionError:
+        raise unending() from None
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -3041,67 +3056,53 @@ _ElicitResult_members: Final = frozenset({"action", "content"})
 def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    protocol_version = get("io.modelcontextprotocol/protocolVersion", UNSET)
+    protocol_version = o.get("io.modelcontextprotocol/protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong(
             (at, "io.modelcontextprotocol/protocolVersion"), "string", protocol_version
         )
-    client_capabilities = get("io.modelcontextprotocol/clientCapabilities", UNSET)
+    client_capabilities = o.get("io.modelcontextprotocol/clientCapabilities", UNSET)
     client_capabilities = _read_ClientCapabilities(
         client_capabilities, (at, "io.modelcontextprotocol/clientCapabilities")
     )
-    if len(o) == 2:
-        return build(
-            RequestMetaObject,
-            {
-                "protocol_version": protocol_version,
-                "client_capabilities": client_capabilities,
-            },
-        )
-    n = 2
-    progress_token = get("progressToken", UNSET)
-    if progress_token is not UNSET:
-        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-        n += 1
-    client_info = get("io.modelcontextprotocol/clientInfo", UNSET)
-    if client_info is not UNSET:
-        client_info = _read_Implementation(
-            client_info, (at, "io.modelcontextprotocol/clientInfo")
-        )
-        n += 1
-    log_level = get("io.modelcontextprotocol/logLevel", UNSET)
-    if log_level is not UNSET:
-        if log_level not in (
-            "debug",
-            "info",
-            "notice",
-            "warning",
-            "error",
-            "critical",
-            "alert",
-            "emergency",
-        ):
-            raise wrong(
-                (at, "io.modelcontextprotocol/logLevel"),
-                '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-                log_level,
+    held: dict[str, Json] = {
+        "protocol_version": protocol_version,
+        "client_capabilities": client_capabilities,
+    }
+    if len(o) != 2:
+        if "progressToken" in o:
+            progress_token = o["progressToken"]
+            progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
+            held["progress_token"] = progress_token
+        if "io.modelcontextprotocol/clientInfo" in o:
+            client_info = o["io.modelcontextprotocol/clientInfo"]
+            client_info = _read_Implementation(
+                client_info, (at, "io.modelcontextprotocol/clientInfo")
             )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RequestMetaObject_members)
-    return build(
-        RequestMetaObject,
-        {
-            "progress_token": progress_token,
-            "protocol_version": protocol_version,
-            "client_info": client_info,
-            "client_capabilities": client_capabilities,
-            "log_level": log_level,
-            "extra_": extra,
-        },
-    )
+            held["client_info"] = client_info
+        if "io.modelcontextprotocol/logLevel" in o:
+            log_level = o["io.modelcontextprotocol/logLevel"]
+            if log_level not in (
+                "debug",
+                "info",
+                "notice",
+                "warning",
+                "error",
+                "critical",
+                "alert",
+                "emergency",
+            ):
+                raise wrong(
+                    (at, "io.modelcontextprotocol/logLevel"),
+                    '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
+                    log_level,
+                )
+            held["log_level"] = log_level
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _RequestMetaObject_members, at)
+    made = new(RequestMetaObject)
+    fill(made, held)
+    return made
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
@@ -3117,588 +3118,604 @@ def _write_RequestMetaObject(x: RequestMetaObject) -> Json:
             x.client_capabilities
         ),
     }
-    if x.progress_token is not UNSET:
-        o["progressToken"] = x.progress_token
-    if x.client_info is not UNSET:
-        o["io.modelcontextprotocol/clientInfo"] = _write_Implementation(x.client_info)
-    if x.log_level is not UNSET:
-        o["io.modelcontextprotocol/logLevel"] = x.log_level
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RequestMetaObject_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "progress_token" in held:
+            o["progressToken"] = held["progress_token"]
+        if "client_info" in held:
+            o["io.modelcontextprotocol/clientInfo"] = _write_Implementation(
+                held["client_info"]
+            )
+        if "log_level" in held:
+            o["io.modelcontextprotocol/logLevel"] = held["log_level"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _RequestMetaObject_members)
     return o
 
 
 def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(NotificationMetaObject, {})
-    n = 0
-    subscription_id = get("io.modelcontextprotocol/subscriptionId", UNSET)
-    if subscription_id is not UNSET:
-        subscription_id = _read_ProgressToken(
-            subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
-        )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NotificationMetaObject_members)
-    return build(
-        NotificationMetaObject, {"subscription_id": subscription_id, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "io.modelcontextprotocol/subscriptionId" in o:
+            subscription_id = o["io.modelcontextprotocol/subscriptionId"]
+            subscription_id = _read_ProgressToken(
+                subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
+            )
+            held["subscription_id"] = subscription_id
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NotificationMetaObject_members, at)
+    made = new(NotificationMetaObject)
+    fill(made, held)
+    return made
 
 
 def _write_NotificationMetaObject(x: NotificationMetaObject) -> Json:
     o: Json = {}
-    if x.subscription_id is not UNSET:
-        o["io.modelcontextprotocol/subscriptionId"] = x.subscription_id
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _NotificationMetaObject_members)
+    held = x.__dict__
+    if held:
+        if "subscription_id" in held:
+            o["io.modelcontextprotocol/subscriptionId"] = held["subscription_id"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _NotificationMetaObject_members)
     return o
 
 
 def _read_ResultMetaObject(o: Json, at: At) -> ResultMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ResultMetaObject, {})
-    n = 0
-    server_info = get("io.modelcontextprotocol/serverInfo", UNSET)
-    if server_info is not UNSET:
-        server_info = _read_Implementation(
-            server_info, (at, "io.modelcontextprotocol/serverInfo")
-        )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResultMetaObject_members)
-    return build(ResultMetaObject, {"server_info": server_info, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "io.modelcontextprotocol/serverInfo" in o:
+            server_info = o["io.modelcontextprotocol/serverInfo"]
+            server_info = _read_Implementation(
+                server_info, (at, "io.modelcontextprotocol/serverInfo")
+            )
+            held["server_info"] = server_info
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResultMetaObject_members, at)
+    made = new(ResultMetaObject)
+    fill(made, held)
+    return made
 
 
 def _write_ResultMetaObject(x: ResultMetaObject) -> Json:
     o: Json = {}
-    if x.server_info is not UNSET:
-        o["io.modelcontextprotocol/serverInfo"] = _write_Implementation(x.server_info)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResultMetaObject_members)
+    held = x.__dict__
+    if held:
+        if "server_info" in held:
+            o["io.modelcontextprotocol/serverInfo"] = _write_Implementation(
+                held["server_info"]
+            )
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResultMetaObject_members)
     return o
 
 
 def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"meta": meta}
     if len(o) != 1:
-        extra = extras(o, _RequestParams_members)
-    return build(RequestParams, {"meta": meta, "extra_": extra})
+        held["extra_"] = extras(o, _RequestParams_members, at)
+    made = new(RequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
     o: Json = {"_meta": _write_RequestMetaObject(x.meta)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _RequestParams_members)
     return o
 
 
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return build(Request, {"method": method})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Request_members)
-    return build(Request, {"method": method, "params": params, "extra_": extra})
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Request_members, at)
+    made = new(Request)
+    fill(made, held)
+    return made
 
 
 def _write_Request(x: Request) -> Json:
     o: Json = {"method": x.method}
-    if x.params is not UNSET:
-        o["params"] = x.params
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Request_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "params" in held:
+            o["params"] = held["params"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Request_members)
     return o
 
 
 def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(NotificationParams, {})
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NotificationParams_members)
-    return build(NotificationParams, {"meta": meta, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NotificationParams_members, at)
+    made = new(NotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
     o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_NotificationMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _NotificationParams_members)
+    held = x.__dict__
+    if held:
+        if "meta" in held:
+            o["_meta"] = _write_NotificationMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _NotificationParams_members)
     return o
 
 
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return build(Notification, {"method": method})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Notification_members)
-    return build(Notification, {"method": method, "params": params, "extra_": extra})
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Notification_members, at)
+    made = new(Notification)
+    fill(made, held)
+    return made
 
 
 def _write_Notification(x: Notification) -> Json:
     o: Json = {"method": x.method}
-    if x.params is not UNSET:
-        o["params"] = x.params
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Notification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "params" in held:
+            o["params"] = held["params"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Notification_members)
     return o
 
 
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 1:
-        return build(Result, {"result_type": result_type})
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Result_members)
-    return build(Result, {"meta": meta, "result_type": result_type, "extra_": extra})
+    held: dict[str, Json] = {"result_type": result_type}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Result_members, at)
+    made = new(Result)
+    fill(made, held)
+    return made
 
 
 def _write_Result(x: Result) -> Json:
     o: Json = {"resultType": x.result_type}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Result_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Result_members)
     return o
 
 
 def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return build(Error, {"code": code, "message": message})
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Error_members)
-    return build(
-        Error, {"code": code, "message": message, "data": data, "extra_": extra}
-    )
+    held: dict[str, Json] = {"code": code, "message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Error_members, at)
+    made = new(Error)
+    fill(made, held)
+    return made
 
 
 def _write_Error(x: Error) -> Json:
     o: Json = {"code": x.code, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Error_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "data" in held:
+            o["data"] = held["data"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Error_members)
     return o
 
 
 def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 3:
-        return build(JSONRPCRequest, {"id": id, "method": method})
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCRequest_members)
-    return build(
-        JSONRPCRequest, {"id": id, "method": method, "params": params, "extra_": extra}
-    )
+    held: dict[str, Json] = {"id": id, "method": method}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCRequest_members, at)
+    made = new(JSONRPCRequest)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
     o: Json = {"jsonrpc": "2.0", "id": x.id, "method": x.method}
-    if x.params is not UNSET:
-        o["params"] = x.params
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "params" in held:
+            o["params"] = held["params"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCRequest_members)
     return o
 
 
 def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    method = get("method", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 2:
-        return build(JSONRPCNotification, {"method": method})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCNotification_members)
-    return build(
-        JSONRPCNotification, {"method": method, "params": params, "extra_": extra}
-    )
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCNotification_members, at)
+    made = new(JSONRPCNotification)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
     o: Json = {"jsonrpc": "2.0", "method": x.method}
-    if x.params is not UNSET:
-        o["params"] = x.params
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "params" in held:
+            o["params"] = held["params"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCNotification_members)
     return o
 
 
 def _read_JSONRPCResultResponse(o: Json, at: At) -> JSONRPCResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_Result(result, (at, "result"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"id": id, "result": result}
     if len(o) != 3:
-        extra = extras(o, _JSONRPCResultResponse_members)
-    return build(JSONRPCResultResponse, {"id": id, "result": result, "extra_": extra})
+        held["extra_"] = extras(o, _JSONRPCResultResponse_members, at)
+    made = new(JSONRPCResultResponse)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
     o: Json = {"jsonrpc": "2.0", "id": x.id, "result": _write_Result(x.result)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCResultResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCResultResponse_members)
     return o
 
 
 def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    error = get("error", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    error = o.get("error", UNSET)
     error = _read_Error(error, (at, "error"))
-    if len(o) == 2:
-        return build(JSONRPCErrorResponse, {"error": error})
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCErrorResponse_members)
-    return build(JSONRPCErrorResponse, {"id": id, "error": error, "extra_": extra})
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCErrorResponse_members, at)
+    made = new(JSONRPCErrorResponse)
+    fill(made, held)
+    return made
 
 
 def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
     o: Json = {"jsonrpc": "2.0", "error": _write_Error(x.error)}
-    if x.id is not UNSET:
-        o["id"] = x.id
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCErrorResponse_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "id" in held:
+            o["id"] = held["id"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCErrorResponse_members)
     return o
 
 
 def _read_ParseError(o: Json, at: At) -> ParseError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32700:
         raise wrong((at, "code"), "-32700", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return build(ParseError, {"message": message})
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ParseError_members)
-    return build(ParseError, {"message": message, "data": data, "extra_": extra})
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ParseError_members, at)
+    made = new(ParseError)
+    fill(made, held)
+    return made
 
 
 def _write_ParseError(x: ParseError) -> Json:
     o: Json = {"code": -32700, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ParseError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "data" in held:
+            o["data"] = held["data"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ParseError_members)
     return o
 
 
 def _read_InvalidRequestError(o: Json, at: At) -> InvalidRequestError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32600:
         raise wrong((at, "code"), "-32600", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return build(InvalidRequestError, {"message": message})
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InvalidRequestError_members)
-    return build(
-        InvalidRequestError, {"message": message, "data": data, "extra_": extra}
-    )
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InvalidRequestError_members, at)
+    made = new(InvalidRequestError)
+    fill(made, held)
+    return made
 
 
 def _write_InvalidRequestError(x: InvalidRequestError) -> Json:
     o: Json = {"code": -32600, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InvalidRequestError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "data" in held:
+            o["data"] = held["data"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _InvalidRequestError_members)
     return o
 
 
 def _read_MethodNotFoundError(o: Json, at: At) -> MethodNotFoundError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32601:
         raise wrong((at, "code"), "-32601", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return build(MethodNotFoundError, {"message": message})
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _MethodNotFoundError_members)
-    return build(
-        MethodNotFoundError, {"message": message, "data": data, "extra_": extra}
-    )
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _MethodNotFoundError_members, at)
+    made = new(MethodNotFoundError)
+    fill(made, held)
+    return made
 
 
 def _write_MethodNotFoundError(x: MethodNotFoundError) -> Json:
     o: Json = {"code": -32601, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _MethodNotFoundError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "data" in held:
+            o["data"] = held["data"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _MethodNotFoundError_members)
     return o
 
 
 def _read_InvalidParamsError(o: Json, at: At) -> InvalidParamsError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32602:
         raise wrong((at, "code"), "-32602", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return build(InvalidParamsError, {"message": message})
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InvalidParamsError_members)
-    return build(
-        InvalidParamsError, {"message": message, "data": data, "extra_": extra}
-    )
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InvalidParamsError_members, at)
+    made = new(InvalidParamsError)
+    fill(made, held)
+    return made
 
 
 def _write_InvalidParamsError(x: InvalidParamsError) -> Json:
     o: Json = {"code": -32602, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InvalidParamsError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "data" in held:
+            o["data"] = held["data"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _InvalidParamsError_members)
     return o
 
 
 def _read_InternalError(o: Json, at: At) -> InternalError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32603:
         raise wrong((at, "code"), "-32603", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return build(InternalError, {"message": message})
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InternalError_members)
-    return build(InternalError, {"message": message, "data": data, "extra_": extra})
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InternalError_members, at)
+    made = new(InternalError)
+    fill(made, held)
+    return made
 
 
 def _write_InternalError(x: InternalError) -> Json:
     o: Json = {"code": -32603, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InternalError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "data" in held:
+            o["data"] = held["data"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _InternalError_members)
     return o
 
 
 def _read_HeaderMismatchError(o: Json, at: At) -> HeaderMismatchError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_HeaderMismatchErrorError(error, (at, "error"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(HeaderMismatchError, {"error": error})
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _HeaderMismatchError_members)
-    return build(HeaderMismatchError, {"error": error, "id": id, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _HeaderMismatchError_members, at)
+    made = new(HeaderMismatchError)
+    fill(made, held)
+    return made
 
 
 def _write_HeaderMismatchError(x: HeaderMismatchError) -> Json:
     o: Json = {"error": _write_HeaderMismatchErrorError(x.error), "jsonrpc": "2.0"}
-    if x.id is not UNSET:
-        o["id"] = x.id
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _HeaderMismatchError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "id" in held:
+            o["id"] = held["id"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _HeaderMismatchError_members)
     return o
 
 
 def _read_HeaderMismatchErrorError(o: Json, at: At) -> HeaderMismatchErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32020:
         raise wrong((at, "code"), "-32020", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return build(HeaderMismatchErrorError, {"message": message})
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _HeaderMismatchErrorError_members)
-    return build(
-        HeaderMismatchErrorError, {"message": message, "data": data, "extra_": extra}
-    )
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _HeaderMismatchErrorError_members, at)
+    made = new(HeaderMismatchErrorError)
+    fill(made, held)
+    return made
 
 
 def _write_HeaderMismatchErrorError(x: HeaderMismatchErrorError) -> Json:
     o: Json = {"code": -32020, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _HeaderMismatchErrorError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "data" in held:
+            o["data"] = held["data"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _HeaderMismatchErrorError_members)
     return o
 
 
@@ -3707,24 +3724,21 @@ def _read_UnsupportedProtocolVersionError(
 ) -> UnsupportedProtocolVersionError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_UnsupportedProtocolVersionErrorError(error, (at, "error"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(UnsupportedProtocolVersionError, {"error": error})
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UnsupportedProtocolVersionError_members)
-    return build(
-        UnsupportedProtocolVersionError, {"error": error, "id": id, "extra_": extra}
-    )
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _UnsupportedProtocolVersionError_members, at)
+    made = new(UnsupportedProtocolVersionError)
+    fill(made, held)
+    return made
 
 
 def _write_UnsupportedProtocolVersionError(x: UnsupportedProtocolVersionError) -> Json:
@@ -3732,10 +3746,12 @@ def _write_UnsupportedProtocolVersionError(x: UnsupportedProtocolVersionError) -
         "error": _write_UnsupportedProtocolVersionErrorError(x.error),
         "jsonrpc": "2.0",
     }
-    if x.id is not UNSET:
-        o["id"] = x.id
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UnsupportedProtocolVersionError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "id" in held:
+            o["id"] = held["id"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsupportedProtocolVersionError_members)
     return o
 
 
@@ -3744,22 +3760,20 @@ def _read_UnsupportedProtocolVersionErrorError(
 ) -> UnsupportedProtocolVersionErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32022:
         raise wrong((at, "code"), "-32022", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    data = get("data", UNSET)
+    data = o.get("data", UNSET)
     data = _read_UnsupportedProtocolVersionErrorErrorData(data, (at, "data"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"message": message, "data": data}
     if len(o) != 3:
-        extra = extras(o, _UnsupportedProtocolVersionErrorError_members)
-    return build(
-        UnsupportedProtocolVersionErrorError,
-        {"message": message, "data": data, "extra_": extra},
-    )
+        held["extra_"] = extras(o, _UnsupportedProtocolVersionErrorError_members, at)
+    made = new(UnsupportedProtocolVersionErrorError)
+    fill(made, held)
+    return made
 
 
 def _write_UnsupportedProtocolVersionErrorError(
@@ -3770,8 +3784,10 @@ def _write_UnsupportedProtocolVersionErrorError(
         "message": x.message,
         "data": _write_UnsupportedProtocolVersionErrorErrorData(x.data),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UnsupportedProtocolVersionErrorError_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsupportedProtocolVersionErrorError_members)
     return o
 
 
@@ -3780,27 +3796,29 @@ def _read_UnsupportedProtocolVersionErrorErrorData(
 ) -> UnsupportedProtocolVersionErrorErrorData:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    supported = get("supported", UNSET)
+    supported = o.get("supported", UNSET)
     supported = read_strings(supported, (at, "supported"))
-    requested = get("requested", UNSET)
+    requested = o.get("requested", UNSET)
     if requested.__class__ is not str:
         raise wrong((at, "requested"), "string", requested)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"supported": supported, "requested": requested}
     if len(o) != 2:
-        extra = extras(o, _UnsupportedProtocolVersionErrorErrorData_members)
-    return build(
-        UnsupportedProtocolVersionErrorErrorData,
-        {"supported": supported, "requested": requested, "extra_": extra},
-    )
+        held["extra_"] = extras(
+            o, _UnsupportedProtocolVersionErrorErrorData_members, at
+        )
+    made = new(UnsupportedProtocolVersionErrorErrorData)
+    fill(made, held)
+    return made
 
 
 def _write_UnsupportedProtocolVersionErrorErrorData(
     x: UnsupportedProtocolVersionErrorErrorData,
 ) -> Json:
     o: Json = {"supported": x.supported, "requested": x.requested}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UnsupportedProtocolVersionErrorErrorData_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsupportedProtocolVersionErrorErrorData_members)
     return o
 
 
@@ -3809,25 +3827,23 @@ def _read_MissingRequiredClientCapabilityError(
 ) -> MissingRequiredClientCapabilityError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_MissingRequiredClientCapabilityErrorError(error, (at, "error"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(MissingRequiredClientCapabilityError, {"error": error})
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _MissingRequiredClientCapabilityError_members)
-    return build(
-        MissingRequiredClientCapabilityError,
-        {"error": error, "id": id, "extra_": extra},
-    )
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(
+                o, _MissingRequiredClientCapabilityError_members, at
+            )
+    made = new(MissingRequiredClientCapabilityError)
+    fill(made, held)
+    return made
 
 
 def _write_MissingRequiredClientCapabilityError(
@@ -3837,10 +3853,12 @@ def _write_MissingRequiredClientCapabilityError(
         "error": _write_MissingRequiredClientCapabilityErrorError(x.error),
         "jsonrpc": "2.0",
     }
-    if x.id is not UNSET:
-        o["id"] = x.id
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _MissingRequiredClientCapabilityError_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "id" in held:
+            o["id"] = held["id"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _MissingRequiredClientCapabilityError_members)
     return o
 
 
@@ -3849,22 +3867,22 @@ def _read_MissingRequiredClientCapabilityErrorError(
 ) -> MissingRequiredClientCapabilityErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32021:
         raise wrong((at, "code"), "-32021", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    data = get("data", UNSET)
+    data = o.get("data", UNSET)
     data = _read_MissingRequiredClientCapabilityErrorErrorData(data, (at, "data"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"message": message, "data": data}
     if len(o) != 3:
-        extra = extras(o, _MissingRequiredClientCapabilityErrorError_members)
-    return build(
-        MissingRequiredClientCapabilityErrorError,
-        {"message": message, "data": data, "extra_": extra},
-    )
+        held["extra_"] = extras(
+            o, _MissingRequiredClientCapabilityErrorError_members, at
+        )
+    made = new(MissingRequiredClientCapabilityErrorError)
+    fill(made, held)
+    return made
 
 
 def _write_MissingRequiredClientCapabilityErrorError(
@@ -3875,8 +3893,10 @@ def _write_MissingRequiredClientCapabilityErrorError(
         "message": x.message,
         "data": _write_MissingRequiredClientCapabilityErrorErrorData(x.data),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _MissingRequiredClientCapabilityErrorError_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _MissingRequiredClientCapabilityErrorError_members)
     return o
 
 
@@ -3885,18 +3905,18 @@ def _read_MissingRequiredClientCapabilityErrorErrorData(
 ) -> MissingRequiredClientCapabilityErrorErrorData:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    required_capabilities = get("requiredCapabilities", UNSET)
+    required_capabilities = o.get("requiredCapabilities", UNSET)
     required_capabilities = _read_ClientCapabilities(
         required_capabilities, (at, "requiredCapabilities")
     )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"required_capabilities": required_capabilities}
     if len(o) != 1:
-        extra = extras(o, _MissingRequiredClientCapabilityErrorErrorData_members)
-    return build(
-        MissingRequiredClientCapabilityErrorErrorData,
-        {"required_capabilities": required_capabilities, "extra_": extra},
-    )
+        held["extra_"] = extras(
+            o, _MissingRequiredClientCapabilityErrorErrorData_members, at
+        )
+    made = new(MissingRequiredClientCapabilityErrorErrorData)
+    fill(made, held)
+    return made
 
 
 def _write_MissingRequiredClientCapabilityErrorErrorData(
@@ -3905,47 +3925,44 @@ def _write_MissingRequiredClientCapabilityErrorErrorData(
     o: Json = {
         "requiredCapabilities": _write_ClientCapabilities(x.required_capabilities)
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _MissingRequiredClientCapabilityErrorErrorData_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(
+                o,
+                held["extra_"],
+                _MissingRequiredClientCapabilityErrorErrorData_members,
+            )
     return o
 
 
 def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("resultType") != "input_required":
-        raise wrong((at, "resultType"), '"input_required"', get("resultType", UNSET))
-    if len(o) == 1:
-        return build(InputRequiredResult, {})
-    n = 1
-    input_requests = get("inputRequests", UNSET)
-    if input_requests is not UNSET:
-        input_requests = read_map(
-            _read_InputRequest, input_requests, (at, "inputRequests")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InputRequiredResult_members)
-    return build(
-        InputRequiredResult,
-        {
-            "input_requests": input_requests,
-            "request_state": request_state,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    if o.get("resultType") != "input_required":
+        raise wrong((at, "resultType"), '"input_required"', o.get("resultType", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "inputRequests" in o:
+            input_requests = o["inputRequests"]
+            input_requests = read_map(
+                _read_InputRequest, input_requests, (at, "inputRequests")
+            )
+            held["input_requests"] = input_requests
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InputRequiredResult_members, at)
+    made = new(InputRequiredResult)
+    fill(made, held)
+    return made
 
 
 def _read_InputRequest(x: Json, at: At) -> Json:
@@ -3968,49 +3985,42 @@ def _read_InputRequest(x: Json, at: At) -> Json:
 
 def _write_InputRequiredResult(x: InputRequiredResult) -> Json:
     o: Json = {"resultType": "input_required"}
-    if x.input_requests is not UNSET:
-        o["inputRequests"] = write_map(_write, x.input_requests)
-    if x.request_state is not UNSET:
-        o["requestState"] = x.request_state
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InputRequiredResult_members)
+    held = x.__dict__
+    if held:
+        if "input_requests" in held:
+            o["inputRequests"] = write_map(_write, held["input_requests"])
+        if "request_state" in held:
+            o["requestState"] = held["request_state"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _InputRequiredResult_members)
     return o
 
 
 def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 1:
-        return build(InputResponseRequestParams, {"meta": meta})
-    n = 1
-    input_responses = get("inputResponses", UNSET)
-    if input_responses is not UNSET:
-        input_responses = read_map(
-            _read_InputResponse, input_responses, (at, "inputResponses")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InputResponseRequestParams_members)
-    return build(
-        InputResponseRequestParams,
-        {
-            "input_responses": input_responses,
-            "request_state": request_state,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"meta": meta}
+    if len(o) != 1:
+        if "inputResponses" in o:
+            input_responses = o["inputResponses"]
+            input_responses = read_map(
+                _read_InputResponse, input_responses, (at, "inputResponses")
+            )
+            held["input_responses"] = input_responses
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _InputResponseRequestParams_members, at)
+    made = new(InputResponseRequestParams)
+    fill(made, held)
+    return made
 
 
 def _read_InputResponse(x: Json, at: At) -> Json:
@@ -4039,67 +4049,68 @@ def _read_InputResponse(x: Json, at: At) -> Json:
 
 def _write_InputResponseRequestParams(x: InputResponseRequestParams) -> Json:
     o: Json = {"_meta": _write_RequestMetaObject(x.meta)}
-    if x.input_responses is not UNSET:
-        o["inputResponses"] = write_map(_write, x.input_responses)
-    if x.request_state is not UNSET:
-        o["requestState"] = x.request_state
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InputResponseRequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "input_responses" in held:
+            o["inputResponses"] = write_map(_write, held["input_responses"])
+        if "request_state" in held:
+            o["requestState"] = held["request_state"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _InputResponseRequestParams_members)
     return o
 
 
 def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    request_id = get("requestId", UNSET)
+    request_id = o.get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
-    if len(o) == 1:
-        return build(CancelledNotificationParams, {"request_id": request_id})
-    n = 1
-    reason = get("reason", UNSET)
-    if reason is not UNSET:
-        if reason.__class__ is not str:
-            raise wrong((at, "reason"), "string", reason)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CancelledNotificationParams_members)
-    return build(
-        CancelledNotificationParams,
-        {"request_id": request_id, "reason": reason, "meta": meta, "extra_": extra},
-    )
+    held: dict[str, Json] = {"request_id": request_id}
+    if len(o) != 1:
+        if "reason" in o:
+            reason = o["reason"]
+            if reason.__class__ is not str:
+                raise wrong((at, "reason"), "string", reason)
+            held["reason"] = reason
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
+    made = new(CancelledNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
     o: Json = {"requestId": x.request_id}
-    if x.reason is not UNSET:
-        o["reason"] = x.reason
-    if x.meta is not UNSET:
-        o["_meta"] = _write_NotificationMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelledNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "reason" in held:
+            o["reason"] = held["reason"]
+        if "meta" in held:
+            o["_meta"] = _write_NotificationMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotificationParams_members)
     return o
 
 
 def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/cancelled":
-        raise wrong((at, "method"), '"notifications/cancelled"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/cancelled":
+        raise wrong((at, "method"), '"notifications/cancelled"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CancelledNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _CancelledNotification_members)
-    return build(CancelledNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _CancelledNotification_members, at)
+    made = new(CancelledNotification)
+    fill(made, held)
+    return made
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
@@ -4108,27 +4119,30 @@ def _write_CancelledNotification(x: CancelledNotification) -> Json:
         "params": _write_CancelledNotificationParams(x.params),
         "jsonrpc": "2.0",
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelledNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotification_members)
     return o
 
 
 def _read_DiscoverRequest(o: Json, at: At) -> DiscoverRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "server/discover":
-        raise wrong((at, "method"), '"server/discover"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "server/discover":
+        raise wrong((at, "method"), '"server/discover"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_RequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _DiscoverRequest_members)
-    return build(DiscoverRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _DiscoverRequest_members, at)
+    made = new(DiscoverRequest)
+    fill(made, held)
+    return made
 
 
 def _write_DiscoverRequest(x: DiscoverRequest) -> Json:
@@ -4138,69 +4152,55 @@ def _write_DiscoverRequest(x: DiscoverRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _DiscoverRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _DiscoverRequest_members)
     return o
 
 
 def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    supported_versions = get("supportedVersions", UNSET)
+    supported_versions = o.get("supportedVersions", UNSET)
     supported_versions = read_strings(supported_versions, (at, "supportedVersions"))
-    capabilities = get("capabilities", UNSET)
+    capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 5:
-        return build(
-            DiscoverResult,
-            {
-                "supported_versions": supported_versions,
-                "capabilities": capabilities,
-                "ttl_ms": ttl_ms,
-                "cache_scope": cache_scope,
-                "result_type": result_type,
-            },
-        )
-    n = 5
-    instructions = get("instructions", UNSET)
-    if instructions is not UNSET:
-        if instructions.__class__ is not str:
-            raise wrong((at, "instructions"), "string", instructions)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _DiscoverResult_members)
-    return build(
-        DiscoverResult,
-        {
-            "supported_versions": supported_versions,
-            "capabilities": capabilities,
-            "instructions": instructions,
-            "ttl_ms": ttl_ms,
-            "cache_scope": cache_scope,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "supported_versions": supported_versions,
+        "capabilities": capabilities,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+        "result_type": result_type,
+    }
+    if len(o) != 5:
+        if "instructions" in o:
+            instructions = o["instructions"]
+            if instructions.__class__ is not str:
+                raise wrong((at, "instructions"), "string", instructions)
+            held["instructions"] = instructions
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _DiscoverResult_members, at)
+    made = new(DiscoverResult)
+    fill(made, held)
+    return made
 
 
 def _write_DiscoverResult(x: DiscoverResult) -> Json:
@@ -4211,152 +4211,146 @@ def _write_DiscoverResult(x: DiscoverResult) -> Json:
         "cacheScope": x.cache_scope,
         "resultType": x.result_type,
     }
-    if x.instructions is not UNSET:
-        o["instructions"] = x.instructions
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _DiscoverResult_members)
+    held = x.__dict__
+    if len(held) != 5:
+        if "instructions" in held:
+            o["instructions"] = held["instructions"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _DiscoverResult_members)
     return o
 
 
 def _read_DiscoverResultResponse(o: Json, at: At) -> DiscoverResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_DiscoverResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _DiscoverResultResponse_members)
-    return build(DiscoverResultResponse, {"result": result, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _DiscoverResultResponse_members, at)
+    made = new(DiscoverResultResponse)
+    fill(made, held)
+    return made
 
 
 def _write_DiscoverResultResponse(x: DiscoverResultResponse) -> Json:
     o: Json = {"result": _write_DiscoverResult(x.result), "jsonrpc": "2.0", "id": x.id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _DiscoverResultResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _DiscoverResultResponse_members)
     return o
 
 
 def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ClientCapabilities, {})
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_map(_read_JSONObject, experimental, (at, "experimental"))
-        n += 1
-    roots = get("roots", UNSET)
-    if roots is not UNSET:
-        roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
-        n += 1
-    sampling = get("sampling", UNSET)
-    if sampling is not UNSET:
-        sampling = _read_ClientCapabilitiesSampling(sampling, (at, "sampling"))
-        n += 1
-    elicitation = get("elicitation", UNSET)
-    if elicitation is not UNSET:
-        elicitation = _read_ClientCapabilitiesElicitation(
-            elicitation, (at, "elicitation")
-        )
-        n += 1
-    extensions = get("extensions", UNSET)
-    if extensions is not UNSET:
-        extensions = check_map(_read_JSONObject, extensions, (at, "extensions"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilities_members)
-    return build(
-        ClientCapabilities,
-        {
-            "experimental": experimental,
-            "roots": roots,
-            "sampling": sampling,
-            "elicitation": elicitation,
-            "extensions": extensions,
-            "extra_": extra,
-        },
-    )
-
-
-def _read_JSONObject(x: Json, at: At) -> Json:
-    return check_map(read_any, x, at)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_map(read_object, experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "roots" in o:
+            roots = o["roots"]
+            roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
+            held["roots"] = roots
+        if "sampling" in o:
+            sampling = o["sampling"]
+            sampling = _read_ClientCapabilitiesSampling(sampling, (at, "sampling"))
+            held["sampling"] = sampling
+        if "elicitation" in o:
+            elicitation = o["elicitation"]
+            elicitation = _read_ClientCapabilitiesElicitation(
+                elicitation, (at, "elicitation")
+            )
+            held["elicitation"] = elicitation
+        if "extensions" in o:
+            extensions = o["extensions"]
+            extensions = check_map(read_object, extensions, (at, "extensions"))
+            held["extensions"] = extensions
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilities_members, at)
+    made = new(ClientCapabilities)
+    fill(made, held)
+    return made
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
     o: Json = {}
-    if x.experimental is not UNSET:
-        o["experimental"] = x.experimental
-    if x.roots is not UNSET:
-        o["roots"] = _write_ClientCapabilitiesRoots(x.roots)
-    if x.sampling is not UNSET:
-        o["sampling"] = _write_ClientCapabilitiesSampling(x.sampling)
-    if x.elicitation is not UNSET:
-        o["elicitation"] = _write_ClientCapabilitiesElicitation(x.elicitation)
-    if x.extensions is not UNSET:
-        o["extensions"] = x.extensions
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilities_members)
+    held = x.__dict__
+    if held:
+        if "experimental" in held:
+            o["experimental"] = held["experimental"]
+        if "roots" in held:
+            o["roots"] = _write_ClientCapabilitiesRoots(held["roots"])
+        if "sampling" in held:
+            o["sampling"] = _write_ClientCapabilitiesSampling(held["sampling"])
+        if "elicitation" in held:
+            o["elicitation"] = _write_ClientCapabilitiesElicitation(held["elicitation"])
+        if "extensions" in held:
+            o["extensions"] = held["extensions"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilities_members)
     return o
 
 
 def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {}
     if len(o) != 0:
-        extra = extras(o, _ClientCapabilitiesRoots_members)
-    return build(ClientCapabilitiesRoots, {"extra_": extra})
+        held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
+    made = new(ClientCapabilitiesRoots)
+    fill(made, held)
+    return made
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
     o: Json = {}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesRoots_members)
+    held = x.__dict__
+    if held:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesRoots_members)
     return o
 
 
 def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampling:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ClientCapabilitiesSampling, {})
-    n = 0
-    context = get("context", UNSET)
-    if context is not UNSET:
-        context = check_map(read_any, context, (at, "context"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = check_map(read_any, tools, (at, "tools"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesSampling_members)
-    return build(
-        ClientCapabilitiesSampling,
-        {"context": context, "tools": tools, "extra_": extra},
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "context" in o:
+            context = o["context"]
+            context = read_object(context, (at, "context"))
+            held["context"] = context
+        if "tools" in o:
+            tools = o["tools"]
+            tools = read_object(tools, (at, "tools"))
+            held["tools"] = tools
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesSampling_members, at)
+    made = new(ClientCapabilitiesSampling)
+    fill(made, held)
+    return made
 
 
 def _write_ClientCapabilitiesSampling(x: ClientCapabilitiesSampling) -> Json:
     o: Json = {}
-    if x.context is not UNSET:
-        o["context"] = x.context
-    if x.tools is not UNSET:
-        o["tools"] = x.tools
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesSampling_members)
+    held = x.__dict__
+    if held:
+        if "context" in held:
+            o["context"] = held["context"]
+        if "tools" in held:
+            o["tools"] = held["tools"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesSampling_members)
     return o
 
 
@@ -4365,450 +4359,407 @@ def _read_ClientCapabilitiesElicitation(
 ) -> ClientCapabilitiesElicitation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ClientCapabilitiesElicitation, {})
-    n = 0
-    form = get("form", UNSET)
-    if form is not UNSET:
-        form = check_map(read_any, form, (at, "form"))
-        n += 1
-    url = get("url", UNSET)
-    if url is not UNSET:
-        url = check_map(read_any, url, (at, "url"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesElicitation_members)
-    return build(
-        ClientCapabilitiesElicitation, {"form": form, "url": url, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "form" in o:
+            form = o["form"]
+            form = read_object(form, (at, "form"))
+            held["form"] = form
+        if "url" in o:
+            url = o["url"]
+            url = read_object(url, (at, "url"))
+            held["url"] = url
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesElicitation_members, at)
+    made = new(ClientCapabilitiesElicitation)
+    fill(made, held)
+    return made
 
 
 def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Json:
     o: Json = {}
-    if x.form is not UNSET:
-        o["form"] = x.form
-    if x.url is not UNSET:
-        o["url"] = x.url
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesElicitation_members)
+    held = x.__dict__
+    if held:
+        if "form" in held:
+            o["form"] = held["form"]
+        if "url" in held:
+            o["url"] = held["url"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesElicitation_members)
     return o
 
 
 def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ServerCapabilities, {})
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_map(_read_JSONObject, experimental, (at, "experimental"))
-        n += 1
-    logging = get("logging", UNSET)
-    if logging is not UNSET:
-        logging = check_map(read_any, logging, (at, "logging"))
-        n += 1
-    completions = get("completions", UNSET)
-    if completions is not UNSET:
-        completions = check_map(read_any, completions, (at, "completions"))
-        n += 1
-    prompts = get("prompts", UNSET)
-    if prompts is not UNSET:
-        prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
-        n += 1
-    resources = get("resources", UNSET)
-    if resources is not UNSET:
-        resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
-        n += 1
-    extensions = get("extensions", UNSET)
-    if extensions is not UNSET:
-        extensions = check_map(_read_JSONObject, extensions, (at, "extensions"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilities_members)
-    return build(
-        ServerCapabilities,
-        {
-            "experimental": experimental,
-            "logging": logging,
-            "completions": completions,
-            "prompts": prompts,
-            "resources": resources,
-            "tools": tools,
-            "extensions": extensions,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_map(read_object, experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "logging" in o:
+            logging = o["logging"]
+            logging = read_object(logging, (at, "logging"))
+            held["logging"] = logging
+        if "completions" in o:
+            completions = o["completions"]
+            completions = read_object(completions, (at, "completions"))
+            held["completions"] = completions
+        if "prompts" in o:
+            prompts = o["prompts"]
+            prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
+            held["prompts"] = prompts
+        if "resources" in o:
+            resources = o["resources"]
+            resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
+            held["resources"] = resources
+        if "tools" in o:
+            tools = o["tools"]
+            tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
+            held["tools"] = tools
+        if "extensions" in o:
+            extensions = o["extensions"]
+            extensions = check_map(read_object, extensions, (at, "extensions"))
+            held["extensions"] = extensions
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilities_members, at)
+    made = new(ServerCapabilities)
+    fill(made, held)
+    return made
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
     o: Json = {}
-    if x.experimental is not UNSET:
-        o["experimental"] = x.experimental
-    if x.logging is not UNSET:
-        o["logging"] = x.logging
-    if x.completions is not UNSET:
-        o["completions"] = x.completions
-    if x.prompts is not UNSET:
-        o["prompts"] = _write_ServerCapabilitiesPrompts(x.prompts)
-    if x.resources is not UNSET:
-        o["resources"] = _write_ServerCapabilitiesResources(x.resources)
-    if x.tools is not UNSET:
-        o["tools"] = _write_ServerCapabilitiesTools(x.tools)
-    if x.extensions is not UNSET:
-        o["extensions"] = x.extensions
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilities_members)
+    held = x.__dict__
+    if held:
+        if "experimental" in held:
+            o["experimental"] = held["experimental"]
+        if "logging" in held:
+            o["logging"] = held["logging"]
+        if "completions" in held:
+            o["completions"] = held["completions"]
+        if "prompts" in held:
+            o["prompts"] = _write_ServerCapabilitiesPrompts(held["prompts"])
+        if "resources" in held:
+            o["resources"] = _write_ServerCapabilitiesResources(held["resources"])
+        if "tools" in held:
+            o["tools"] = _write_ServerCapabilitiesTools(held["tools"])
+        if "extensions" in held:
+            o["extensions"] = held["extensions"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilities_members)
     return o
 
 
 def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ServerCapabilitiesPrompts, {})
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesPrompts_members)
-    return build(
-        ServerCapabilitiesPrompts, {"list_changed": list_changed, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
+    made = new(ServerCapabilitiesPrompts)
+    fill(made, held)
+    return made
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
     o: Json = {}
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesPrompts_members)
+    held = x.__dict__
+    if held:
+        if "list_changed" in held:
+            o["listChanged"] = held["list_changed"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesPrompts_members)
     return o
 
 
 def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ServerCapabilitiesResources, {})
-    n = 0
-    subscribe = get("subscribe", UNSET)
-    if subscribe is not UNSET:
-        if subscribe.__class__ is not bool:
-            raise wrong((at, "subscribe"), "boolean", subscribe)
-        n += 1
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesResources_members)
-    return build(
-        ServerCapabilitiesResources,
-        {"subscribe": subscribe, "list_changed": list_changed, "extra_": extra},
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "subscribe" in o:
+            subscribe = o["subscribe"]
+            if subscribe.__class__ is not bool:
+                raise wrong((at, "subscribe"), "boolean", subscribe)
+            held["subscribe"] = subscribe
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
+    made = new(ServerCapabilitiesResources)
+    fill(made, held)
+    return made
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
     o: Json = {}
-    if x.subscribe is not UNSET:
-        o["subscribe"] = x.subscribe
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesResources_members)
+    held = x.__dict__
+    if held:
+        if "subscribe" in held:
+            o["subscribe"] = held["subscribe"]
+        if "list_changed" in held:
+            o["listChanged"] = held["list_changed"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesResources_members)
     return o
 
 
 def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ServerCapabilitiesTools, {})
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesTools_members)
-    return build(
-        ServerCapabilitiesTools, {"list_changed": list_changed, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
+    made = new(ServerCapabilitiesTools)
+    fill(made, held)
+    return made
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
     o: Json = {}
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesTools_members)
+    held = x.__dict__
+    if held:
+        if "list_changed" in held:
+            o["listChanged"] = held["list_changed"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesTools_members)
     return o
 
 
 def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    src = get("src", UNSET)
+    src = o.get("src", UNSET)
     if src.__class__ is not str:
         raise wrong((at, "src"), "string", src)
-    if len(o) == 1:
-        return build(Icon, {"src": src})
-    n = 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    sizes = get("sizes", UNSET)
-    if sizes is not UNSET:
-        sizes = read_strings(sizes, (at, "sizes"))
-        n += 1
-    theme = get("theme", UNSET)
-    if theme is not UNSET:
-        if theme not in ("light", "dark"):
-            raise wrong((at, "theme"), '"light" | "dark"', theme)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Icon_members)
-    return build(
-        Icon,
-        {
-            "src": src,
-            "mime_type": mime_type,
-            "sizes": sizes,
-            "theme": theme,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"src": src}
+    if len(o) != 1:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "sizes" in o:
+            sizes = o["sizes"]
+            sizes = read_strings(sizes, (at, "sizes"))
+            held["sizes"] = sizes
+        if "theme" in o:
+            theme = o["theme"]
+            if theme not in ("light", "dark"):
+                raise wrong((at, "theme"), '"light" | "dark"', theme)
+            held["theme"] = theme
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Icon_members, at)
+    made = new(Icon)
+    fill(made, held)
+    return made
 
 
 def _write_Icon(x: Icon) -> Json:
     o: Json = {"src": x.src}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.sizes is not UNSET:
-        o["sizes"] = x.sizes
-    if x.theme is not UNSET:
-        o["theme"] = x.theme
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Icon_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "sizes" in held:
+            o["sizes"] = held["sizes"]
+        if "theme" in held:
+            o["theme"] = held["theme"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Icon_members)
     return o
 
 
 def _read_Icons(o: Json, at: At) -> Icons:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(Icons, {})
-    n = 0
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Icons_members)
-    return build(Icons, {"icons": icons, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Icons_members, at)
+    made = new(Icons)
+    fill(made, held)
+    return made
 
 
 def _write_Icons(x: Icons) -> Json:
     o: Json = {}
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Icons_members)
+    held = x.__dict__
+    if held:
+        if "icons" in held:
+            o["icons"] = write_array(_write_Icon, held["icons"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Icons_members)
     return o
 
 
 def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return build(BaseMetadata, {"name": name})
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BaseMetadata_members)
-    return build(BaseMetadata, {"name": name, "title": title, "extra_": extra})
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _BaseMetadata_members, at)
+    made = new(BaseMetadata)
+    fill(made, held)
+    return made
 
 
 def _write_BaseMetadata(x: BaseMetadata) -> Json:
     o: Json = {"name": x.name}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _BaseMetadata_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _BaseMetadata_members)
     return o
 
 
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    version = get("version", UNSET)
+    version = o.get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return build(Implementation, {"version": version, "name": name})
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    website_url = get("websiteUrl", UNSET)
-    if website_url is not UNSET:
-        if website_url.__class__ is not str:
-            raise wrong((at, "websiteUrl"), "string", website_url)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Implementation_members)
-    return build(
-        Implementation,
-        {
-            "version": version,
-            "description": description,
-            "website_url": website_url,
-            "name": name,
-            "title": title,
-            "icons": icons,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"version": version, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "websiteUrl" in o:
+            website_url = o["websiteUrl"]
+            if website_url.__class__ is not str:
+                raise wrong((at, "websiteUrl"), "string", website_url)
+            held["website_url"] = website_url
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Implementation_members, at)
+    made = new(Implementation)
+    fill(made, held)
+    return made
 
 
 def _write_Implementation(x: Implementation) -> Json:
     o: Json = {"version": x.version, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.website_url is not UNSET:
-        o["websiteUrl"] = x.website_url
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Implementation_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "website_url" in held:
+            o["websiteUrl"] = held["website_url"]
+        if "title" in held:
+            o["title"] = held["title"]
+        if "icons" in held:
+            o["icons"] = write_array(_write_Icon, held["icons"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Implementation_members)
     return o
 
 
 def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    progress_token = get("progressToken", UNSET)
+    progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = get("progress", UNSET)
+    progress = o.get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
-    if len(o) == 2:
-        return build(
-            ProgressNotificationParams,
-            {"progress_token": progress_token, "progress": progress},
-        )
-    n = 2
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    message = get("message", UNSET)
-    if message is not UNSET:
-        if message.__class__ is not str:
-            raise wrong((at, "message"), "string", message)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ProgressNotificationParams_members)
-    return build(
-        ProgressNotificationParams,
-        {
-            "progress_token": progress_token,
-            "progress": progress,
-            "total": total,
-            "message": message,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
+    if len(o) != 2:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "message" in o:
+            message = o["message"]
+            if message.__class__ is not str:
+                raise wrong((at, "message"), "string", message)
+            held["message"] = message
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
+    made = new(ProgressNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
     o: Json = {"progressToken": x.progress_token, "progress": x.progress}
-    if x.total is not UNSET:
-        o["total"] = x.total
-    if x.message is not UNSET:
-        o["message"] = x.message
-    if x.meta is not UNSET:
-        o["_meta"] = _write_NotificationMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ProgressNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "total" in held:
+            o["total"] = held["total"]
+        if "message" in held:
+            o["message"] = held["message"]
+        if "meta" in held:
+            o["_meta"] = _write_NotificationMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotificationParams_members)
     return o
 
 
 def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/progress":
-        raise wrong((at, "method"), '"notifications/progress"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/progress":
+        raise wrong((at, "method"), '"notifications/progress"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ProgressNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _ProgressNotification_members)
-    return build(ProgressNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ProgressNotification_members, at)
+    made = new(ProgressNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
@@ -4817,62 +4768,61 @@ def _write_ProgressNotification(x: ProgressNotification) -> Json:
         "params": _write_ProgressNotificationParams(x.params),
         "jsonrpc": "2.0",
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ProgressNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotification_members)
     return o
 
 
 def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 1:
-        return build(PaginatedRequestParams, {"meta": meta})
-    n = 1
-    cursor = get("cursor", UNSET)
-    if cursor is not UNSET:
-        if cursor.__class__ is not str:
-            raise wrong((at, "cursor"), "string", cursor)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedRequestParams_members)
-    return build(
-        PaginatedRequestParams, {"cursor": cursor, "meta": meta, "extra_": extra}
-    )
+    held: dict[str, Json] = {"meta": meta}
+    if len(o) != 1:
+        if "cursor" in o:
+            cursor = o["cursor"]
+            if cursor.__class__ is not str:
+                raise wrong((at, "cursor"), "string", cursor)
+            held["cursor"] = cursor
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
+    made = new(PaginatedRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
     o: Json = {"_meta": _write_RequestMetaObject(x.meta)}
-    if x.cursor is not UNSET:
-        o["cursor"] = x.cursor
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedRequestParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "cursor" in held:
+            o["cursor"] = held["cursor"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequestParams_members)
     return o
 
 
 def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id, "method": method}
     if len(o) != 4:
-        extra = extras(o, _PaginatedRequest_members)
-    return build(
-        PaginatedRequest,
-        {"params": params, "id": id, "method": method, "extra_": extra},
-    )
+        held["extra_"] = extras(o, _PaginatedRequest_members, at)
+    made = new(PaginatedRequest)
+    fill(made, held)
+    return made
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
@@ -4882,97 +4832,83 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
         "id": x.id,
         "method": x.method,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedRequest_members)
+    held = x.__dict__
+    if len(held) != 3:
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequest_members)
     return o
 
 
 def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 1:
-        return build(PaginatedResult, {"result_type": result_type})
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedResult_members)
-    return build(
-        PaginatedResult,
-        {
-            "next_cursor": next_cursor,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"result_type": result_type}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedResult_members, at)
+    made = new(PaginatedResult)
+    fill(made, held)
+    return made
 
 
 def _write_PaginatedResult(x: PaginatedResult) -> Json:
     o: Json = {"resultType": x.result_type}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedResult_members)
     return o
 
 
 def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 3:
-        return build(
-            CacheableResult,
-            {"ttl_ms": ttl_ms, "cache_scope": cache_scope, "result_type": result_type},
-        )
-    n = 3
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CacheableResult_members)
-    return build(
-        CacheableResult,
-        {
-            "ttl_ms": ttl_ms,
-            "cache_scope": cache_scope,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+        "result_type": result_type,
+    }
+    if len(o) != 3:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CacheableResult_members, at)
+    made = new(CacheableResult)
+    fill(made, held)
+    return made
 
 
 def _write_CacheableResult(x: CacheableResult) -> Json:
@@ -4981,29 +4917,32 @@ def _write_CacheableResult(x: CacheableResult) -> Json:
         "cacheScope": x.cache_scope,
         "resultType": x.result_type,
     }
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CacheableResult_members)
+    held = x.__dict__
+    if len(held) != 3:
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _CacheableResult_members)
     return o
 
 
 def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/list":
-        raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/list":
+        raise wrong((at, "method"), '"resources/list"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ListResourcesRequest_members)
-    return build(ListResourcesRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ListResourcesRequest_members, at)
+    made = new(ListResourcesRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
@@ -5013,65 +4952,52 @@ def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourcesRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesRequest_members)
     return o
 
 
 def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resources = get("resources", UNSET)
+    resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    if len(o) == 4:
-        return build(
-            ListResourcesResult,
-            {
-                "resources": resources,
-                "result_type": result_type,
-                "ttl_ms": ttl_ms,
-                "cache_scope": cache_scope,
-            },
-        )
-    n = 4
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourcesResult_members)
-    return build(
-        ListResourcesResult,
-        {
-            "resources": resources,
-            "next_cursor": next_cursor,
-            "meta": meta,
-            "result_type": result_type,
-            "ttl_ms": ttl_ms,
-            "cache_scope": cache_scope,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "resources": resources,
+        "result_type": result_type,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+    }
+    if len(o) != 4:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourcesResult_members, at)
+    made = new(ListResourcesResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
@@ -5081,31 +5007,32 @@ def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
         "ttlMs": x.ttl_ms,
         "cacheScope": x.cache_scope,
     }
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourcesResult_members)
+    held = x.__dict__
+    if len(held) != 4:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesResult_members)
     return o
 
 
 def _read_ListResourcesResultResponse(o: Json, at: At) -> ListResourcesResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ListResourcesResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ListResourcesResultResponse_members)
-    return build(
-        ListResourcesResultResponse, {"result": result, "id": id, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _ListResourcesResultResponse_members, at)
+    made = new(ListResourcesResultResponse)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourcesResultResponse(x: ListResourcesResultResponse) -> Json:
@@ -5114,29 +5041,32 @@ def _write_ListResourcesResultResponse(x: ListResourcesResultResponse) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourcesResultResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesResultResponse_members)
     return o
 
 
 def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplatesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/templates/list":
-        raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/templates/list":
+        raise wrong(
+            (at, "method"), '"resources/templates/list"', o.get("method", UNSET)
+        )
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ListResourceTemplatesRequest_members)
-    return build(
-        ListResourceTemplatesRequest, {"params": params, "id": id, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
+    made = new(ListResourceTemplatesRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
@@ -5146,67 +5076,54 @@ def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourceTemplatesRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesRequest_members)
     return o
 
 
 def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resource_templates = get("resourceTemplates", UNSET)
+    resource_templates = o.get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    if len(o) == 4:
-        return build(
-            ListResourceTemplatesResult,
-            {
-                "resource_templates": resource_templates,
-                "result_type": result_type,
-                "ttl_ms": ttl_ms,
-                "cache_scope": cache_scope,
-            },
-        )
-    n = 4
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourceTemplatesResult_members)
-    return build(
-        ListResourceTemplatesResult,
-        {
-            "resource_templates": resource_templates,
-            "next_cursor": next_cursor,
-            "meta": meta,
-            "result_type": result_type,
-            "ttl_ms": ttl_ms,
-            "cache_scope": cache_scope,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "resource_templates": resource_templates,
+        "result_type": result_type,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+    }
+    if len(o) != 4:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
+    made = new(ListResourceTemplatesResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
@@ -5216,12 +5133,14 @@ def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
         "ttlMs": x.ttl_ms,
         "cacheScope": x.cache_scope,
     }
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourceTemplatesResult_members)
+    held = x.__dict__
+    if len(held) != 4:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesResult_members)
     return o
 
 
@@ -5230,20 +5149,18 @@ def _read_ListResourceTemplatesResultResponse(
 ) -> ListResourceTemplatesResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ListResourceTemplatesResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ListResourceTemplatesResultResponse_members)
-    return build(
-        ListResourceTemplatesResultResponse,
-        {"result": result, "id": id, "extra_": extra},
-    )
+        held["extra_"] = extras(o, _ListResourceTemplatesResultResponse_members, at)
+    made = new(ListResourceTemplatesResultResponse)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourceTemplatesResultResponse(
@@ -5254,98 +5171,96 @@ def _write_ListResourceTemplatesResultResponse(
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourceTemplatesResultResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesResultResponse_members)
     return o
 
 
 def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri, "meta": meta}
     if len(o) != 2:
-        extra = extras(o, _ResourceRequestParams_members)
-    return build(ResourceRequestParams, {"uri": uri, "meta": meta, "extra_": extra})
+        held["extra_"] = extras(o, _ResourceRequestParams_members, at)
+    made = new(ResourceRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
     o: Json = {"uri": x.uri, "_meta": _write_RequestMetaObject(x.meta)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceRequestParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceRequestParams_members)
     return o
 
 
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 2:
-        return build(ReadResourceRequestParams, {"uri": uri, "meta": meta})
-    n = 2
-    input_responses = get("inputResponses", UNSET)
-    if input_responses is not UNSET:
-        input_responses = read_map(
-            _read_InputResponse, input_responses, (at, "inputResponses")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ReadResourceRequestParams_members)
-    return build(
-        ReadResourceRequestParams,
-        {
-            "uri": uri,
-            "meta": meta,
-            "input_responses": input_responses,
-            "request_state": request_state,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"uri": uri, "meta": meta}
+    if len(o) != 2:
+        if "inputResponses" in o:
+            input_responses = o["inputResponses"]
+            input_responses = read_map(
+                _read_InputResponse, input_responses, (at, "inputResponses")
+            )
+            held["input_responses"] = input_responses
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
+    made = new(ReadResourceRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
     o: Json = {"uri": x.uri, "_meta": _write_RequestMetaObject(x.meta)}
-    if x.input_responses is not UNSET:
-        o["inputResponses"] = write_map(_write, x.input_responses)
-    if x.request_state is not UNSET:
-        o["requestState"] = x.request_state
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceRequestParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "input_responses" in held:
+            o["inputResponses"] = write_map(_write, held["input_responses"])
+        if "request_state" in held:
+            o["requestState"] = held["request_state"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequestParams_members)
     return o
 
 
 def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/read":
-        raise wrong((at, "method"), '"resources/read"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/read":
+        raise wrong((at, "method"), '"resources/read"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ReadResourceRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ReadResourceRequest_members)
-    return build(ReadResourceRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ReadResourceRequest_members, at)
+    made = new(ReadResourceRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
@@ -5355,61 +5270,49 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequest_members)
     return o
 
 
 def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    contents = get("contents", UNSET)
+    contents = o.get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 4:
-        return build(
-            ReadResourceResult,
-            {
-                "contents": contents,
-                "ttl_ms": ttl_ms,
-                "cache_scope": cache_scope,
-                "result_type": result_type,
-            },
-        )
-    n = 4
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ReadResourceResult_members)
-    return build(
-        ReadResourceResult,
-        {
-            "contents": contents,
-            "ttl_ms": ttl_ms,
-            "cache_scope": cache_scope,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "contents": contents,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+        "result_type": result_type,
+    }
+    if len(o) != 4:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ReadResourceResult_members, at)
+    made = new(ReadResourceResult)
+    fill(made, held)
+    return made
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
@@ -5433,34 +5336,35 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
     o: Json = {
-        "contents": write_array(_write, x.contents),
+        "contents": write_values(_WRITERS, x.contents),
         "ttlMs": x.ttl_ms,
         "cacheScope": x.cache_scope,
         "resultType": x.result_type,
     }
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceResult_members)
+    held = x.__dict__
+    if len(held) != 4:
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceResult_members)
     return o
 
 
 def _read_ReadResourceResultResponse(o: Json, at: At) -> ReadResourceResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ReadResourceResultResponse_result(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ReadResourceResultResponse_members)
-    return build(
-        ReadResourceResultResponse, {"result": result, "id": id, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _ReadResourceResultResponse_members, at)
+    made = new(ReadResourceResultResponse)
+    fill(made, held)
+    return made
 
 
 def _read_ReadResourceResultResponse_result(x: Json, at: At) -> Json:
@@ -5483,9 +5387,15 @@ def _read_ReadResourceResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResultResponse(x: ReadResourceResultResponse) -> Json:
-    o: Json = {"result": _write(x.result), "jsonrpc": "2.0", "id": x.id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceResultResponse_members)
+    o: Json = {
+        "result": _WRITERS[x.result.__class__](x.result),
+        "jsonrpc": "2.0",
+        "id": x.id,
+    }
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceResultResponse_members)
     return o
 
 
@@ -5494,92 +5404,87 @@ def _read_ResourceListChangedNotification(
 ) -> ResourceListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/list_changed":
+    if o.get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
-            get("method", UNSET),
+            o.get("method", UNSET),
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(ResourceListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceListChangedNotification_members)
-    return build(ResourceListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
+    made = new(ResourceListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
     o: Json = {"method": "notifications/resources/list_changed", "jsonrpc": "2.0"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceListChangedNotification_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceListChangedNotification_members)
     return o
 
 
 def _read_SubscriptionFilter(o: Json, at: At) -> SubscriptionFilter:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(SubscriptionFilter, {})
-    n = 0
-    tools_list_changed = get("toolsListChanged", UNSET)
-    if tools_list_changed is not UNSET:
-        if tools_list_changed.__class__ is not bool:
-            raise wrong((at, "toolsListChanged"), "boolean", tools_list_changed)
-        n += 1
-    prompts_list_changed = get("promptsListChanged", UNSET)
-    if prompts_list_changed is not UNSET:
-        if prompts_list_changed.__class__ is not bool:
-            raise wrong((at, "promptsListChanged"), "boolean", prompts_list_changed)
-        n += 1
-    resources_list_changed = get("resourcesListChanged", UNSET)
-    if resources_list_changed is not UNSET:
-        if resources_list_changed.__class__ is not bool:
-            raise wrong((at, "resourcesListChanged"), "boolean", resources_list_changed)
-        n += 1
-    resource_subscriptions = get("resourceSubscriptions", UNSET)
-    if resource_subscriptions is not UNSET:
-        resource_subscriptions = read_strings(
-            resource_subscriptions, (at, "resourceSubscriptions")
-        )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SubscriptionFilter_members)
-    return build(
-        SubscriptionFilter,
-        {
-            "tools_list_changed": tools_list_changed,
-            "prompts_list_changed": prompts_list_changed,
-            "resources_list_changed": resources_list_changed,
-            "resource_subscriptions": resource_subscriptions,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "toolsListChanged" in o:
+            tools_list_changed = o["toolsListChanged"]
+            if tools_list_changed.__class__ is not bool:
+                raise wrong((at, "toolsListChanged"), "boolean", tools_list_changed)
+            held["tools_list_changed"] = tools_list_changed
+        if "promptsListChanged" in o:
+            prompts_list_changed = o["promptsListChanged"]
+            if prompts_list_changed.__class__ is not bool:
+                raise wrong((at, "promptsListChanged"), "boolean", prompts_list_changed)
+            held["prompts_list_changed"] = prompts_list_changed
+        if "resourcesListChanged" in o:
+            resources_list_changed = o["resourcesListChanged"]
+            if resources_list_changed.__class__ is not bool:
+                raise wrong(
+                    (at, "resourcesListChanged"), "boolean", resources_list_changed
+                )
+            held["resources_list_changed"] = resources_list_changed
+        if "resourceSubscriptions" in o:
+            resource_subscriptions = o["resourceSubscriptions"]
+            resource_subscriptions = read_strings(
+                resource_subscriptions, (at, "resourceSubscriptions")
+            )
+            held["resource_subscriptions"] = resource_subscriptions
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SubscriptionFilter_members, at)
+    made = new(SubscriptionFilter)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionFilter(x: SubscriptionFilter) -> Json:
     o: Json = {}
-    if x.tools_list_changed is not UNSET:
-        o["toolsListChanged"] = x.tools_list_changed
-    if x.prompts_list_changed is not UNSET:
-        o["promptsListChanged"] = x.prompts_list_changed
-    if x.resources_list_changed is not UNSET:
-        o["resourcesListChanged"] = x.resources_list_changed
-    if x.resource_subscriptions is not UNSET:
-        o["resourceSubscriptions"] = x.resource_subscriptions
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscriptionFilter_members)
+    held = x.__dict__
+    if held:
+        if "tools_list_changed" in held:
+            o["toolsListChanged"] = held["tools_list_changed"]
+        if "prompts_list_changed" in held:
+            o["promptsListChanged"] = held["prompts_list_changed"]
+        if "resources_list_changed" in held:
+            o["resourcesListChanged"] = held["resources_list_changed"]
+        if "resource_subscriptions" in held:
+            o["resourceSubscriptions"] = held["resource_subscriptions"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionFilter_members)
     return o
 
 
@@ -5588,18 +5493,16 @@ def _read_SubscriptionsListenRequestParams(
 ) -> SubscriptionsListenRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    notifications = get("notifications", UNSET)
+    notifications = o.get("notifications", UNSET)
     notifications = _read_SubscriptionFilter(notifications, (at, "notifications"))
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"notifications": notifications, "meta": meta}
     if len(o) != 2:
-        extra = extras(o, _SubscriptionsListenRequestParams_members)
-    return build(
-        SubscriptionsListenRequestParams,
-        {"notifications": notifications, "meta": meta, "extra_": extra},
-    )
+        held["extra_"] = extras(o, _SubscriptionsListenRequestParams_members, at)
+    made = new(SubscriptionsListenRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsListenRequestParams(
@@ -5609,29 +5512,30 @@ def _write_SubscriptionsListenRequestParams(
         "notifications": _write_SubscriptionFilter(x.notifications),
         "_meta": _write_RequestMetaObject(x.meta),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscriptionsListenRequestParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenRequestParams_members)
     return o
 
 
 def _read_SubscriptionsListenRequest(o: Json, at: At) -> SubscriptionsListenRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "subscriptions/listen":
-        raise wrong((at, "method"), '"subscriptions/listen"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "subscriptions/listen":
+        raise wrong((at, "method"), '"subscriptions/listen"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_SubscriptionsListenRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _SubscriptionsListenRequest_members)
-    return build(
-        SubscriptionsListenRequest, {"params": params, "id": id, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _SubscriptionsListenRequest_members, at)
+    made = new(SubscriptionsListenRequest)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsListenRequest(x: SubscriptionsListenRequest) -> Json:
@@ -5641,8 +5545,10 @@ def _write_SubscriptionsListenRequest(x: SubscriptionsListenRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscriptionsListenRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenRequest_members)
     return o
 
 
@@ -5651,64 +5557,56 @@ def _read_SubscriptionsListenResultMetaObject(
 ) -> SubscriptionsListenResultMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    subscription_id = get("io.modelcontextprotocol/subscriptionId", UNSET)
+    subscription_id = o.get("io.modelcontextprotocol/subscriptionId", UNSET)
     subscription_id = _read_ProgressToken(
         subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
     )
-    if len(o) == 1:
-        return build(
-            SubscriptionsListenResultMetaObject, {"subscription_id": subscription_id}
-        )
-    n = 1
-    server_info = get("io.modelcontextprotocol/serverInfo", UNSET)
-    if server_info is not UNSET:
-        server_info = _read_Implementation(
-            server_info, (at, "io.modelcontextprotocol/serverInfo")
-        )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SubscriptionsListenResultMetaObject_members)
-    return build(
-        SubscriptionsListenResultMetaObject,
-        {
-            "subscription_id": subscription_id,
-            "server_info": server_info,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"subscription_id": subscription_id}
+    if len(o) != 1:
+        if "io.modelcontextprotocol/serverInfo" in o:
+            server_info = o["io.modelcontextprotocol/serverInfo"]
+            server_info = _read_Implementation(
+                server_info, (at, "io.modelcontextprotocol/serverInfo")
+            )
+            held["server_info"] = server_info
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SubscriptionsListenResultMetaObject_members, at)
+    made = new(SubscriptionsListenResultMetaObject)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsListenResultMetaObject(
     x: SubscriptionsListenResultMetaObject,
 ) -> Json:
     o: Json = {"io.modelcontextprotocol/subscriptionId": x.subscription_id}
-    if x.server_info is not UNSET:
-        o["io.modelcontextprotocol/serverInfo"] = _write_Implementation(x.server_info)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscriptionsListenResultMetaObject_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "server_info" in held:
+            o["io.modelcontextprotocol/serverInfo"] = _write_Implementation(
+                held["server_info"]
+            )
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenResultMetaObject_members)
     return o
 
 
 def _read_SubscriptionsListenResult(o: Json, at: At) -> SubscriptionsListenResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_SubscriptionsListenResultMetaObject(meta, (at, "_meta"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"meta": meta, "result_type": result_type}
     if len(o) != 2:
-        extra = extras(o, _SubscriptionsListenResult_members)
-    return build(
-        SubscriptionsListenResult,
-        {"meta": meta, "result_type": result_type, "extra_": extra},
-    )
+        held["extra_"] = extras(o, _SubscriptionsListenResult_members, at)
+    made = new(SubscriptionsListenResult)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsListenResult(x: SubscriptionsListenResult) -> Json:
@@ -5716,8 +5614,10 @@ def _write_SubscriptionsListenResult(x: SubscriptionsListenResult) -> Json:
         "_meta": _write_SubscriptionsListenResultMetaObject(x.meta),
         "resultType": x.result_type,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscriptionsListenResult_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenResult_members)
     return o
 
 
@@ -5726,19 +5626,18 @@ def _read_SubscriptionsListenResultResponse(
 ) -> SubscriptionsListenResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_SubscriptionsListenResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _SubscriptionsListenResultResponse_members)
-    return build(
-        SubscriptionsListenResultResponse, {"result": result, "id": id, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _SubscriptionsListenResultResponse_members, at)
+    made = new(SubscriptionsListenResultResponse)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsListenResultResponse(
@@ -5749,8 +5648,10 @@ def _write_SubscriptionsListenResultResponse(
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscriptionsListenResultResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenResultResponse_members)
     return o
 
 
@@ -5759,36 +5660,35 @@ def _read_SubscriptionsAcknowledgedNotificationParams(
 ) -> SubscriptionsAcknowledgedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    notifications = get("notifications", UNSET)
+    notifications = o.get("notifications", UNSET)
     notifications = _read_SubscriptionFilter(notifications, (at, "notifications"))
-    if len(o) == 1:
-        return build(
-            SubscriptionsAcknowledgedNotificationParams,
-            {"notifications": notifications},
-        )
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SubscriptionsAcknowledgedNotificationParams_members)
-    return build(
-        SubscriptionsAcknowledgedNotificationParams,
-        {"notifications": notifications, "meta": meta, "extra_": extra},
-    )
+    held: dict[str, Json] = {"notifications": notifications}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(
+                o, _SubscriptionsAcknowledgedNotificationParams_members, at
+            )
+    made = new(SubscriptionsAcknowledgedNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsAcknowledgedNotificationParams(
     x: SubscriptionsAcknowledgedNotificationParams,
 ) -> Json:
     o: Json = {"notifications": _write_SubscriptionFilter(x.notifications)}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_NotificationMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscriptionsAcknowledgedNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "meta" in held:
+            o["_meta"] = _write_NotificationMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(
+                o, held["extra_"], _SubscriptionsAcknowledgedNotificationParams_members
+            )
     return o
 
 
@@ -5797,23 +5697,22 @@ def _read_SubscriptionsAcknowledgedNotification(
 ) -> SubscriptionsAcknowledgedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/subscriptions/acknowledged":
+    if o.get("method") != "notifications/subscriptions/acknowledged":
         raise wrong(
             (at, "method"),
             '"notifications/subscriptions/acknowledged"',
-            get("method", UNSET),
+            o.get("method", UNSET),
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_SubscriptionsAcknowledgedNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _SubscriptionsAcknowledgedNotification_members)
-    return build(
-        SubscriptionsAcknowledgedNotification, {"params": params, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _SubscriptionsAcknowledgedNotification_members, at)
+    made = new(SubscriptionsAcknowledgedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsAcknowledgedNotification(
@@ -5824,8 +5723,10 @@ def _write_SubscriptionsAcknowledgedNotification(
         "params": _write_SubscriptionsAcknowledgedNotificationParams(x.params),
         "jsonrpc": "2.0",
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscriptionsAcknowledgedNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsAcknowledgedNotification_members)
     return o
 
 
@@ -5834,52 +5735,52 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return build(ResourceUpdatedNotificationParams, {"uri": uri})
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceUpdatedNotificationParams_members)
-    return build(
-        ResourceUpdatedNotificationParams, {"uri": uri, "meta": meta, "extra_": extra}
-    )
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
+    made = new(ResourceUpdatedNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceUpdatedNotificationParams(
     x: ResourceUpdatedNotificationParams,
 ) -> Json:
     o: Json = {"uri": x.uri}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_NotificationMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceUpdatedNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "meta" in held:
+            o["_meta"] = _write_NotificationMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotificationParams_members)
     return o
 
 
 def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/updated":
+    if o.get("method") != "notifications/resources/updated":
         raise wrong(
-            (at, "method"), '"notifications/resources/updated"', get("method", UNSET)
+            (at, "method"), '"notifications/resources/updated"', o.get("method", UNSET)
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _ResourceUpdatedNotification_members)
-    return build(ResourceUpdatedNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
+    made = new(ResourceUpdatedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
@@ -5888,331 +5789,286 @@ def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
         "params": _write_ResourceUpdatedNotificationParams(x.params),
         "jsonrpc": "2.0",
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceUpdatedNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotification_members)
     return o
 
 
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return build(Resource, {"uri": uri, "name": name})
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    size = get("size", UNSET)
-    if size is not UNSET:
-        if not is_number(size):
-            raise wrong((at, "size"), "number", size)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Resource_members)
-    return build(
-        Resource,
-        {
-            "uri": uri,
-            "description": description,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "size": size,
-            "meta": meta,
-            "name": name,
-            "title": title,
-            "icons": icons,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"uri": uri, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "size" in o:
+            size = o["size"]
+            if not is_number(size):
+                raise wrong((at, "size"), "number", size)
+            held["size"] = size
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Resource_members, at)
+    made = new(Resource)
+    fill(made, held)
+    return made
 
 
 def _write_Resource(x: Resource) -> Json:
     o: Json = {"uri": x.uri, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.size is not UNSET:
-        o["size"] = x.size
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Resource_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "size" in held:
+            o["size"] = held["size"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "title" in held:
+            o["title"] = held["title"]
+        if "icons" in held:
+            o["icons"] = write_array(_write_Icon, held["icons"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Resource_members)
     return o
 
 
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri_template = get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return build(ResourceTemplate, {"uri_template": uri_template, "name": name})
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceTemplate_members)
-    return build(
-        ResourceTemplate,
-        {
-            "uri_template": uri_template,
-            "description": description,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "meta": meta,
-            "name": name,
-            "title": title,
-            "icons": icons,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceTemplate_members, at)
+    made = new(ResourceTemplate)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
     o: Json = {"uriTemplate": x.uri_template, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceTemplate_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "title" in held:
+            o["title"] = held["title"]
+        if "icons" in held:
+            o["icons"] = write_array(_write_Icon, held["icons"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplate_members)
     return o
 
 
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return build(ResourceContents, {"uri": uri})
-    n = 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceContents_members)
-    return build(
-        ResourceContents,
-        {"uri": uri, "mime_type": mime_type, "meta": meta, "extra_": extra},
-    )
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceContents_members, at)
+    made = new(ResourceContents)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
     o: Json = {"uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceContents_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceContents_members)
     return o
 
 
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    text = get("text", UNSET)
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return build(TextResourceContents, {"text": text, "uri": uri})
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextResourceContents_members)
-    return build(
-        TextResourceContents,
-        {
-            "text": text,
-            "uri": uri,
-            "mime_type": mime_type,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"text": text, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _TextResourceContents_members, at)
+    made = new(TextResourceContents)
+    fill(made, held)
+    return made
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
     o: Json = {"text": x.text, "uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TextResourceContents_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextResourceContents_members)
     return o
 
 
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    blob = get("blob", UNSET)
+    blob = o.get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return build(BlobResourceContents, {"blob": blob, "uri": uri})
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BlobResourceContents_members)
-    return build(
-        BlobResourceContents,
-        {
-            "blob": blob,
-            "uri": uri,
-            "mime_type": mime_type,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"blob": blob, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _BlobResourceContents_members, at)
+    made = new(BlobResourceContents)
+    fill(made, held)
+    return made
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
     o: Json = {"blob": x.blob, "uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _BlobResourceContents_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _BlobResourceContents_members)
     return o
 
 
 def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/list":
-        raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "prompts/list":
+        raise wrong((at, "method"), '"prompts/list"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ListPromptsRequest_members)
-    return build(ListPromptsRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ListPromptsRequest_members, at)
+    made = new(ListPromptsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
@@ -6222,65 +6078,52 @@ def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListPromptsRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsRequest_members)
     return o
 
 
 def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    prompts = get("prompts", UNSET)
+    prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    if len(o) == 4:
-        return build(
-            ListPromptsResult,
-            {
-                "prompts": prompts,
-                "result_type": result_type,
-                "ttl_ms": ttl_ms,
-                "cache_scope": cache_scope,
-            },
-        )
-    n = 4
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListPromptsResult_members)
-    return build(
-        ListPromptsResult,
-        {
-            "prompts": prompts,
-            "next_cursor": next_cursor,
-            "meta": meta,
-            "result_type": result_type,
-            "ttl_ms": ttl_ms,
-            "cache_scope": cache_scope,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "prompts": prompts,
+        "result_type": result_type,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+    }
+    if len(o) != 4:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListPromptsResult_members, at)
+    made = new(ListPromptsResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
@@ -6290,31 +6133,32 @@ def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
         "ttlMs": x.ttl_ms,
         "cacheScope": x.cache_scope,
     }
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListPromptsResult_members)
+    held = x.__dict__
+    if len(held) != 4:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsResult_members)
     return o
 
 
 def _read_ListPromptsResultResponse(o: Json, at: At) -> ListPromptsResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ListPromptsResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ListPromptsResultResponse_members)
-    return build(
-        ListPromptsResultResponse, {"result": result, "id": id, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _ListPromptsResultResponse_members, at)
+    made = new(ListPromptsResultResponse)
+    fill(made, held)
+    return made
 
 
 def _write_ListPromptsResultResponse(x: ListPromptsResultResponse) -> Json:
@@ -6323,83 +6167,77 @@ def _write_ListPromptsResultResponse(x: ListPromptsResultResponse) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListPromptsResultResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsResultResponse_members)
     return o
 
 
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 2:
-        return build(GetPromptRequestParams, {"name": name, "meta": meta})
-    n = 2
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = check_map(read_string, arguments, (at, "arguments"))
-        n += 1
-    input_responses = get("inputResponses", UNSET)
-    if input_responses is not UNSET:
-        input_responses = read_map(
-            _read_InputResponse, input_responses, (at, "inputResponses")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptRequestParams_members)
-    return build(
-        GetPromptRequestParams,
-        {
-            "name": name,
-            "arguments": arguments,
-            "input_responses": input_responses,
-            "request_state": request_state,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"name": name, "meta": meta}
+    if len(o) != 2:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = check_map(read_string, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "inputResponses" in o:
+            input_responses = o["inputResponses"]
+            input_responses = read_map(
+                _read_InputResponse, input_responses, (at, "inputResponses")
+            )
+            held["input_responses"] = input_responses
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
+    made = new(GetPromptRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
     o: Json = {"name": x.name, "_meta": _write_RequestMetaObject(x.meta)}
-    if x.arguments is not UNSET:
-        o["arguments"] = x.arguments
-    if x.input_responses is not UNSET:
-        o["inputResponses"] = write_map(_write, x.input_responses)
-    if x.request_state is not UNSET:
-        o["requestState"] = x.request_state
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptRequestParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "arguments" in held:
+            o["arguments"] = held["arguments"]
+        if "input_responses" in held:
+            o["inputResponses"] = write_map(_write, held["input_responses"])
+        if "request_state" in held:
+            o["requestState"] = held["request_state"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequestParams_members)
     return o
 
 
 def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/get":
-        raise wrong((at, "method"), '"prompts/get"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "prompts/get":
+        raise wrong((at, "method"), '"prompts/get"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_GetPromptRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _GetPromptRequest_members)
-    return build(GetPromptRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _GetPromptRequest_members, at)
+    made = new(GetPromptRequest)
+    fill(made, held)
+    return made
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
@@ -6409,49 +6247,39 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequest_members)
     return o
 
 
 def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 2:
-        return build(
-            GetPromptResult, {"messages": messages, "result_type": result_type}
-        )
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptResult_members)
-    return build(
-        GetPromptResult,
-        {
-            "description": description,
-            "messages": messages,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"messages": messages, "result_type": result_type}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptResult_members, at)
+    made = new(GetPromptResult)
+    fill(made, held)
+    return made
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
@@ -6459,29 +6287,32 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
         "messages": write_array(_write_PromptMessage, x.messages),
         "resultType": x.result_type,
     }
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptResult_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptResult_members)
     return o
 
 
 def _read_GetPromptResultResponse(o: Json, at: At) -> GetPromptResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_GetPromptResultResponse_result(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _GetPromptResultResponse_members)
-    return build(GetPromptResultResponse, {"result": result, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _GetPromptResultResponse_members, at)
+    made = new(GetPromptResultResponse)
+    fill(made, held)
+    return made
 
 
 def _read_GetPromptResultResponse_result(x: Json, at: At) -> Json:
@@ -6504,145 +6335,133 @@ def _read_GetPromptResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_GetPromptResultResponse(x: GetPromptResultResponse) -> Json:
-    o: Json = {"result": _write(x.result), "jsonrpc": "2.0", "id": x.id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptResultResponse_members)
+    o: Json = {
+        "result": _WRITERS[x.result.__class__](x.result),
+        "jsonrpc": "2.0",
+        "id": x.id,
+    }
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptResultResponse_members)
     return o
 
 
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return build(Prompt, {"name": name})
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Prompt_members)
-    return build(
-        Prompt,
-        {
-            "description": description,
-            "arguments": arguments,
-            "meta": meta,
-            "name": name,
-            "title": title,
-            "icons": icons,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Prompt_members, at)
+    made = new(Prompt)
+    fill(made, held)
+    return made
 
 
 def _write_Prompt(x: Prompt) -> Json:
     o: Json = {"name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.arguments is not UNSET:
-        o["arguments"] = write_array(_write_PromptArgument, x.arguments)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Prompt_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "arguments" in held:
+            o["arguments"] = write_array(_write_PromptArgument, held["arguments"])
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "title" in held:
+            o["title"] = held["title"]
+        if "icons" in held:
+            o["icons"] = write_array(_write_Icon, held["icons"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Prompt_members)
     return o
 
 
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return build(PromptArgument, {"name": name})
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        if required.__class__ is not bool:
-            raise wrong((at, "required"), "boolean", required)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptArgument_members)
-    return build(
-        PromptArgument,
-        {
-            "description": description,
-            "required": required,
-            "name": name,
-            "title": title,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "required" in o:
+            required = o["required"]
+            if required.__class__ is not bool:
+                raise wrong((at, "required"), "boolean", required)
+            held["required"] = required
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PromptArgument_members, at)
+    made = new(PromptArgument)
+    fill(made, held)
+    return made
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
     o: Json = {"name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.required is not UNSET:
-        o["required"] = x.required
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptArgument_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "required" in held:
+            o["required"] = held["required"]
+        if "title" in held:
+            o["title"] = held["title"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptArgument_members)
     return o
 
 
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_ContentBlock(content, (at, "content"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"role": role, "content": content}
     if len(o) != 2:
-        extra = extras(o, _PromptMessage_members)
-    return build(PromptMessage, {"role": role, "content": content, "extra_": extra})
+        held["extra_"] = extras(o, _PromptMessage_members, at)
+    made = new(PromptMessage)
+    fill(made, held)
+    return made
 
 
 def _read_ContentBlock(x: Json, at: At) -> Json:
@@ -6672,143 +6491,126 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptMessage_members)
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptMessage_members)
     return o
 
 
 def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "resource_link":
-        raise wrong((at, "type"), '"resource_link"', get("type", UNSET))
-    uri = get("uri", UNSET)
+    if o.get("type") != "resource_link":
+        raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 3:
-        return build(ResourceLink, {"uri": uri, "name": name})
-    n = 3
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    size = get("size", UNSET)
-    if size is not UNSET:
-        if not is_number(size):
-            raise wrong((at, "size"), "number", size)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceLink_members)
-    return build(
-        ResourceLink,
-        {
-            "uri": uri,
-            "description": description,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "size": size,
-            "meta": meta,
-            "name": name,
-            "title": title,
-            "icons": icons,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"uri": uri, "name": name}
+    if len(o) != 3:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "size" in o:
+            size = o["size"]
+            if not is_number(size):
+                raise wrong((at, "size"), "number", size)
+            held["size"] = size
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ResourceLink_members, at)
+    made = new(ResourceLink)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceLink(x: ResourceLink) -> Json:
     o: Json = {"type": "resource_link", "uri": x.uri, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.size is not UNSET:
-        o["size"] = x.size
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceLink_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "mime_type" in held:
+            o["mimeType"] = held["mime_type"]
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "size" in held:
+            o["size"] = held["size"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "title" in held:
+            o["title"] = held["title"]
+        if "icons" in held:
+            o["icons"] = write_array(_write_Icon, held["icons"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceLink_members)
     return o
 
 
 def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "resource":
-        raise wrong((at, "type"), '"resource"', get("type", UNSET))
-    resource = get("resource", UNSET)
+    if o.get("type") != "resource":
+        raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
+    resource = o.get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    if len(o) == 2:
-        return build(EmbeddedResource, {"resource": resource})
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _EmbeddedResource_members)
-    return build(
-        EmbeddedResource,
-        {
-            "resource": resource,
-            "annotations": annotations,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"resource": resource}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _EmbeddedResource_members, at)
+    made = new(EmbeddedResource)
+    fill(made, held)
+    return made
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    o: Json = {"type": "resource", "resource": _write(x.resource)}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _EmbeddedResource_members)
+    o: Json = {
+        "type": "resource",
+        "resource": _WRITERS[x.resource.__class__](x.resource),
+    }
+    held = x.__dict__
+    if len(held) != 1:
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _EmbeddedResource_members)
     return o
 
 
@@ -6817,51 +6619,55 @@ def _read_PromptListChangedNotification(
 ) -> PromptListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/prompts/list_changed":
+    if o.get("method") != "notifications/prompts/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
+            (at, "method"),
+            '"notifications/prompts/list_changed"',
+            o.get("method", UNSET),
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(PromptListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptListChangedNotification_members)
-    return build(PromptListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
+    made = new(PromptListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
     o: Json = {"method": "notifications/prompts/list_changed", "jsonrpc": "2.0"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptListChangedNotification_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptListChangedNotification_members)
     return o
 
 
 def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/list":
-        raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tools/list":
+        raise wrong((at, "method"), '"tools/list"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ListToolsRequest_members)
-    return build(ListToolsRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ListToolsRequest_members, at)
+    made = new(ListToolsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
@@ -6871,65 +6677,52 @@ def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListToolsRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsRequest_members)
     return o
 
 
 def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    tools = get("tools", UNSET)
+    tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    if len(o) == 4:
-        return build(
-            ListToolsResult,
-            {
-                "tools": tools,
-                "result_type": result_type,
-                "ttl_ms": ttl_ms,
-                "cache_scope": cache_scope,
-            },
-        )
-    n = 4
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListToolsResult_members)
-    return build(
-        ListToolsResult,
-        {
-            "tools": tools,
-            "next_cursor": next_cursor,
-            "meta": meta,
-            "result_type": result_type,
-            "ttl_ms": ttl_ms,
-            "cache_scope": cache_scope,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "tools": tools,
+        "result_type": result_type,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+    }
+    if len(o) != 4:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListToolsResult_members, at)
+    made = new(ListToolsResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
@@ -6939,107 +6732,110 @@ def _write_ListToolsResult(x: ListToolsResult) -> Json:
         "ttlMs": x.ttl_ms,
         "cacheScope": x.cache_scope,
     }
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListToolsResult_members)
+    held = x.__dict__
+    if len(held) != 4:
+        if "next_cursor" in held:
+            o["nextCursor"] = held["next_cursor"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsResult_members)
     return o
 
 
 def _read_ListToolsResultResponse(o: Json, at: At) -> ListToolsResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ListToolsResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ListToolsResultResponse_members)
-    return build(ListToolsResultResponse, {"result": result, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ListToolsResultResponse_members, at)
+    made = new(ListToolsResultResponse)
+    fill(made, held)
+    return made
 
 
 def _write_ListToolsResultResponse(x: ListToolsResultResponse) -> Json:
     o: Json = {"result": _write_ListToolsResult(x.result), "jsonrpc": "2.0", "id": x.id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListToolsResultResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsResultResponse_members)
     return o
 
 
 def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 2:
-        return build(CallToolResult, {"content": content, "result_type": result_type})
-    n = 2
-    structured_content = get("structuredContent", UNSET)
-    if structured_content is not UNSET:
-        n += 1
-    is_error = get("isError", UNSET)
-    if is_error is not UNSET:
-        if is_error.__class__ is not bool:
-            raise wrong((at, "isError"), "boolean", is_error)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolResult_members)
-    return build(
-        CallToolResult,
-        {
-            "content": content,
-            "structured_content": structured_content,
-            "is_error": is_error,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"content": content, "result_type": result_type}
+    if len(o) != 2:
+        if "structuredContent" in o:
+            structured_content = o["structuredContent"]
+            structured_content = read_json(
+                structured_content, (at, "structuredContent")
+            )
+            held["structured_content"] = structured_content
+        if "isError" in o:
+            is_error = o["isError"]
+            if is_error.__class__ is not bool:
+                raise wrong((at, "isError"), "boolean", is_error)
+            held["is_error"] = is_error
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolResult_members, at)
+    made = new(CallToolResult)
+    fill(made, held)
+    return made
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {"content": write_array(_write, x.content), "resultType": x.result_type}
-    if x.structured_content is not UNSET:
-        o["structuredContent"] = x.structured_content
-    if x.is_error is not UNSET:
-        o["isError"] = x.is_error
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolResult_members)
+    o: Json = {
+        "content": write_values(_WRITERS, x.content),
+        "resultType": x.result_type,
+    }
+    held = x.__dict__
+    if len(held) != 2:
+        if "structured_content" in held:
+            o["structuredContent"] = held["structured_content"]
+        if "is_error" in held:
+            o["isError"] = held["is_error"]
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolResult_members)
     return o
 
 
 def _read_CallToolResultResponse(o: Json, at: At) -> CallToolResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_CallToolResultResponse_result(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _CallToolResultResponse_members)
-    return build(CallToolResultResponse, {"result": result, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CallToolResultResponse_members, at)
+    made = new(CallToolResultResponse)
+    fill(made, held)
+    return made
 
 
 def _read_CallToolResultResponse_result(x: Json, at: At) -> Json:
@@ -7062,85 +6858,82 @@ def _read_CallToolResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_CallToolResultResponse(x: CallToolResultResponse) -> Json:
-    o: Json = {"result": _write(x.result), "jsonrpc": "2.0", "id": x.id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolResultResponse_members)
+    o: Json = {
+        "result": _WRITERS[x.result.__class__](x.result),
+        "jsonrpc": "2.0",
+        "id": x.id,
+    }
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolResultResponse_members)
     return o
 
 
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 2:
-        return build(CallToolRequestParams, {"name": name, "meta": meta})
-    n = 2
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        if arguments.__class__ is not dict:
-            raise wrong((at, "arguments"), "object", arguments)
-        n += 1
-    input_responses = get("inputResponses", UNSET)
-    if input_responses is not UNSET:
-        input_responses = read_map(
-            _read_InputResponse, input_responses, (at, "inputResponses")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolRequestParams_members)
-    return build(
-        CallToolRequestParams,
-        {
-            "name": name,
-            "arguments": arguments,
-            "input_responses": input_responses,
-            "request_state": request_state,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"name": name, "meta": meta}
+    if len(o) != 2:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_object(arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "inputResponses" in o:
+            input_responses = o["inputResponses"]
+            input_responses = read_map(
+                _read_InputResponse, input_responses, (at, "inputResponses")
+            )
+            held["input_responses"] = input_responses
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolRequestParams_members, at)
+    made = new(CallToolRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
     o: Json = {"name": x.name, "_meta": _write_RequestMetaObject(x.meta)}
-    if x.arguments is not UNSET:
-        o["arguments"] = x.arguments
-    if x.input_responses is not UNSET:
-        o["inputResponses"] = write_map(_write, x.input_responses)
-    if x.request_state is not UNSET:
-        o["requestState"] = x.request_state
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolRequestParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "arguments" in held:
+            o["arguments"] = held["arguments"]
+        if "input_responses" in held:
+            o["inputResponses"] = write_map(_write, held["input_responses"])
+        if "request_state" in held:
+            o["requestState"] = held["request_state"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequestParams_members)
     return o
 
 
 def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/call":
-        raise wrong((at, "method"), '"tools/call"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tools/call":
+        raise wrong((at, "method"), '"tools/call"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CallToolRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _CallToolRequest_members)
-    return build(CallToolRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CallToolRequest_members, at)
+    made = new(CallToolRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
@@ -7150,238 +6943,221 @@ def _write_CallToolRequest(x: CallToolRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequest_members)
     return o
 
 
 def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/tools/list_changed":
+    if o.get("method") != "notifications/tools/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
+            (at, "method"), '"notifications/tools/list_changed"', o.get("method", UNSET)
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(ToolListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolListChangedNotification_members)
-    return build(ToolListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
+    made = new(ToolListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
     o: Json = {"method": "notifications/tools/list_changed", "jsonrpc": "2.0"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolListChangedNotification_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_NotificationParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolListChangedNotification_members)
     return o
 
 
 def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ToolAnnotations, {})
-    n = 0
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    read_only_hint = get("readOnlyHint", UNSET)
-    if read_only_hint is not UNSET:
-        if read_only_hint.__class__ is not bool:
-            raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
-        n += 1
-    destructive_hint = get("destructiveHint", UNSET)
-    if destructive_hint is not UNSET:
-        if destructive_hint.__class__ is not bool:
-            raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
-        n += 1
-    idempotent_hint = get("idempotentHint", UNSET)
-    if idempotent_hint is not UNSET:
-        if idempotent_hint.__class__ is not bool:
-            raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
-        n += 1
-    open_world_hint = get("openWorldHint", UNSET)
-    if open_world_hint is not UNSET:
-        if open_world_hint.__class__ is not bool:
-            raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolAnnotations_members)
-    return build(
-        ToolAnnotations,
-        {
-            "title": title,
-            "read_only_hint": read_only_hint,
-            "destructive_hint": destructive_hint,
-            "idempotent_hint": idempotent_hint,
-            "open_world_hint": open_world_hint,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "readOnlyHint" in o:
+            read_only_hint = o["readOnlyHint"]
+            if read_only_hint.__class__ is not bool:
+                raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
+            held["read_only_hint"] = read_only_hint
+        if "destructiveHint" in o:
+            destructive_hint = o["destructiveHint"]
+            if destructive_hint.__class__ is not bool:
+                raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
+            held["destructive_hint"] = destructive_hint
+        if "idempotentHint" in o:
+            idempotent_hint = o["idempotentHint"]
+            if idempotent_hint.__class__ is not bool:
+                raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
+            held["idempotent_hint"] = idempotent_hint
+        if "openWorldHint" in o:
+            open_world_hint = o["openWorldHint"]
+            if open_world_hint.__class__ is not bool:
+                raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
+            held["open_world_hint"] = open_world_hint
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolAnnotations_members, at)
+    made = new(ToolAnnotations)
+    fill(made, held)
+    return made
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
     o: Json = {}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.read_only_hint is not UNSET:
-        o["readOnlyHint"] = x.read_only_hint
-    if x.destructive_hint is not UNSET:
-        o["destructiveHint"] = x.destructive_hint
-    if x.idempotent_hint is not UNSET:
-        o["idempotentHint"] = x.idempotent_hint
-    if x.open_world_hint is not UNSET:
-        o["openWorldHint"] = x.open_world_hint
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolAnnotations_members)
+    held = x.__dict__
+    if held:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "read_only_hint" in held:
+            o["readOnlyHint"] = held["read_only_hint"]
+        if "destructive_hint" in held:
+            o["destructiveHint"] = held["destructive_hint"]
+        if "idempotent_hint" in held:
+            o["idempotentHint"] = held["idempotent_hint"]
+        if "open_world_hint" in held:
+            o["openWorldHint"] = held["open_world_hint"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolAnnotations_members)
     return o
 
 
 def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    input_schema = get("inputSchema", UNSET)
+    input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return build(Tool, {"input_schema": input_schema, "name": name})
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    output_schema = get("outputSchema", UNSET)
-    if output_schema is not UNSET:
-        output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Tool_members)
-    return build(
-        Tool,
-        {
-            "description": description,
-            "input_schema": input_schema,
-            "output_schema": output_schema,
-            "annotations": annotations,
-            "meta": meta,
-            "name": name,
-            "title": title,
-            "icons": icons,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"input_schema": input_schema, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "outputSchema" in o:
+            output_schema = o["outputSchema"]
+            output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
+            held["output_schema"] = output_schema
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Tool_members, at)
+    made = new(Tool)
+    fill(made, held)
+    return made
 
 
 def _write_Tool(x: Tool) -> Json:
     o: Json = {"inputSchema": _write_ToolInputSchema(x.input_schema), "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.output_schema is not UNSET:
-        o["outputSchema"] = _write_ToolOutputSchema(x.output_schema)
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_ToolAnnotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Tool_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "description" in held:
+            o["description"] = held["description"]
+        if "output_schema" in held:
+            o["outputSchema"] = _write_ToolOutputSchema(held["output_schema"])
+        if "annotations" in held:
+            o["annotations"] = _write_ToolAnnotations(held["annotations"])
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "title" in held:
+            o["title"] = held["title"]
+        if "icons" in held:
+            o["icons"] = write_array(_write_Icon, held["icons"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _Tool_members)
     return o
 
 
 def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
-    if len(o) == 1:
-        return build(ToolInputSchema, {})
-    n = 1
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolInputSchema_members)
-    return build(ToolInputSchema, {"schema_": schema_, "extra_": extra})
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "$schema" in o:
+            schema_ = o["$schema"]
+            if schema_.__class__ is not str:
+                raise wrong((at, "$schema"), "string", schema_)
+            held["schema_"] = schema_
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolInputSchema_members, at)
+    made = new(ToolInputSchema)
+    fill(made, held)
+    return made
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
     o: Json = {"type": "object"}
-    if x.schema_ is not UNSET:
-        o["$schema"] = x.schema_
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolInputSchema_members)
+    held = x.__dict__
+    if held:
+        if "schema_" in held:
+            o["$schema"] = held["schema_"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolInputSchema_members)
     return o
 
 
 def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ToolOutputSchema, {})
-    n = 0
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolOutputSchema_members)
-    return build(ToolOutputSchema, {"schema_": schema_, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "$schema" in o:
+            schema_ = o["$schema"]
+            if schema_.__class__ is not str:
+                raise wrong((at, "$schema"), "string", schema_)
+            held["schema_"] = schema_
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolOutputSchema_members, at)
+    made = new(ToolOutputSchema)
+    fill(made, held)
+    return made
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
     o: Json = {}
-    if x.schema_ is not UNSET:
-        o["$schema"] = x.schema_
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolOutputSchema_members)
+    held = x.__dict__
+    if held:
+        if "schema_" in held:
+            o["$schema"] = held["schema_"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolOutputSchema_members)
     return o
 
 
@@ -7390,8 +7166,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    level = get("level", UNSET)
+    level = o.get("level", UNSET)
     if level not in (
         "debug",
         "info",
@@ -7407,57 +7182,56 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
-    if len(o) == 2:
-        return build(LoggingMessageNotificationParams, {"level": level, "data": data})
-    n = 2
-    logger = get("logger", UNSET)
-    if logger is not UNSET:
-        if logger.__class__ is not str:
-            raise wrong((at, "logger"), "string", logger)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _LoggingMessageNotificationParams_members)
-    return build(
-        LoggingMessageNotificationParams,
-        {"level": level, "logger": logger, "data": data, "meta": meta, "extra_": extra},
-    )
+    data = o.get("data", UNSET)
+    data = read_json(data, (at, "data"))
+    held: dict[str, Json] = {"level": level, "data": data}
+    if len(o) != 2:
+        if "logger" in o:
+            logger = o["logger"]
+            if logger.__class__ is not str:
+                raise wrong((at, "logger"), "string", logger)
+            held["logger"] = logger
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
+    made = new(LoggingMessageNotificationParams)
+    fill(made, held)
+    return made
 
 
 def _write_LoggingMessageNotificationParams(
     x: LoggingMessageNotificationParams,
 ) -> Json:
     o: Json = {"level": x.level, "data": x.data}
-    if x.logger is not UNSET:
-        o["logger"] = x.logger
-    if x.meta is not UNSET:
-        o["_meta"] = _write_NotificationMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _LoggingMessageNotificationParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "logger" in held:
+            o["logger"] = held["logger"]
+        if "meta" in held:
+            o["_meta"] = _write_NotificationMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotificationParams_members)
     return o
 
 
 def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/message":
-        raise wrong((at, "method"), '"notifications/message"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/message":
+        raise wrong((at, "method"), '"notifications/message"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _LoggingMessageNotification_members)
-    return build(LoggingMessageNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
+    made = new(LoggingMessageNotification)
+    fill(made, held)
+    return made
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
@@ -7466,85 +7240,69 @@ def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
         "params": _write_LoggingMessageNotificationParams(x.params),
         "jsonrpc": "2.0",
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _LoggingMessageNotification_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotification_members)
     return o
 
 
 def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens", UNSET)
     if not is_number(max_tokens):
         raise wrong((at, "maxTokens"), "number", max_tokens)
-    if len(o) == 2:
-        return build(
-            CreateMessageRequestParams, {"messages": messages, "max_tokens": max_tokens}
-        )
-    n = 2
-    model_preferences = get("modelPreferences", UNSET)
-    if model_preferences is not UNSET:
-        model_preferences = _read_ModelPreferences(
-            model_preferences, (at, "modelPreferences")
-        )
-        n += 1
-    system_prompt = get("systemPrompt", UNSET)
-    if system_prompt is not UNSET:
-        if system_prompt.__class__ is not str:
-            raise wrong((at, "systemPrompt"), "string", system_prompt)
-        n += 1
-    include_context = get("includeContext", UNSET)
-    if include_context is not UNSET:
-        if include_context not in ("none", "thisServer", "allServers"):
-            raise wrong(
-                (at, "includeContext"),
-                '"none" | "thisServer" | "allServers"',
-                include_context,
+    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
+    if len(o) != 2:
+        if "modelPreferences" in o:
+            model_preferences = o["modelPreferences"]
+            model_preferences = _read_ModelPreferences(
+                model_preferences, (at, "modelPreferences")
             )
-        n += 1
-    temperature = get("temperature", UNSET)
-    if temperature is not UNSET:
-        if not is_number(temperature):
-            raise wrong((at, "temperature"), "number", temperature)
-        n += 1
-    stop_sequences = get("stopSequences", UNSET)
-    if stop_sequences is not UNSET:
-        stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
-        n += 1
-    metadata = get("metadata", UNSET)
-    if metadata is not UNSET:
-        metadata = check_map(read_any, metadata, (at, "metadata"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = read_array(_read_Tool, tools, (at, "tools"))
-        n += 1
-    tool_choice = get("toolChoice", UNSET)
-    if tool_choice is not UNSET:
-        tool_choice = _read_ToolChoice(tool_choice, (at, "toolChoice"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageRequestParams_members)
-    return build(
-        CreateMessageRequestParams,
-        {
-            "messages": messages,
-            "model_preferences": model_preferences,
-            "system_prompt": system_prompt,
-            "include_context": include_context,
-            "temperature": temperature,
-            "max_tokens": max_tokens,
-            "stop_sequences": stop_sequences,
-            "metadata": metadata,
-            "tools": tools,
-            "tool_choice": tool_choice,
-            "extra_": extra,
-        },
-    )
+            held["model_preferences"] = model_preferences
+        if "systemPrompt" in o:
+            system_prompt = o["systemPrompt"]
+            if system_prompt.__class__ is not str:
+                raise wrong((at, "systemPrompt"), "string", system_prompt)
+            held["system_prompt"] = system_prompt
+        if "includeContext" in o:
+            include_context = o["includeContext"]
+            if include_context not in ("none", "thisServer", "allServers"):
+                raise wrong(
+                    (at, "includeContext"),
+                    '"none" | "thisServer" | "allServers"',
+                    include_context,
+                )
+            held["include_context"] = include_context
+        if "temperature" in o:
+            temperature = o["temperature"]
+            if not is_number(temperature):
+                raise wrong((at, "temperature"), "number", temperature)
+            held["temperature"] = temperature
+        if "stopSequences" in o:
+            stop_sequences = o["stopSequences"]
+            stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
+            held["stop_sequences"] = stop_sequences
+        if "metadata" in o:
+            metadata = o["metadata"]
+            metadata = read_object(metadata, (at, "metadata"))
+            held["metadata"] = metadata
+        if "tools" in o:
+            tools = o["tools"]
+            tools = read_array(_read_Tool, tools, (at, "tools"))
+            held["tools"] = tools
+        if "toolChoice" in o:
+            tool_choice = o["toolChoice"]
+            tool_choice = _read_ToolChoice(tool_choice, (at, "toolChoice"))
+            held["tool_choice"] = tool_choice
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
+    made = new(CreateMessageRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
@@ -7552,66 +7310,70 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
         "messages": write_array(_write_SamplingMessage, x.messages),
         "maxTokens": x.max_tokens,
     }
-    if x.model_preferences is not UNSET:
-        o["modelPreferences"] = _write_ModelPreferences(x.model_preferences)
-    if x.system_prompt is not UNSET:
-        o["systemPrompt"] = x.system_prompt
-    if x.include_context is not UNSET:
-        o["includeContext"] = x.include_context
-    if x.temperature is not UNSET:
-        o["temperature"] = x.temperature
-    if x.stop_sequences is not UNSET:
-        o["stopSequences"] = x.stop_sequences
-    if x.metadata is not UNSET:
-        o["metadata"] = x.metadata
-    if x.tools is not UNSET:
-        o["tools"] = write_array(_write_Tool, x.tools)
-    if x.tool_choice is not UNSET:
-        o["toolChoice"] = _write_ToolChoice(x.tool_choice)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageRequestParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "model_preferences" in held:
+            o["modelPreferences"] = _write_ModelPreferences(held["model_preferences"])
+        if "system_prompt" in held:
+            o["systemPrompt"] = held["system_prompt"]
+        if "include_context" in held:
+            o["includeContext"] = held["include_context"]
+        if "temperature" in held:
+            o["temperature"] = held["temperature"]
+        if "stop_sequences" in held:
+            o["stopSequences"] = held["stop_sequences"]
+        if "metadata" in held:
+            o["metadata"] = held["metadata"]
+        if "tools" in held:
+            o["tools"] = write_array(_write_Tool, held["tools"])
+        if "tool_choice" in held:
+            o["toolChoice"] = _write_ToolChoice(held["tool_choice"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequestParams_members)
     return o
 
 
 def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ToolChoice, {})
-    n = 0
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode not in ("auto", "required", "none"):
-            raise wrong((at, "mode"), '"auto" | "required" | "none"', mode)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolChoice_members)
-    return build(ToolChoice, {"mode": mode, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "mode" in o:
+            mode = o["mode"]
+            if mode not in ("auto", "required", "none"):
+                raise wrong((at, "mode"), '"auto" | "required" | "none"', mode)
+            held["mode"] = mode
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolChoice_members, at)
+    made = new(ToolChoice)
+    fill(made, held)
+    return made
 
 
 def _write_ToolChoice(x: ToolChoice) -> Json:
     o: Json = {}
-    if x.mode is not UNSET:
-        o["mode"] = x.mode
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolChoice_members)
+    held = x.__dict__
+    if held:
+        if "mode" in held:
+            o["mode"] = held["mode"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolChoice_members)
     return o
 
 
 def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "sampling/createMessage":
-        raise wrong((at, "method"), '"sampling/createMessage"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "sampling/createMessage":
+        raise wrong((at, "method"), '"sampling/createMessage"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CreateMessageRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CreateMessageRequest_members)
-    return build(CreateMessageRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _CreateMessageRequest_members, at)
+    made = new(CreateMessageRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
@@ -7619,56 +7381,44 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
         "method": "sampling/createMessage",
         "params": _write_CreateMessageRequestParams(x.params),
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageRequest_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequest_members)
     return o
 
 
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    model = get("model", UNSET)
+    model = o.get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    if len(o) == 3:
-        return build(
-            CreateMessageResult, {"model": model, "role": role, "content": content}
-        )
-    n = 3
-    stop_reason = get("stopReason", UNSET)
-    if stop_reason is not UNSET:
-        if stop_reason.__class__ is not str:
-            raise wrong(
-                (at, "stopReason"),
-                '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
-                stop_reason,
-            )
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageResult_members)
-    return build(
-        CreateMessageResult,
-        {
-            "model": model,
-            "stop_reason": stop_reason,
-            "role": role,
-            "content": content,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"model": model, "role": role, "content": content}
+    if len(o) != 3:
+        if "stopReason" in o:
+            stop_reason = o["stopReason"]
+            if stop_reason.__class__ is not str:
+                raise wrong(
+                    (at, "stopReason"),
+                    '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
+                    stop_reason,
+                )
+            held["stop_reason"] = stop_reason
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageResult_members, at)
+    made = new(CreateMessageResult)
+    fill(made, held)
+    return made
 
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
@@ -7730,484 +7480,423 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {"model": x.model, "role": x.role, "content": _write(x.content)}
-    if x.stop_reason is not UNSET:
-        o["stopReason"] = x.stop_reason
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageResult_members)
+    o: Json = {
+        "model": x.model,
+        "role": x.role,
+        "content": _WRITERS[x.content.__class__](x.content),
+    }
+    held = x.__dict__
+    if len(held) != 3:
+        if "stop_reason" in held:
+            o["stopReason"] = held["stop_reason"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageResult_members)
     return o
 
 
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    if len(o) == 2:
-        return build(SamplingMessage, {"role": role, "content": content})
-    n = 2
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SamplingMessage_members)
-    return build(
-        SamplingMessage,
-        {"role": role, "content": content, "meta": meta, "extra_": extra},
-    )
+    held: dict[str, Json] = {"role": role, "content": content}
+    if len(o) != 2:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SamplingMessage_members, at)
+    made = new(SamplingMessage)
+    fill(made, held)
+    return made
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SamplingMessage_members)
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
+    held = x.__dict__
+    if len(held) != 2:
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _SamplingMessage_members)
     return o
 
 
 def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(Annotations, {})
-    n = 0
-    audience = get("audience", UNSET)
-    if audience is not UNSET:
-        audience = check_array(_read_Role, audience, (at, "audience"))
-        n += 1
-    priority = get("priority", UNSET)
-    if priority is not UNSET:
-        if not is_number(priority):
-            raise wrong((at, "priority"), "number", priority)
-        if priority < 0:
-            raise wrong((at, "priority"), "at least 0", priority)
-        if priority > 1:
-            raise wrong((at, "priority"), "at most 1", priority)
-        n += 1
-    last_modified = get("lastModified", UNSET)
-    if last_modified is not UNSET:
-        if last_modified.__class__ is not str:
-            raise wrong((at, "lastModified"), "string", last_modified)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Annotations_members)
-    return build(
-        Annotations,
-        {
-            "audience": audience,
-            "priority": priority,
-            "last_modified": last_modified,
-            "extra_": extra,
-        },
-    )
-
-
-def _read_Role(x: Json, at: At) -> Json:
-    if x not in ("user", "assistant"):
-        raise wrong(at, '"user" | "assistant"', x)
-    return x
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "audience" in o:
+            audience = o["audience"]
+            audience = read_literals(("user", "assistant"), audience, (at, "audience"))
+            held["audience"] = audience
+        if "priority" in o:
+            priority = o["priority"]
+            if not is_number(priority):
+                raise wrong((at, "priority"), "number", priority)
+            if priority < 0:
+                raise wrong((at, "priority"), "at least 0", priority)
+            if priority > 1:
+                raise wrong((at, "priority"), "at most 1", priority)
+            held["priority"] = priority
+        if "lastModified" in o:
+            last_modified = o["lastModified"]
+            if last_modified.__class__ is not str:
+                raise wrong((at, "lastModified"), "string", last_modified)
+            held["last_modified"] = last_modified
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Annotations_members, at)
+    made = new(Annotations)
+    fill(made, held)
+    return made
 
 
 def _write_Annotations(x: Annotations) -> Json:
     o: Json = {}
-    if x.audience is not UNSET:
-        o["audience"] = x.audience
-    if x.priority is not UNSET:
-        o["priority"] = x.priority
-    if x.last_modified is not UNSET:
-        o["lastModified"] = x.last_modified
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Annotations_members)
+    held = x.__dict__
+    if held:
+        if "audience" in held:
+            o["audience"] = held["audience"]
+        if "priority" in held:
+            o["priority"] = held["priority"]
+        if "last_modified" in held:
+            o["lastModified"] = held["last_modified"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Annotations_members)
     return o
 
 
 def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "text":
-        raise wrong((at, "type"), '"text"', get("type", UNSET))
-    text = get("text", UNSET)
+    if o.get("type") != "text":
+        raise wrong((at, "type"), '"text"', o.get("type", UNSET))
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    if len(o) == 2:
-        return build(TextContent, {"text": text})
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextContent_members)
-    return build(
-        TextContent,
-        {"text": text, "annotations": annotations, "meta": meta, "extra_": extra},
-    )
+    held: dict[str, Json] = {"text": text}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TextContent_members, at)
+    made = new(TextContent)
+    fill(made, held)
+    return made
 
 
 def _write_TextContent(x: TextContent) -> Json:
     o: Json = {"type": "text", "text": x.text}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TextContent_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextContent_members)
     return o
 
 
 def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "image":
-        raise wrong((at, "type"), '"image"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "image":
+        raise wrong((at, "type"), '"image"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return build(ImageContent, {"data": data, "mime_type": mime_type})
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ImageContent_members)
-    return build(
-        ImageContent,
-        {
-            "data": data,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ImageContent_members, at)
+    made = new(ImageContent)
+    fill(made, held)
+    return made
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
     o: Json = {"type": "image", "data": x.data, "mimeType": x.mime_type}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ImageContent_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ImageContent_members)
     return o
 
 
 def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "audio":
-        raise wrong((at, "type"), '"audio"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "audio":
+        raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return build(AudioContent, {"data": data, "mime_type": mime_type})
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _AudioContent_members)
-    return build(
-        AudioContent,
-        {
-            "data": data,
-            "mime_type": mime_type,
-            "annotations": annotations,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _AudioContent_members, at)
+    made = new(AudioContent)
+    fill(made, held)
+    return made
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
     o: Json = {"type": "audio", "data": x.data, "mimeType": x.mime_type}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _AudioContent_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "annotations" in held:
+            o["annotations"] = _write_Annotations(held["annotations"])
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _AudioContent_members)
     return o
 
 
 def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "tool_use":
-        raise wrong((at, "type"), '"tool_use"', get("type", UNSET))
-    id = get("id", UNSET)
+    if o.get("type") != "tool_use":
+        raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
+    id = o.get("id", UNSET)
     if id.__class__ is not str:
         raise wrong((at, "id"), "string", id)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    input = get("input", UNSET)
-    if input.__class__ is not dict:
-        raise wrong((at, "input"), "object", input)
-    if len(o) == 4:
-        return build(ToolUseContent, {"id": id, "name": name, "input": input})
-    n = 4
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolUseContent_members)
-    return build(
-        ToolUseContent,
-        {"id": id, "name": name, "input": input, "meta": meta, "extra_": extra},
-    )
+    input = o.get("input", UNSET)
+    input = read_object(input, (at, "input"))
+    held: dict[str, Json] = {"id": id, "name": name, "input": input}
+    if len(o) != 4:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolUseContent_members, at)
+    made = new(ToolUseContent)
+    fill(made, held)
+    return made
 
 
 def _write_ToolUseContent(x: ToolUseContent) -> Json:
     o: Json = {"type": "tool_use", "id": x.id, "name": x.name, "input": x.input}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolUseContent_members)
+    held = x.__dict__
+    if len(held) != 3:
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolUseContent_members)
     return o
 
 
 def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "tool_result":
-        raise wrong((at, "type"), '"tool_result"', get("type", UNSET))
-    tool_use_id = get("toolUseId", UNSET)
+    if o.get("type") != "tool_result":
+        raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
+    tool_use_id = o.get("toolUseId", UNSET)
     if tool_use_id.__class__ is not str:
         raise wrong((at, "toolUseId"), "string", tool_use_id)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    if len(o) == 3:
-        return build(
-            ToolResultContent, {"tool_use_id": tool_use_id, "content": content}
-        )
-    n = 3
-    structured_content = get("structuredContent", UNSET)
-    if structured_content is not UNSET:
-        n += 1
-    is_error = get("isError", UNSET)
-    if is_error is not UNSET:
-        if is_error.__class__ is not bool:
-            raise wrong((at, "isError"), "boolean", is_error)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolResultContent_members)
-    return build(
-        ToolResultContent,
-        {
-            "tool_use_id": tool_use_id,
-            "content": content,
-            "structured_content": structured_content,
-            "is_error": is_error,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"tool_use_id": tool_use_id, "content": content}
+    if len(o) != 3:
+        if "structuredContent" in o:
+            structured_content = o["structuredContent"]
+            structured_content = read_json(
+                structured_content, (at, "structuredContent")
+            )
+            held["structured_content"] = structured_content
+        if "isError" in o:
+            is_error = o["isError"]
+            if is_error.__class__ is not bool:
+                raise wrong((at, "isError"), "boolean", is_error)
+            held["is_error"] = is_error
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolResultContent_members, at)
+    made = new(ToolResultContent)
+    fill(made, held)
+    return made
 
 
 def _write_ToolResultContent(x: ToolResultContent) -> Json:
     o: Json = {
         "type": "tool_result",
         "toolUseId": x.tool_use_id,
-        "content": write_array(_write, x.content),
+        "content": write_values(_WRITERS, x.content),
     }
-    if x.structured_content is not UNSET:
-        o["structuredContent"] = x.structured_content
-    if x.is_error is not UNSET:
-        o["isError"] = x.is_error
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolResultContent_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "structured_content" in held:
+            o["structuredContent"] = held["structured_content"]
+        if "is_error" in held:
+            o["isError"] = held["is_error"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolResultContent_members)
     return o
 
 
 def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ModelPreferences, {})
-    n = 0
-    hints = get("hints", UNSET)
-    if hints is not UNSET:
-        hints = read_array(_read_ModelHint, hints, (at, "hints"))
-        n += 1
-    cost_priority = get("costPriority", UNSET)
-    if cost_priority is not UNSET:
-        if not is_number(cost_priority):
-            raise wrong((at, "costPriority"), "number", cost_priority)
-        if cost_priority < 0:
-            raise wrong((at, "costPriority"), "at least 0", cost_priority)
-        if cost_priority > 1:
-            raise wrong((at, "costPriority"), "at most 1", cost_priority)
-        n += 1
-    speed_priority = get("speedPriority", UNSET)
-    if speed_priority is not UNSET:
-        if not is_number(speed_priority):
-            raise wrong((at, "speedPriority"), "number", speed_priority)
-        if speed_priority < 0:
-            raise wrong((at, "speedPriority"), "at least 0", speed_priority)
-        if speed_priority > 1:
-            raise wrong((at, "speedPriority"), "at most 1", speed_priority)
-        n += 1
-    intelligence_priority = get("intelligencePriority", UNSET)
-    if intelligence_priority is not UNSET:
-        if not is_number(intelligence_priority):
-            raise wrong((at, "intelligencePriority"), "number", intelligence_priority)
-        if intelligence_priority < 0:
-            raise wrong(
-                (at, "intelligencePriority"), "at least 0", intelligence_priority
-            )
-        if intelligence_priority > 1:
-            raise wrong(
-                (at, "intelligencePriority"), "at most 1", intelligence_priority
-            )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelPreferences_members)
-    return build(
-        ModelPreferences,
-        {
-            "hints": hints,
-            "cost_priority": cost_priority,
-            "speed_priority": speed_priority,
-            "intelligence_priority": intelligence_priority,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "hints" in o:
+            hints = o["hints"]
+            hints = read_array(_read_ModelHint, hints, (at, "hints"))
+            held["hints"] = hints
+        if "costPriority" in o:
+            cost_priority = o["costPriority"]
+            if not is_number(cost_priority):
+                raise wrong((at, "costPriority"), "number", cost_priority)
+            if cost_priority < 0:
+                raise wrong((at, "costPriority"), "at least 0", cost_priority)
+            if cost_priority > 1:
+                raise wrong((at, "costPriority"), "at most 1", cost_priority)
+            held["cost_priority"] = cost_priority
+        if "speedPriority" in o:
+            speed_priority = o["speedPriority"]
+            if not is_number(speed_priority):
+                raise wrong((at, "speedPriority"), "number", speed_priority)
+            if speed_priority < 0:
+                raise wrong((at, "speedPriority"), "at least 0", speed_priority)
+            if speed_priority > 1:
+                raise wrong((at, "speedPriority"), "at most 1", speed_priority)
+            held["speed_priority"] = speed_priority
+        if "intelligencePriority" in o:
+            intelligence_priority = o["intelligencePriority"]
+            if not is_number(intelligence_priority):
+                raise wrong(
+                    (at, "intelligencePriority"), "number", intelligence_priority
+                )
+            if intelligence_priority < 0:
+                raise wrong(
+                    (at, "intelligencePriority"), "at least 0", intelligence_priority
+                )
+            if intelligence_priority > 1:
+                raise wrong(
+                    (at, "intelligencePriority"), "at most 1", intelligence_priority
+                )
+            held["intelligence_priority"] = intelligence_priority
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelPreferences_members, at)
+    made = new(ModelPreferences)
+    fill(made, held)
+    return made
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
     o: Json = {}
-    if x.hints is not UNSET:
-        o["hints"] = write_array(_write_ModelHint, x.hints)
-    if x.cost_priority is not UNSET:
-        o["costPriority"] = x.cost_priority
-    if x.speed_priority is not UNSET:
-        o["speedPriority"] = x.speed_priority
-    if x.intelligence_priority is not UNSET:
-        o["intelligencePriority"] = x.intelligence_priority
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ModelPreferences_members)
+    held = x.__dict__
+    if held:
+        if "hints" in held:
+            o["hints"] = write_array(_write_ModelHint, held["hints"])
+        if "cost_priority" in held:
+            o["costPriority"] = held["cost_priority"]
+        if "speed_priority" in held:
+            o["speedPriority"] = held["speed_priority"]
+        if "intelligence_priority" in held:
+            o["intelligencePriority"] = held["intelligence_priority"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelPreferences_members)
     return o
 
 
 def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ModelHint, {})
-    n = 0
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelHint_members)
-    return build(ModelHint, {"name": name, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelHint_members, at)
+    made = new(ModelHint)
+    fill(made, held)
+    return made
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
     o: Json = {}
-    if x.name is not UNSET:
-        o["name"] = x.name
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ModelHint_members)
+    held = x.__dict__
+    if held:
+        if "name" in held:
+            o["name"] = held["name"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelHint_members)
     return o
 
 
 def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    ref = get("ref", UNSET)
+    ref = o.get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
-    argument = get("argument", UNSET)
+    argument = o.get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 3:
-        return build(
-            CompleteRequestParams, {"ref": ref, "argument": argument, "meta": meta}
-        )
-    n = 3
-    context = get("context", UNSET)
-    if context is not UNSET:
-        context = _read_CompleteRequestParamsContext(context, (at, "context"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteRequestParams_members)
-    return build(
-        CompleteRequestParams,
-        {
-            "ref": ref,
-            "argument": argument,
-            "context": context,
-            "meta": meta,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"ref": ref, "argument": argument, "meta": meta}
+    if len(o) != 3:
+        if "context" in o:
+            context = o["context"]
+            context = _read_CompleteRequestParamsContext(context, (at, "context"))
+            held["context"] = context
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteRequestParams_members, at)
+    made = new(CompleteRequestParams)
+    fill(made, held)
+    return made
 
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
@@ -8224,14 +7913,16 @@ def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
     o: Json = {
-        "ref": _write(x.ref),
+        "ref": _WRITERS[x.ref.__class__](x.ref),
         "argument": _write_CompleteRequestParamsArgument(x.argument),
         "_meta": _write_RequestMetaObject(x.meta),
     }
-    if x.context is not UNSET:
-        o["context"] = _write_CompleteRequestParamsContext(x.context)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequestParams_members)
+    held = x.__dict__
+    if len(held) != 3:
+        if "context" in held:
+            o["context"] = _write_CompleteRequestParamsContext(held["context"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParams_members)
     return o
 
 
@@ -8240,72 +7931,73 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    value = get("value", UNSET)
+    value = o.get("value", UNSET)
     if value.__class__ is not str:
         raise wrong((at, "value"), "string", value)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequestParamsArgument_members)
-    return build(
-        CompleteRequestParamsArgument, {"name": name, "value": value, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
+    made = new(CompleteRequestParamsArgument)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
     o: Json = {"name": x.name, "value": x.value}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequestParamsArgument_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsArgument_members)
     return o
 
 
 def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParamsContext:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(CompleteRequestParamsContext, {})
-    n = 0
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = check_map(read_string, arguments, (at, "arguments"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteRequestParamsContext_members)
-    return build(
-        CompleteRequestParamsContext, {"arguments": arguments, "extra_": extra}
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = check_map(read_string, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteRequestParamsContext_members, at)
+    made = new(CompleteRequestParamsContext)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
     o: Json = {}
-    if x.arguments is not UNSET:
-        o["arguments"] = x.arguments
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequestParamsContext_members)
+    held = x.__dict__
+    if held:
+        if "arguments" in held:
+            o["arguments"] = held["arguments"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsContext_members)
     return o
 
 
 def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "completion/complete":
-        raise wrong((at, "method"), '"completion/complete"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "completion/complete":
+        raise wrong((at, "method"), '"completion/complete"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CompleteRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _CompleteRequest_members)
-    return build(CompleteRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CompleteRequest_members, at)
+    made = new(CompleteRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
@@ -8315,43 +8007,34 @@ def _write_CompleteRequest(x: CompleteRequest) -> Json:
         "jsonrpc": "2.0",
         "id": x.id,
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequest_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequest_members)
     return o
 
 
 def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    completion = get("completion", UNSET)
+    completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 2:
-        return build(
-            CompleteResult, {"completion": completion, "result_type": result_type}
-        )
-    n = 2
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResult_members)
-    return build(
-        CompleteResult,
-        {
-            "completion": completion,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"completion": completion, "result_type": result_type}
+    if len(o) != 2:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResult_members, at)
+    made = new(CompleteResult)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
@@ -8359,276 +8042,275 @@ def _write_CompleteResult(x: CompleteResult) -> Json:
         "completion": _write_CompleteResultCompletion(x.completion),
         "resultType": x.result_type,
     }
-    if x.meta is not UNSET:
-        o["_meta"] = _write_ResultMetaObject(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteResult_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "meta" in held:
+            o["_meta"] = _write_ResultMetaObject(held["meta"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResult_members)
     return o
 
 
 def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    values = get("values", UNSET)
+    values = o.get("values", UNSET)
     values = read_strings(values, (at, "values"))
     if len(values) > 100:
         raise wrong((at, "values"), "at most 100 items", values)
-    if len(o) == 1:
-        return build(CompleteResultCompletion, {"values": values})
-    n = 1
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    has_more = get("hasMore", UNSET)
-    if has_more is not UNSET:
-        if has_more.__class__ is not bool:
-            raise wrong((at, "hasMore"), "boolean", has_more)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResultCompletion_members)
-    return build(
-        CompleteResultCompletion,
-        {"values": values, "total": total, "has_more": has_more, "extra_": extra},
-    )
+    held: dict[str, Json] = {"values": values}
+    if len(o) != 1:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "hasMore" in o:
+            has_more = o["hasMore"]
+            if has_more.__class__ is not bool:
+                raise wrong((at, "hasMore"), "boolean", has_more)
+            held["has_more"] = has_more
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
+    made = new(CompleteResultCompletion)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
     o: Json = {"values": x.values}
-    if x.total is not UNSET:
-        o["total"] = x.total
-    if x.has_more is not UNSET:
-        o["hasMore"] = x.has_more
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteResultCompletion_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "total" in held:
+            o["total"] = held["total"]
+        if "has_more" in held:
+            o["hasMore"] = held["has_more"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResultCompletion_members)
     return o
 
 
 def _read_CompleteResultResponse(o: Json, at: At) -> CompleteResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_CompleteResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _CompleteResultResponse_members)
-    return build(CompleteResultResponse, {"result": result, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CompleteResultResponse_members, at)
+    made = new(CompleteResultResponse)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteResultResponse(x: CompleteResultResponse) -> Json:
     o: Json = {"result": _write_CompleteResult(x.result), "jsonrpc": "2.0", "id": x.id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteResultResponse_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResultResponse_members)
     return o
 
 
 def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/resource":
-        raise wrong((at, "type"), '"ref/resource"', get("type", UNSET))
-    uri = get("uri", UNSET)
+    if o.get("type") != "ref/resource":
+        raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
-        extra = extras(o, _ResourceTemplateReference_members)
-    return build(ResourceTemplateReference, {"uri": uri, "extra_": extra})
+        held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
+    made = new(ResourceTemplateReference)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
     o: Json = {"type": "ref/resource", "uri": x.uri}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceTemplateReference_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplateReference_members)
     return o
 
 
 def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/prompt":
-        raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
-    name = get("name", UNSET)
+    if o.get("type") != "ref/prompt":
+        raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return build(PromptReference, {"name": name})
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptReference_members)
-    return build(PromptReference, {"name": name, "title": title, "extra_": extra})
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _PromptReference_members, at)
+    made = new(PromptReference)
+    fill(made, held)
+    return made
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
     o: Json = {"type": "ref/prompt", "name": x.name}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptReference_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptReference_members)
     return o
 
 
 def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "roots/list":
-        raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
-    if len(o) == 1:
-        return build(ListRootsRequest, {})
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_ListRootsRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsRequest_members)
-    return build(ListRootsRequest, {"params": params, "extra_": extra})
+    if o.get("method") != "roots/list":
+        raise wrong((at, "method"), '"roots/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_ListRootsRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListRootsRequest_members, at)
+    made = new(ListRootsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
     o: Json = {"method": "roots/list"}
-    if x.params is not UNSET:
-        o["params"] = _write_ListRootsRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListRootsRequest_members)
+    held = x.__dict__
+    if held:
+        if "params" in held:
+            o["params"] = _write_ListRootsRequestParams(held["params"])
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsRequest_members)
     return o
 
 
 def _read_ListRootsRequestParams(o: Json, at: At) -> ListRootsRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ListRootsRequestParams, {})
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsRequestParams_members)
-    return build(ListRootsRequestParams, {"meta": meta, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListRootsRequestParams_members, at)
+    made = new(ListRootsRequestParams)
+    fill(made, held)
+    return made
 
 
 def _write_ListRootsRequestParams(x: ListRootsRequestParams) -> Json:
     o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListRootsRequestParams_members)
+    held = x.__dict__
+    if held:
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsRequestParams_members)
     return o
 
 
 def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    roots = get("roots", UNSET)
+    roots = o.get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"roots": roots}
     if len(o) != 1:
-        extra = extras(o, _ListRootsResult_members)
-    return build(ListRootsResult, {"roots": roots, "extra_": extra})
+        held["extra_"] = extras(o, _ListRootsResult_members, at)
+    made = new(ListRootsResult)
+    fill(made, held)
+    return made
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
     o: Json = {"roots": write_array(_write_Root, x.roots)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListRootsResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsResult_members)
     return o
 
 
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return build(Root, {"uri": uri})
-    n = 1
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Root_members)
-    return build(Root, {"uri": uri, "name": name, "meta": meta, "extra_": extra})
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Root_members, at)
+    made = new(Root)
+    fill(made, held)
+    return made
 
 
 def _write_Root(x: Root) -> Json:
     o: Json = {"uri": x.uri}
-    if x.name is not UNSET:
-        o["name"] = x.name
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Root_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "name" in held:
+            o["name"] = held["name"]
+        if "meta" in held:
+            o["_meta"] = held["meta"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _Root_members)
     return o
 
 
 def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    requested_schema = get("requestedSchema", UNSET)
+    requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
     )
-    if len(o) == 2:
-        return build(
-            ElicitRequestFormParams,
-            {"message": message, "requested_schema": requested_schema},
-        )
-    n = 2
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode != "form":
-            raise wrong((at, "mode"), '"form"', mode)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitRequestFormParams_members)
-    return build(
-        ElicitRequestFormParams,
-        {
-            "mode": mode,
-            "message": message,
-            "requested_schema": requested_schema,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"message": message, "requested_schema": requested_schema}
+    if len(o) != 2:
+        if "mode" in o:
+            mode = o["mode"]
+            if mode != "form":
+                raise wrong((at, "mode"), '"form"', mode)
+            held["mode"] = mode
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ElicitRequestFormParams_members, at)
+    made = new(ElicitRequestFormParams)
+    fill(made, held)
+    return made
 
 
 def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
@@ -8638,10 +8320,12 @@ def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
             x.requested_schema
         ),
     }
-    if x.mode is not UNSET:
-        o["mode"] = x.mode
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitRequestFormParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "mode" in held:
+            o["mode"] = held["mode"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestFormParams_members)
     return o
 
 
@@ -8650,37 +8334,30 @@ def _read_ElicitRequestFormParamsRequestedSchema(
 ) -> ElicitRequestFormParamsRequestedSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
-    properties = get("properties", UNSET)
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
+    properties = o.get("properties", UNSET)
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
-    if len(o) == 2:
-        return build(ElicitRequestFormParamsRequestedSchema, {"properties": properties})
-    n = 2
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        required = read_strings(required, (at, "required"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitRequestFormParamsRequestedSchema_members)
-    return build(
-        ElicitRequestFormParamsRequestedSchema,
-        {
-            "schema_": schema_,
-            "properties": properties,
-            "required": required,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"properties": properties}
+    if len(o) != 2:
+        if "$schema" in o:
+            schema_ = o["$schema"]
+            if schema_.__class__ is not str:
+                raise wrong((at, "$schema"), "string", schema_)
+            held["schema_"] = schema_
+        if "required" in o:
+            required = o["required"]
+            required = read_strings(required, (at, "required"))
+            held["required"] = required
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(
+                o, _ElicitRequestFormParamsRequestedSchema_members, at
+            )
+    made = new(ElicitRequestFormParamsRequestedSchema)
+    fill(made, held)
+    return made
 
 
 def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
@@ -8744,54 +8421,58 @@ def _write_ElicitRequestFormParamsRequestedSchema(
     x: ElicitRequestFormParamsRequestedSchema,
 ) -> Json:
     o: Json = {"type": "object", "properties": write_map(_write, x.properties)}
-    if x.schema_ is not UNSET:
-        o["$schema"] = x.schema_
-    if x.required is not UNSET:
-        o["required"] = x.required
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitRequestFormParamsRequestedSchema_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "schema_" in held:
+            o["$schema"] = held["schema_"]
+        if "required" in held:
+            o["required"] = held["required"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestFormParamsRequestedSchema_members)
     return o
 
 
 def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("mode") != "url":
-        raise wrong((at, "mode"), '"url"', get("mode", UNSET))
-    message = get("message", UNSET)
+    if o.get("mode") != "url":
+        raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    url = get("url", UNSET)
+    url = o.get("url", UNSET)
     if url.__class__ is not str:
         raise wrong((at, "url"), "string", url)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"message": message, "url": url}
     if len(o) != 3:
-        extra = extras(o, _ElicitRequestURLParams_members)
-    return build(
-        ElicitRequestURLParams, {"message": message, "url": url, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _ElicitRequestURLParams_members, at)
+    made = new(ElicitRequestURLParams)
+    fill(made, held)
+    return made
 
 
 def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
     o: Json = {"mode": "url", "message": x.message, "url": x.url}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitRequestURLParams_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestURLParams_members)
     return o
 
 
 def _read_ElicitRequest(o: Json, at: At) -> ElicitRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "elicitation/create":
-        raise wrong((at, "method"), '"elicitation/create"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "elicitation/create":
+        raise wrong((at, "method"), '"elicitation/create"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ElicitRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _ElicitRequest_members)
-    return build(ElicitRequest, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ElicitRequest_members, at)
+    made = new(ElicitRequest)
+    fill(made, held)
+    return made
 
 
 def _read_ElicitRequestParams(x: Json, at: At) -> Json:
@@ -8814,206 +8495,184 @@ def _read_ElicitRequestParams(x: Json, at: At) -> Json:
 
 
 def _write_ElicitRequest(x: ElicitRequest) -> Json:
-    o: Json = {"method": "elicitation/create", "params": _write(x.params)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitRequest_members)
+    o: Json = {
+        "method": "elicitation/create",
+        "params": _WRITERS[x.params.__class__](x.params),
+    }
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequest_members)
     return o
 
 
 def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    if len(o) == 1:
-        return build(StringSchema, {})
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_length = get("minLength", UNSET)
-    if min_length is not UNSET:
-        if not is_number(min_length):
-            raise wrong((at, "minLength"), "number", min_length)
-        n += 1
-    max_length = get("maxLength", UNSET)
-    if max_length is not UNSET:
-        if not is_number(max_length):
-            raise wrong((at, "maxLength"), "number", max_length)
-        n += 1
-    format = get("format", UNSET)
-    if format is not UNSET:
-        if format not in ("email", "uri", "date", "date-time"):
-            raise wrong(
-                (at, "format"), '"email" | "uri" | "date" | "date-time"', format
-            )
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _StringSchema_members)
-    return build(
-        StringSchema,
-        {
-            "title": title,
-            "description": description,
-            "min_length": min_length,
-            "max_length": max_length,
-            "format": format,
-            "default": default,
-            "extra_": extra,
-        },
-    )
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minLength" in o:
+            min_length = o["minLength"]
+            if not is_number(min_length):
+                raise wrong((at, "minLength"), "number", min_length)
+            held["min_length"] = min_length
+        if "maxLength" in o:
+            max_length = o["maxLength"]
+            if not is_number(max_length):
+                raise wrong((at, "maxLength"), "number", max_length)
+            held["max_length"] = max_length
+        if "format" in o:
+            format = o["format"]
+            if format not in ("email", "uri", "date", "date-time"):
+                raise wrong(
+                    (at, "format"), '"email" | "uri" | "date" | "date-time"', format
+                )
+            held["format"] = format
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _StringSchema_members, at)
+    made = new(StringSchema)
+    fill(made, held)
+    return made
 
 
 def _write_StringSchema(x: StringSchema) -> Json:
     o: Json = {"type": "string"}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.min_length is not UNSET:
-        o["minLength"] = x.min_length
-    if x.max_length is not UNSET:
-        o["maxLength"] = x.max_length
-    if x.format is not UNSET:
-        o["format"] = x.format
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _StringSchema_members)
+    held = x.__dict__
+    if held:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "description" in held:
+            o["description"] = held["description"]
+        if "min_length" in held:
+            o["minLength"] = held["min_length"]
+        if "max_length" in held:
+            o["maxLength"] = held["max_length"]
+        if "format" in held:
+            o["format"] = held["format"]
+        if "default" in held:
+            o["default"] = held["default"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _StringSchema_members)
     return o
 
 
 def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    type = get("type", UNSET)
+    type = o.get("type", UNSET)
     if type not in ("number", "integer"):
         raise wrong((at, "type"), '"number" | "integer"', type)
-    if len(o) == 1:
-        return build(NumberSchema, {"type": type})
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    minimum = get("minimum", UNSET)
-    if minimum is not UNSET:
-        if not is_number(minimum):
-            raise wrong((at, "minimum"), "number", minimum)
-        n += 1
-    maximum = get("maximum", UNSET)
-    if maximum is not UNSET:
-        if not is_number(maximum):
-            raise wrong((at, "maximum"), "number", maximum)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if not is_number(default):
-            raise wrong((at, "default"), "number", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NumberSchema_members)
-    return build(
-        NumberSchema,
-        {
-            "type": type,
-            "title": title,
-            "description": description,
-            "minimum": minimum,
-            "maximum": maximum,
-            "default": default,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"type": type}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minimum" in o:
+            minimum = o["minimum"]
+            if not is_number(minimum):
+                raise wrong((at, "minimum"), "number", minimum)
+            held["minimum"] = minimum
+        if "maximum" in o:
+            maximum = o["maximum"]
+            if not is_number(maximum):
+                raise wrong((at, "maximum"), "number", maximum)
+            held["maximum"] = maximum
+        if "default" in o:
+            default = o["default"]
+            if not is_number(default):
+                raise wrong((at, "default"), "number", default)
+            held["default"] = default
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NumberSchema_members, at)
+    made = new(NumberSchema)
+    fill(made, held)
+    return made
 
 
 def _write_NumberSchema(x: NumberSchema) -> Json:
     o: Json = {"type": x.type}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.minimum is not UNSET:
-        o["minimum"] = x.minimum
-    if x.maximum is not UNSET:
-        o["maximum"] = x.maximum
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _NumberSchema_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "description" in held:
+            o["description"] = held["description"]
+        if "minimum" in held:
+            o["minimum"] = held["minimum"]
+        if "maximum" in held:
+            o["maximum"] = held["maximum"]
+        if "default" in held:
+            o["default"] = held["default"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _NumberSchema_members)
     return o
 
 
 def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "boolean":
-        raise wrong((at, "type"), '"boolean"', get("type", UNSET))
-    if len(o) == 1:
-        return build(BooleanSchema, {})
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not bool:
-            raise wrong((at, "default"), "boolean", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BooleanSchema_members)
-    return build(
-        BooleanSchema,
-        {
-            "title": title,
-            "description": description,
-            "default": default,
-            "extra_": extra,
-        },
-    )
+    if o.get("type") != "boolean":
+        raise wrong((at, "type"), '"boolean"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not bool:
+                raise wrong((at, "default"), "boolean", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _BooleanSchema_members, at)
+    made = new(BooleanSchema)
+    fill(made, held)
+    return made
 
 
 def _write_BooleanSchema(x: BooleanSchema) -> Json:
     o: Json = {"type": "boolean"}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _BooleanSchema_members)
+    held = x.__dict__
+    if held:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "description" in held:
+            o["description"] = held["description"]
+        if "default" in held:
+            o["default"] = held["default"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _BooleanSchema_members)
     return o
 
 
@@ -9022,98 +8681,80 @@ def _read_UntitledSingleSelectEnumSchema(
 ) -> UntitledSingleSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    if len(o) == 2:
-        return build(UntitledSingleSelectEnumSchema, {"enum": enum})
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UntitledSingleSelectEnumSchema_members)
-    return build(
-        UntitledSingleSelectEnumSchema,
-        {
-            "title": title,
-            "description": description,
-            "enum": enum,
-            "default": default,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"enum": enum}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _UntitledSingleSelectEnumSchema_members, at)
+    made = new(UntitledSingleSelectEnumSchema)
+    fill(made, held)
+    return made
 
 
 def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> Json:
     o: Json = {"type": "string", "enum": x.enum}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UntitledSingleSelectEnumSchema_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "description" in held:
+            o["description"] = held["description"]
+        if "default" in held:
+            o["default"] = held["default"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledSingleSelectEnumSchema_members)
     return o
 
 
 def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    one_of = get("oneOf", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    one_of = o.get("oneOf", UNSET)
     one_of = read_array(
         _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
     )
-    if len(o) == 2:
-        return build(TitledSingleSelectEnumSchema, {"one_of": one_of})
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TitledSingleSelectEnumSchema_members)
-    return build(
-        TitledSingleSelectEnumSchema,
-        {
-            "title": title,
-            "description": description,
-            "one_of": one_of,
-            "default": default,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"one_of": one_of}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TitledSingleSelectEnumSchema_members, at)
+    made = new(TitledSingleSelectEnumSchema)
+    fill(made, held)
+    return made
 
 
 def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json:
@@ -9121,14 +8762,16 @@ def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json
         "type": "string",
         "oneOf": write_array(_write_TitledSingleSelectEnumSchemaOneOfItem, x.one_of),
     }
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledSingleSelectEnumSchema_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "description" in held:
+            o["description"] = held["description"]
+        if "default" in held:
+            o["default"] = held["default"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledSingleSelectEnumSchema_members)
     return o
 
 
@@ -9137,28 +8780,28 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
 ) -> TitledSingleSelectEnumSchemaOneOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    const = get("const", UNSET)
+    const = o.get("const", UNSET)
     if const.__class__ is not str:
         raise wrong((at, "const"), "string", const)
-    title = get("title", UNSET)
+    title = o.get("title", UNSET)
     if title.__class__ is not str:
         raise wrong((at, "title"), "string", title)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
-        extra = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members)
-    return build(
-        TitledSingleSelectEnumSchemaOneOfItem,
-        {"const": const, "title": title, "extra_": extra},
-    )
+        held["extra_"] = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members, at)
+    made = new(TitledSingleSelectEnumSchemaOneOfItem)
+    fill(made, held)
+    return made
 
 
 def _write_TitledSingleSelectEnumSchemaOneOfItem(
     x: TitledSingleSelectEnumSchemaOneOfItem,
 ) -> Json:
     o: Json = {"const": x.const, "title": x.title}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledSingleSelectEnumSchemaOneOfItem_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledSingleSelectEnumSchemaOneOfItem_members)
     return o
 
 
@@ -9167,53 +8810,41 @@ def _read_UntitledMultiSelectEnumSchema(
 ) -> UntitledMultiSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "array":
-        raise wrong((at, "type"), '"array"', get("type", UNSET))
-    items = get("items", UNSET)
+    if o.get("type") != "array":
+        raise wrong((at, "type"), '"array"', o.get("type", UNSET))
+    items = o.get("items", UNSET)
     items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    if len(o) == 2:
-        return build(UntitledMultiSelectEnumSchema, {"items": items})
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_items = get("minItems", UNSET)
-    if min_items is not UNSET:
-        if not is_number(min_items):
-            raise wrong((at, "minItems"), "number", min_items)
-        n += 1
-    max_items = get("maxItems", UNSET)
-    if max_items is not UNSET:
-        if not is_number(max_items):
-            raise wrong((at, "maxItems"), "number", max_items)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        default = read_strings(default, (at, "default"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UntitledMultiSelectEnumSchema_members)
-    return build(
-        UntitledMultiSelectEnumSchema,
-        {
-            "title": title,
-            "description": description,
-            "min_items": min_items,
-            "max_items": max_items,
-            "items": items,
-            "default": default,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"items": items}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minItems" in o:
+            min_items = o["minItems"]
+            if not is_number(min_items):
+                raise wrong((at, "minItems"), "number", min_items)
+            held["min_items"] = min_items
+        if "maxItems" in o:
+            max_items = o["maxItems"]
+            if not is_number(max_items):
+                raise wrong((at, "maxItems"), "number", max_items)
+            held["max_items"] = max_items
+        if "default" in o:
+            default = o["default"]
+            default = read_strings(default, (at, "default"))
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _UntitledMultiSelectEnumSchema_members, at)
+    made = new(UntitledMultiSelectEnumSchema)
+    fill(made, held)
+    return made
 
 
 def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Json:
@@ -9221,18 +8852,20 @@ def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Js
         "type": "array",
         "items": _write_UntitledMultiSelectEnumSchemaItems(x.items),
     }
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.min_items is not UNSET:
-        o["minItems"] = x.min_items
-    if x.max_items is not UNSET:
-        o["maxItems"] = x.max_items
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UntitledMultiSelectEnumSchema_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "description" in held:
+            o["description"] = held["description"]
+        if "min_items" in held:
+            o["minItems"] = held["min_items"]
+        if "max_items" in held:
+            o["maxItems"] = held["max_items"]
+        if "default" in held:
+            o["default"] = held["default"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledMultiSelectEnumSchema_members)
     return o
 
 
@@ -9241,76 +8874,67 @@ def _read_UntitledMultiSelectEnumSchemaItems(
 ) -> UntitledMultiSelectEnumSchemaItems:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"enum": enum}
     if len(o) != 2:
-        extra = extras(o, _UntitledMultiSelectEnumSchemaItems_members)
-    return build(UntitledMultiSelectEnumSchemaItems, {"enum": enum, "extra_": extra})
+        held["extra_"] = extras(o, _UntitledMultiSelectEnumSchemaItems_members, at)
+    made = new(UntitledMultiSelectEnumSchemaItems)
+    fill(made, held)
+    return made
 
 
 def _write_UntitledMultiSelectEnumSchemaItems(
     x: UntitledMultiSelectEnumSchemaItems,
 ) -> Json:
     o: Json = {"type": "string", "enum": x.enum}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UntitledMultiSelectEnumSchemaItems_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledMultiSelectEnumSchemaItems_members)
     return o
 
 
 def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "array":
-        raise wrong((at, "type"), '"array"', get("type", UNSET))
-    items = get("items", UNSET)
+    if o.get("type") != "array":
+        raise wrong((at, "type"), '"array"', o.get("type", UNSET))
+    items = o.get("items", UNSET)
     items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    if len(o) == 2:
-        return build(TitledMultiSelectEnumSchema, {"items": items})
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_items = get("minItems", UNSET)
-    if min_items is not UNSET:
-        if not is_number(min_items):
-            raise wrong((at, "minItems"), "number", min_items)
-        n += 1
-    max_items = get("maxItems", UNSET)
-    if max_items is not UNSET:
-        if not is_number(max_items):
-            raise wrong((at, "maxItems"), "number", max_items)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        default = read_strings(default, (at, "default"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TitledMultiSelectEnumSchema_members)
-    return build(
-        TitledMultiSelectEnumSchema,
-        {
-            "title": title,
-            "description": description,
-            "min_items": min_items,
-            "max_items": max_items,
-            "items": items,
-            "default": default,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"items": items}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minItems" in o:
+            min_items = o["minItems"]
+            if not is_number(min_items):
+                raise wrong((at, "minItems"), "number", min_items)
+            held["min_items"] = min_items
+        if "maxItems" in o:
+            max_items = o["maxItems"]
+            if not is_number(max_items):
+                raise wrong((at, "maxItems"), "number", max_items)
+            held["max_items"] = max_items
+        if "default" in o:
+            default = o["default"]
+            default = read_strings(default, (at, "default"))
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TitledMultiSelectEnumSchema_members, at)
+    made = new(TitledMultiSelectEnumSchema)
+    fill(made, held)
+    return made
 
 
 def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
@@ -9318,18 +8942,20 @@ def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
         "type": "array",
         "items": _write_TitledMultiSelectEnumSchemaItems(x.items),
     }
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.min_items is not UNSET:
-        o["minItems"] = x.min_items
-    if x.max_items is not UNSET:
-        o["maxItems"] = x.max_items
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledMultiSelectEnumSchema_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "description" in held:
+            o["description"] = held["description"]
+        if "min_items" in held:
+            o["minItems"] = held["min_items"]
+        if "max_items" in held:
+            o["maxItems"] = held["max_items"]
+        if "default" in held:
+            o["default"] = held["default"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchema_members)
     return o
 
 
@@ -9338,15 +8964,16 @@ def _read_TitledMultiSelectEnumSchemaItems(
 ) -> TitledMultiSelectEnumSchemaItems:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    any_of = get("anyOf", UNSET)
+    any_of = o.get("anyOf", UNSET)
     any_of = read_array(
         _read_TitledMultiSelectEnumSchemaItemsAnyOfItem, any_of, (at, "anyOf")
     )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"any_of": any_of}
     if len(o) != 1:
-        extra = extras(o, _TitledMultiSelectEnumSchemaItems_members)
-    return build(TitledMultiSelectEnumSchemaItems, {"any_of": any_of, "extra_": extra})
+        held["extra_"] = extras(o, _TitledMultiSelectEnumSchemaItems_members, at)
+    made = new(TitledMultiSelectEnumSchemaItems)
+    fill(made, held)
+    return made
 
 
 def _write_TitledMultiSelectEnumSchemaItems(
@@ -9355,8 +8982,10 @@ def _write_TitledMultiSelectEnumSchemaItems(
     o: Json = {
         "anyOf": write_array(_write_TitledMultiSelectEnumSchemaItemsAnyOfItem, x.any_of)
     }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledMultiSelectEnumSchemaItems_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItems_members)
     return o
 
 
@@ -9365,110 +8994,104 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 ) -> TitledMultiSelectEnumSchemaItemsAnyOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    const = get("const", UNSET)
+    const = o.get("const", UNSET)
     if const.__class__ is not str:
         raise wrong((at, "const"), "string", const)
-    title = get("title", UNSET)
+    title = o.get("title", UNSET)
     if title.__class__ is not str:
         raise wrong((at, "title"), "string", title)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
-        extra = extras(o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
-    return build(
-        TitledMultiSelectEnumSchemaItemsAnyOfItem,
-        {"const": const, "title": title, "extra_": extra},
-    )
+        held["extra_"] = extras(
+            o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members, at
+        )
+    made = new(TitledMultiSelectEnumSchemaItemsAnyOfItem)
+    fill(made, held)
+    return made
 
 
 def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
     x: TitledMultiSelectEnumSchemaItemsAnyOfItem,
 ) -> Json:
     o: Json = {"const": x.const, "title": x.title}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
+    held = x.__dict__
+    if len(held) != 2:
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
     return o
 
 
 def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    if len(o) == 2:
-        return build(LegacyTitledEnumSchema, {"enum": enum})
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    enum_names = get("enumNames", UNSET)
-    if enum_names is not UNSET:
-        enum_names = read_strings(enum_names, (at, "enumNames"))
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _LegacyTitledEnumSchema_members)
-    return build(
-        LegacyTitledEnumSchema,
-        {
-            "title": title,
-            "description": description,
-            "enum": enum,
-            "enum_names": enum_names,
-            "default": default,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"enum": enum}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "enumNames" in o:
+            enum_names = o["enumNames"]
+            enum_names = read_strings(enum_names, (at, "enumNames"))
+            held["enum_names"] = enum_names
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _LegacyTitledEnumSchema_members, at)
+    made = new(LegacyTitledEnumSchema)
+    fill(made, held)
+    return made
 
 
 def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
     o: Json = {"type": "string", "enum": x.enum}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.enum_names is not UNSET:
-        o["enumNames"] = x.enum_names
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _LegacyTitledEnumSchema_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "title" in held:
+            o["title"] = held["title"]
+        if "description" in held:
+            o["description"] = held["description"]
+        if "enum_names" in held:
+            o["enumNames"] = held["enum_names"]
+        if "default" in held:
+            o["default"] = held["default"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _LegacyTitledEnumSchema_members)
     return o
 
 
 def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    action = get("action", UNSET)
+    action = o.get("action", UNSET)
     if action not in ("accept", "decline", "cancel"):
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
-    if len(o) == 1:
-        return build(ElicitResult, {"action": action})
-    n = 1
-    content = get("content", UNSET)
-    if content is not UNSET:
-        content = check_map(_read_ElicitResult_content_value, content, (at, "content"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitResult_members)
-    return build(ElicitResult, {"action": action, "content": content, "extra_": extra})
+    held: dict[str, Json] = {"action": action}
+    if len(o) != 1:
+        if "content" in o:
+            content = o["content"]
+            content = check_map(
+                _read_ElicitResult_content_value, content, (at, "content")
+            )
+            held["content"] = content
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ElicitResult_members, at)
+    made = new(ElicitResult)
+    fill(made, held)
+    return made
 
 
 def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
@@ -9481,15 +9104,17 @@ def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
 
 def _write_ElicitResult(x: ElicitResult) -> Json:
     o: Json = {"action": x.action}
-    if x.content is not UNSET:
-        o["content"] = x.content
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitResult_members)
+    held = x.__dict__
+    if len(held) != 1:
+        if "content" in held:
+            o["content"] = held["content"]
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitResult_members)
     return o
 
 
 def _read_JSONArray(x: Json, at: At) -> Json:
-    return check_array(read_any, x, at)
+    return check_array(read_json, x, at)
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
@@ -9529,10 +9154,6 @@ def _read_JSONRPCMessage(x: Json, at: At) -> Json:
     )
 
 
-def _read_MetaObject(x: Json, at: At) -> Json:
-    return check_map(read_any, x, at)
-
-
 def _read_ResultType(x: Json, at: At) -> Json:
     if x.__class__ is not str:
         raise wrong(at, '"complete" | "input_required" | string', x)
@@ -9564,6 +9185,12 @@ def _read_InputRequests(x: Json, at: At) -> Json:
 
 def _read_InputResponses(x: Json, at: At) -> Json:
     return read_map(_read_InputResponse, x, at)
+
+
+def _read_Role(x: Json, at: At) -> Json:
+    if x not in ("user", "assistant"):
+        raise wrong(at, '"user" | "assistant"', x)
+    return x
 
 
 def _read_LoggingLevel(x: Json, at: At) -> Json:
@@ -9831,11 +9458,11 @@ def _read_ServerResult(x: Json, at: At) -> Json:
 
 
 _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
-    JSONValue: read_any,
-    JSONObject: _read_JSONObject,
+    JSONValue: read_json,
+    JSONObject: read_object,
     JSONArray: _read_JSONArray,
     JSONRPCMessage: _read_JSONRPCMessage,
-    MetaObject: _read_MetaObject,
+    MetaObject: read_object,
     RequestMetaObject: _read_RequestMetaObject,
     NotificationMetaObject: _read_NotificationMetaObject,
     ResultMetaObject: _read_ResultMetaObject,

@@ -3,8 +3,9 @@
 """MCP 2026-07-28 as msgspec structs.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`. To a type checker
-`Checked[T]` is `T`; it marks what the native decoder leaves to a codec below.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1. To a type checker `Checked[T]` is `T`; it marks what the native decoder
+leaves to a codec below.
 """
 
 from __future__ import annotations
@@ -26,32 +27,39 @@ from .._msgspec import (
     decoder,
     encoder,
     keep,
+    make,
     refused,
     write,
 )
 from .._wire import (
     EMPTY,
+    GIVEN,
     At,
     DecodeError,
     Json,
     Writers,
-    build,
     check_array,
     check_depth,
     check_map,
     extras,
+    fill,
     is_number,
     merge,
     new,
     parse,
     plain_writers,
-    read_any,
     read_array,
+    read_json,
+    read_literals,
     read_map,
+    read_object,
     read_string,
     read_strings,
+    too_deep,
+    unending,
     write_array,
     write_map,
+    write_values,
     wrong,
 )
 
@@ -2539,17 +2547,24 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds; `obj` is not copied where it is kept as it is.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    return _reader(T)(obj, None)
+    read = _reader(T)
+    try:
+        return read(obj, GIVEN)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON, which shares with it what is JSON already.
+    """A value as parsed JSON, which shares with it, unseen, what may be any JSON.
 
     Raises EncodeError for an instance of a class that is not ours.
     """
-    return _WRITERS[value.__class__](value)
+    try:
+        return _WRITERS[value.__class__](value)
+    except RecursionError:
+        raise unending() from None
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -2928,67 +2943,53 @@ _ElicitResult_members: Final = frozenset({"action", "content"})
 def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    protocol_version = get("io.modelcontextprotocol/protocolVersion", UNSET)
+    protocol_version = o.get("io.modelcontextprotocol/protocolVersion", UNSET)
     if protocol_version.__class__ is not str:
         raise wrong(
             (at, "io.modelcontextprotocol/protocolVersion"), "string", protocol_version
         )
-    client_capabilities = get("io.modelcontextprotocol/clientCapabilities", UNSET)
+    client_capabilities = o.get("io.modelcontextprotocol/clientCapabilities", UNSET)
     client_capabilities = _read_ClientCapabilities(
         client_capabilities, (at, "io.modelcontextprotocol/clientCapabilities")
     )
-    if len(o) == 2:
-        return build(
-            RequestMetaObject,
-            {
-                "protocol_version": protocol_version,
-                "client_capabilities": client_capabilities,
-            },
-        )
-    n = 2
-    progress_token = get("progressToken", UNSET)
-    if progress_token is not UNSET:
-        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-        n += 1
-    client_info = get("io.modelcontextprotocol/clientInfo", UNSET)
-    if client_info is not UNSET:
-        client_info = _read_Implementation(
-            client_info, (at, "io.modelcontextprotocol/clientInfo")
-        )
-        n += 1
-    log_level = get("io.modelcontextprotocol/logLevel", UNSET)
-    if log_level is not UNSET:
-        if log_level not in (
-            "debug",
-            "info",
-            "notice",
-            "warning",
-            "error",
-            "critical",
-            "alert",
-            "emergency",
-        ):
-            raise wrong(
-                (at, "io.modelcontextprotocol/logLevel"),
-                '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-                log_level,
+    held: dict[str, Json] = {
+        "protocol_version": protocol_version,
+        "client_capabilities": client_capabilities,
+    }
+    if len(o) != 2:
+        if "progressToken" in o:
+            progress_token = o["progressToken"]
+            progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
+            held["progress_token"] = progress_token
+        if "io.modelcontextprotocol/clientInfo" in o:
+            client_info = o["io.modelcontextprotocol/clientInfo"]
+            client_info = _read_Implementation(
+                client_info, (at, "io.modelcontextprotocol/clientInfo")
             )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _RequestMetaObject_members)
-    return build(
-        RequestMetaObject,
-        {
-            "progress_token": progress_token,
-            "protocol_version": protocol_version,
-            "client_info": client_info,
-            "client_capabilities": client_capabilities,
-            "log_level": log_level,
-            "extra_": extra,
-        },
-    )
+            held["client_info"] = client_info
+        if "io.modelcontextprotocol/logLevel" in o:
+            log_level = o["io.modelcontextprotocol/logLevel"]
+            if log_level not in (
+                "debug",
+                "info",
+                "notice",
+                "warning",
+                "error",
+                "critical",
+                "alert",
+                "emergency",
+            ):
+                raise wrong(
+                    (at, "io.modelcontextprotocol/logLevel"),
+                    '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
+                    log_level,
+                )
+            held["log_level"] = log_level
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _RequestMetaObject_members, at)
+    made = new(RequestMetaObject)
+    fill(made, held)
+    return made
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
@@ -3023,6 +3024,8 @@ def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
         subscription_id = _read_ProgressToken(
             subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
         )
+    if at is not None:
+        extras(o, _NotificationMetaObject_members, at)
     made = new(NotificationMetaObject)
     keep(made, o)
     return made
@@ -3040,20 +3043,19 @@ def _write_NotificationMetaObject(x: NotificationMetaObject) -> Json:
 def _read_ResultMetaObject(o: Json, at: At) -> ResultMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return build(ResultMetaObject, {})
-    n = 0
-    server_info = get("io.modelcontextprotocol/serverInfo", UNSET)
-    if server_info is not UNSET:
-        server_info = _read_Implementation(
-            server_info, (at, "io.modelcontextprotocol/serverInfo")
-        )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResultMetaObject_members)
-    return build(ResultMetaObject, {"server_info": server_info, "extra_": extra})
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "io.modelcontextprotocol/serverInfo" in o:
+            server_info = o["io.modelcontextprotocol/serverInfo"]
+            server_info = _read_Implementation(
+                server_info, (at, "io.modelcontextprotocol/serverInfo")
+            )
+            held["server_info"] = server_info
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResultMetaObject_members, at)
+    made = new(ResultMetaObject)
+    fill(made, held)
+    return made
 
 
 def _write_ResultMetaObject(x: ResultMetaObject) -> Json:
@@ -3068,13 +3070,12 @@ def _write_ResultMetaObject(x: ResultMetaObject) -> Json:
 def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"meta": meta}
     if len(o) != 1:
-        extra = extras(o, _RequestParams_members)
-    return RequestParams(meta=meta, extra_=extra)
+        held["extra_"] = extras(o, _RequestParams_members, at)
+    return make(RequestParams, held)
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
@@ -3087,22 +3088,18 @@ def _write_RequestParams(x: RequestParams) -> Json:
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return Request(method=method)
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Request_members)
-    return Request(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Request_members, at)
+    return make(Request, held)
 
 
 def _write_Request(x: Request) -> Json:
@@ -3117,18 +3114,15 @@ def _write_Request(x: Request) -> Json:
 def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return NotificationParams()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NotificationParams_members)
-    return NotificationParams(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NotificationParams_members, at)
+    return make(NotificationParams, held)
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
@@ -3143,22 +3137,18 @@ def _write_NotificationParams(x: NotificationParams) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 1:
-        return Notification(method=method)
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Notification_members)
-    return Notification(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Notification_members, at)
+    return make(Notification, held)
 
 
 def _write_Notification(x: Notification) -> Json:
@@ -3173,23 +3163,22 @@ def _write_Notification(x: Notification) -> Json:
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 1:
-        return build(Result, {"result_type": result_type})
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Result_members)
-    return build(Result, {"meta": meta, "result_type": result_type, "extra_": extra})
+    held: dict[str, Json] = {"result_type": result_type}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Result_members, at)
+    made = new(Result)
+    fill(made, held)
+    return made
 
 
 def _write_Result(x: Result) -> Json:
@@ -3204,23 +3193,21 @@ def _write_Result(x: Result) -> Json:
 def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code):
         raise wrong((at, "code"), "number", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return Error(code=code, message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Error_members)
-    return Error(code=code, message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"code": code, "message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Error_members, at)
+    return make(Error, held)
 
 
 def _write_Error(x: Error) -> Json:
@@ -3235,26 +3222,22 @@ def _write_Error(x: Error) -> Json:
 def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 3:
-        return JSONRPCRequest(id=id, method=method)
-    n = 3
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCRequest_members)
-    return JSONRPCRequest(id=id, method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"id": id, "method": method}
+    if len(o) != 3:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCRequest_members, at)
+    return make(JSONRPCRequest, held)
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
@@ -3269,24 +3252,20 @@ def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
 def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    method = get("method", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    if len(o) == 2:
-        return JSONRPCNotification(method=method)
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        if params.__class__ is not dict:
-            raise wrong((at, "params"), "object", params)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCNotification_members)
-    return JSONRPCNotification(method=method, params=params, extra_=extra)
+    held: dict[str, Json] = {"method": method}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = read_object(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCNotification_members, at)
+    return make(JSONRPCNotification, held)
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
@@ -3301,17 +3280,16 @@ def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
 def _read_JSONRPCResultResponse(o: Json, at: At) -> JSONRPCResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_Result(result, (at, "result"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"id": id, "result": result}
     if len(o) != 3:
-        extra = extras(o, _JSONRPCResultResponse_members)
-    return JSONRPCResultResponse(id=id, result=result, extra_=extra)
+        held["extra_"] = extras(o, _JSONRPCResultResponse_members, at)
+    return make(JSONRPCResultResponse, held)
 
 
 def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
@@ -3324,22 +3302,19 @@ def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
 def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    error = get("error", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    error = o.get("error", UNSET)
     error = _read_Error(error, (at, "error"))
-    if len(o) == 2:
-        return JSONRPCErrorResponse(error=error)
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _JSONRPCErrorResponse_members)
-    return JSONRPCErrorResponse(id=id, error=error, extra_=extra)
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _JSONRPCErrorResponse_members, at)
+    return make(JSONRPCErrorResponse, held)
 
 
 def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
@@ -3354,23 +3329,21 @@ def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
 def _read_ParseError(o: Json, at: At) -> ParseError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32700:
         raise wrong((at, "code"), "-32700", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return ParseError(message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ParseError_members)
-    return ParseError(message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ParseError_members, at)
+    return make(ParseError, held)
 
 
 def _write_ParseError(x: ParseError) -> Json:
@@ -3385,23 +3358,21 @@ def _write_ParseError(x: ParseError) -> Json:
 def _read_InvalidRequestError(o: Json, at: At) -> InvalidRequestError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32600:
         raise wrong((at, "code"), "-32600", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return InvalidRequestError(message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InvalidRequestError_members)
-    return InvalidRequestError(message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InvalidRequestError_members, at)
+    return make(InvalidRequestError, held)
 
 
 def _write_InvalidRequestError(x: InvalidRequestError) -> Json:
@@ -3416,23 +3387,21 @@ def _write_InvalidRequestError(x: InvalidRequestError) -> Json:
 def _read_MethodNotFoundError(o: Json, at: At) -> MethodNotFoundError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32601:
         raise wrong((at, "code"), "-32601", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return MethodNotFoundError(message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _MethodNotFoundError_members)
-    return MethodNotFoundError(message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _MethodNotFoundError_members, at)
+    return make(MethodNotFoundError, held)
 
 
 def _write_MethodNotFoundError(x: MethodNotFoundError) -> Json:
@@ -3447,23 +3416,21 @@ def _write_MethodNotFoundError(x: MethodNotFoundError) -> Json:
 def _read_InvalidParamsError(o: Json, at: At) -> InvalidParamsError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32602:
         raise wrong((at, "code"), "-32602", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return InvalidParamsError(message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InvalidParamsError_members)
-    return InvalidParamsError(message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InvalidParamsError_members, at)
+    return make(InvalidParamsError, held)
 
 
 def _write_InvalidParamsError(x: InvalidParamsError) -> Json:
@@ -3478,23 +3445,21 @@ def _write_InvalidParamsError(x: InvalidParamsError) -> Json:
 def _read_InternalError(o: Json, at: At) -> InternalError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32603:
         raise wrong((at, "code"), "-32603", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return InternalError(message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InternalError_members)
-    return InternalError(message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InternalError_members, at)
+    return make(InternalError, held)
 
 
 def _write_InternalError(x: InternalError) -> Json:
@@ -3509,22 +3474,19 @@ def _write_InternalError(x: InternalError) -> Json:
 def _read_HeaderMismatchError(o: Json, at: At) -> HeaderMismatchError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_HeaderMismatchErrorError(error, (at, "error"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return HeaderMismatchError(error=error)
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _HeaderMismatchError_members)
-    return HeaderMismatchError(error=error, id=id, extra_=extra)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _HeaderMismatchError_members, at)
+    return make(HeaderMismatchError, held)
 
 
 def _write_HeaderMismatchError(x: HeaderMismatchError) -> Json:
@@ -3539,23 +3501,21 @@ def _write_HeaderMismatchError(x: HeaderMismatchError) -> Json:
 def _read_HeaderMismatchErrorError(o: Json, at: At) -> HeaderMismatchErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32020:
         raise wrong((at, "code"), "-32020", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    if len(o) == 2:
-        return HeaderMismatchErrorError(message=message)
-    n = 2
-    data = get("data", UNSET)
-    if data is not UNSET:
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _HeaderMismatchErrorError_members)
-    return HeaderMismatchErrorError(message=message, data=data, extra_=extra)
+    held: dict[str, Json] = {"message": message}
+    if len(o) != 2:
+        if "data" in o:
+            data = o["data"]
+            data = read_json(data, (at, "data"))
+            held["data"] = data
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _HeaderMismatchErrorError_members, at)
+    return make(HeaderMismatchErrorError, held)
 
 
 def _write_HeaderMismatchErrorError(x: HeaderMismatchErrorError) -> Json:
@@ -3572,22 +3532,19 @@ def _read_UnsupportedProtocolVersionError(
 ) -> UnsupportedProtocolVersionError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_UnsupportedProtocolVersionErrorError(error, (at, "error"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return UnsupportedProtocolVersionError(error=error)
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UnsupportedProtocolVersionError_members)
-    return UnsupportedProtocolVersionError(error=error, id=id, extra_=extra)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _UnsupportedProtocolVersionError_members, at)
+    return make(UnsupportedProtocolVersionError, held)
 
 
 def _write_UnsupportedProtocolVersionError(x: UnsupportedProtocolVersionError) -> Json:
@@ -3607,21 +3564,18 @@ def _read_UnsupportedProtocolVersionErrorError(
 ) -> UnsupportedProtocolVersionErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32022:
         raise wrong((at, "code"), "-32022", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    data = get("data", UNSET)
+    data = o.get("data", UNSET)
     data = _read_UnsupportedProtocolVersionErrorErrorData(data, (at, "data"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"message": message, "data": data}
     if len(o) != 3:
-        extra = extras(o, _UnsupportedProtocolVersionErrorError_members)
-    return UnsupportedProtocolVersionErrorError(
-        message=message, data=data, extra_=extra
-    )
+        held["extra_"] = extras(o, _UnsupportedProtocolVersionErrorError_members, at)
+    return make(UnsupportedProtocolVersionErrorError, held)
 
 
 def _write_UnsupportedProtocolVersionErrorError(
@@ -3642,18 +3596,17 @@ def _read_UnsupportedProtocolVersionErrorErrorData(
 ) -> UnsupportedProtocolVersionErrorErrorData:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    supported = get("supported", UNSET)
+    supported = o.get("supported", UNSET)
     supported = read_strings(supported, (at, "supported"))
-    requested = get("requested", UNSET)
+    requested = o.get("requested", UNSET)
     if requested.__class__ is not str:
         raise wrong((at, "requested"), "string", requested)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"supported": supported, "requested": requested}
     if len(o) != 2:
-        extra = extras(o, _UnsupportedProtocolVersionErrorErrorData_members)
-    return UnsupportedProtocolVersionErrorErrorData(
-        supported=supported, requested=requested, extra_=extra
-    )
+        held["extra_"] = extras(
+            o, _UnsupportedProtocolVersionErrorErrorData_members, at
+        )
+    return make(UnsupportedProtocolVersionErrorErrorData, held)
 
 
 def _write_UnsupportedProtocolVersionErrorErrorData(
@@ -3670,22 +3623,21 @@ def _read_MissingRequiredClientCapabilityError(
 ) -> MissingRequiredClientCapabilityError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    error = get("error", UNSET)
+    error = o.get("error", UNSET)
     error = _read_MissingRequiredClientCapabilityErrorError(error, (at, "error"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return MissingRequiredClientCapabilityError(error=error)
-    n = 2
-    id = get("id", UNSET)
-    if id is not UNSET:
-        id = _read_ProgressToken(id, (at, "id"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _MissingRequiredClientCapabilityError_members)
-    return MissingRequiredClientCapabilityError(error=error, id=id, extra_=extra)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"error": error}
+    if len(o) != 2:
+        if "id" in o:
+            id = o["id"]
+            id = _read_ProgressToken(id, (at, "id"))
+            held["id"] = id
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(
+                o, _MissingRequiredClientCapabilityError_members, at
+            )
+    return make(MissingRequiredClientCapabilityError, held)
 
 
 def _write_MissingRequiredClientCapabilityError(
@@ -3707,21 +3659,20 @@ def _read_MissingRequiredClientCapabilityErrorError(
 ) -> MissingRequiredClientCapabilityErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    code = get("code", UNSET)
+    code = o.get("code", UNSET)
     if not is_number(code) or code != -32021:
         raise wrong((at, "code"), "-32021", code)
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    data = get("data", UNSET)
+    data = o.get("data", UNSET)
     data = _read_MissingRequiredClientCapabilityErrorErrorData(data, (at, "data"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"message": message, "data": data}
     if len(o) != 3:
-        extra = extras(o, _MissingRequiredClientCapabilityErrorError_members)
-    return MissingRequiredClientCapabilityErrorError(
-        message=message, data=data, extra_=extra
-    )
+        held["extra_"] = extras(
+            o, _MissingRequiredClientCapabilityErrorError_members, at
+        )
+    return make(MissingRequiredClientCapabilityErrorError, held)
 
 
 def _write_MissingRequiredClientCapabilityErrorError(
@@ -3742,17 +3693,16 @@ def _read_MissingRequiredClientCapabilityErrorErrorData(
 ) -> MissingRequiredClientCapabilityErrorErrorData:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    required_capabilities = get("requiredCapabilities", UNSET)
+    required_capabilities = o.get("requiredCapabilities", UNSET)
     required_capabilities = _read_ClientCapabilities(
         required_capabilities, (at, "requiredCapabilities")
     )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"required_capabilities": required_capabilities}
     if len(o) != 1:
-        extra = extras(o, _MissingRequiredClientCapabilityErrorErrorData_members)
-    return MissingRequiredClientCapabilityErrorErrorData(
-        required_capabilities=required_capabilities, extra_=extra
-    )
+        held["extra_"] = extras(
+            o, _MissingRequiredClientCapabilityErrorErrorData_members, at
+        )
+    return make(MissingRequiredClientCapabilityErrorErrorData, held)
 
 
 def _write_MissingRequiredClientCapabilityErrorErrorData(
@@ -3769,36 +3719,28 @@ def _write_MissingRequiredClientCapabilityErrorErrorData(
 def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("resultType") != "input_required":
-        raise wrong((at, "resultType"), '"input_required"', get("resultType", UNSET))
-    if len(o) == 1:
-        return InputRequiredResult()
-    n = 1
-    input_requests = get("inputRequests", UNSET)
-    if input_requests is not UNSET:
-        input_requests = read_map(
-            _read_InputRequest, input_requests, (at, "inputRequests")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InputRequiredResult_members)
-    return InputRequiredResult(
-        input_requests=input_requests,
-        request_state=request_state,
-        meta=meta,
-        extra_=extra,
-    )
+    if o.get("resultType") != "input_required":
+        raise wrong((at, "resultType"), '"input_required"', o.get("resultType", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "inputRequests" in o:
+            input_requests = o["inputRequests"]
+            input_requests = read_map(
+                _read_InputRequest, input_requests, (at, "inputRequests")
+            )
+            held["input_requests"] = input_requests
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _InputRequiredResult_members, at)
+    return make(InputRequiredResult, held)
 
 
 def _read_InputRequest(x: Json, at: At) -> Json:
@@ -3835,32 +3777,24 @@ def _write_InputRequiredResult(x: InputRequiredResult) -> Json:
 def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 1:
-        return InputResponseRequestParams(meta=meta)
-    n = 1
-    input_responses = get("inputResponses", UNSET)
-    if input_responses is not UNSET:
-        input_responses = read_map(
-            _read_InputResponse, input_responses, (at, "inputResponses")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _InputResponseRequestParams_members)
-    return InputResponseRequestParams(
-        input_responses=input_responses,
-        request_state=request_state,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"meta": meta}
+    if len(o) != 1:
+        if "inputResponses" in o:
+            input_responses = o["inputResponses"]
+            input_responses = read_map(
+                _read_InputResponse, input_responses, (at, "inputResponses")
+            )
+            held["input_responses"] = input_responses
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _InputResponseRequestParams_members, at)
+    return make(InputResponseRequestParams, held)
 
 
 def _read_InputResponse(x: Json, at: At) -> Json:
@@ -3901,27 +3835,22 @@ def _write_InputResponseRequestParams(x: InputResponseRequestParams) -> Json:
 def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    request_id = get("requestId", UNSET)
+    request_id = o.get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
-    if len(o) == 1:
-        return CancelledNotificationParams(request_id=request_id)
-    n = 1
-    reason = get("reason", UNSET)
-    if reason is not UNSET:
-        if reason.__class__ is not str:
-            raise wrong((at, "reason"), "string", reason)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CancelledNotificationParams_members)
-    return CancelledNotificationParams(
-        request_id=request_id, reason=reason, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"request_id": request_id}
+    if len(o) != 1:
+        if "reason" in o:
+            reason = o["reason"]
+            if reason.__class__ is not str:
+                raise wrong((at, "reason"), "string", reason)
+            held["reason"] = reason
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
+    return make(CancelledNotificationParams, held)
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
@@ -3938,17 +3867,18 @@ def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
 def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/cancelled":
-        raise wrong((at, "method"), '"notifications/cancelled"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/cancelled":
+        raise wrong((at, "method"), '"notifications/cancelled"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CancelledNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _CancelledNotification_members)
-    return build(CancelledNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _CancelledNotification_members, at)
+    made = new(CancelledNotification)
+    fill(made, held)
+    return made
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
@@ -3965,19 +3895,20 @@ def _write_CancelledNotification(x: CancelledNotification) -> Json:
 def _read_DiscoverRequest(o: Json, at: At) -> DiscoverRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "server/discover":
-        raise wrong((at, "method"), '"server/discover"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "server/discover":
+        raise wrong((at, "method"), '"server/discover"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_RequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _DiscoverRequest_members)
-    return build(DiscoverRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _DiscoverRequest_members, at)
+    made = new(DiscoverRequest)
+    fill(made, held)
+    return made
 
 
 def _write_DiscoverRequest(x: DiscoverRequest) -> Json:
@@ -3995,55 +3926,43 @@ def _write_DiscoverRequest(x: DiscoverRequest) -> Json:
 def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    supported_versions = get("supportedVersions", UNSET)
+    supported_versions = o.get("supportedVersions", UNSET)
     supported_versions = read_strings(supported_versions, (at, "supportedVersions"))
-    capabilities = get("capabilities", UNSET)
+    capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 5:
-        return DiscoverResult(
-            supported_versions=supported_versions,
-            capabilities=capabilities,
-            ttl_ms=ttl_ms,
-            cache_scope=cache_scope,
-            result_type=result_type,
-        )
-    n = 5
-    instructions = get("instructions", UNSET)
-    if instructions is not UNSET:
-        if instructions.__class__ is not str:
-            raise wrong((at, "instructions"), "string", instructions)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _DiscoverResult_members)
-    return DiscoverResult(
-        supported_versions=supported_versions,
-        capabilities=capabilities,
-        instructions=instructions,
-        ttl_ms=ttl_ms,
-        cache_scope=cache_scope,
-        meta=meta,
-        result_type=result_type,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "supported_versions": supported_versions,
+        "capabilities": capabilities,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+        "result_type": result_type,
+    }
+    if len(o) != 5:
+        if "instructions" in o:
+            instructions = o["instructions"]
+            if instructions.__class__ is not str:
+                raise wrong((at, "instructions"), "string", instructions)
+            held["instructions"] = instructions
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _DiscoverResult_members, at)
+    return make(DiscoverResult, held)
 
 
 def _write_DiscoverResult(x: DiscoverResult) -> Json:
@@ -4066,17 +3985,16 @@ def _write_DiscoverResult(x: DiscoverResult) -> Json:
 def _read_DiscoverResultResponse(o: Json, at: At) -> DiscoverResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_DiscoverResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _DiscoverResultResponse_members)
-    return DiscoverResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _DiscoverResultResponse_members, at)
+    return make(DiscoverResultResponse, held)
 
 
 def _write_DiscoverResultResponse(x: DiscoverResultResponse) -> Json:
@@ -4089,47 +4007,33 @@ def _write_DiscoverResultResponse(x: DiscoverResultResponse) -> Json:
 def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilities()
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_map(_read_JSONObject, experimental, (at, "experimental"))
-        n += 1
-    roots = get("roots", UNSET)
-    if roots is not UNSET:
-        roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
-        n += 1
-    sampling = get("sampling", UNSET)
-    if sampling is not UNSET:
-        sampling = _read_ClientCapabilitiesSampling(sampling, (at, "sampling"))
-        n += 1
-    elicitation = get("elicitation", UNSET)
-    if elicitation is not UNSET:
-        elicitation = _read_ClientCapabilitiesElicitation(
-            elicitation, (at, "elicitation")
-        )
-        n += 1
-    extensions = get("extensions", UNSET)
-    if extensions is not UNSET:
-        extensions = check_map(_read_JSONObject, extensions, (at, "extensions"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilities_members)
-    return ClientCapabilities(
-        experimental=experimental,
-        roots=roots,
-        sampling=sampling,
-        elicitation=elicitation,
-        extensions=extensions,
-        extra_=extra,
-    )
-
-
-def _read_JSONObject(x: Json, at: At) -> Json:
-    return check_map(read_any, x, at)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_map(read_object, experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "roots" in o:
+            roots = o["roots"]
+            roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
+            held["roots"] = roots
+        if "sampling" in o:
+            sampling = o["sampling"]
+            sampling = _read_ClientCapabilitiesSampling(sampling, (at, "sampling"))
+            held["sampling"] = sampling
+        if "elicitation" in o:
+            elicitation = o["elicitation"]
+            elicitation = _read_ClientCapabilitiesElicitation(
+                elicitation, (at, "elicitation")
+            )
+            held["elicitation"] = elicitation
+        if "extensions" in o:
+            extensions = o["extensions"]
+            extensions = check_map(read_object, extensions, (at, "extensions"))
+            held["extensions"] = extensions
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilities_members, at)
+    return make(ClientCapabilities, held)
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
@@ -4152,10 +4056,10 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
 def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {}
     if len(o) != 0:
-        extra = extras(o, _ClientCapabilitiesRoots_members)
-    return ClientCapabilitiesRoots(extra_=extra)
+        held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
+    return make(ClientCapabilitiesRoots, held)
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
@@ -4168,22 +4072,19 @@ def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
 def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampling:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesSampling()
-    n = 0
-    context = get("context", UNSET)
-    if context is not UNSET:
-        context = check_map(read_any, context, (at, "context"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = check_map(read_any, tools, (at, "tools"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesSampling_members)
-    return ClientCapabilitiesSampling(context=context, tools=tools, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "context" in o:
+            context = o["context"]
+            context = read_object(context, (at, "context"))
+            held["context"] = context
+        if "tools" in o:
+            tools = o["tools"]
+            tools = read_object(tools, (at, "tools"))
+            held["tools"] = tools
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesSampling_members, at)
+    return make(ClientCapabilitiesSampling, held)
 
 
 def _write_ClientCapabilitiesSampling(x: ClientCapabilitiesSampling) -> Json:
@@ -4202,22 +4103,19 @@ def _read_ClientCapabilitiesElicitation(
 ) -> ClientCapabilitiesElicitation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ClientCapabilitiesElicitation()
-    n = 0
-    form = get("form", UNSET)
-    if form is not UNSET:
-        form = check_map(read_any, form, (at, "form"))
-        n += 1
-    url = get("url", UNSET)
-    if url is not UNSET:
-        url = check_map(read_any, url, (at, "url"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ClientCapabilitiesElicitation_members)
-    return ClientCapabilitiesElicitation(form=form, url=url, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "form" in o:
+            form = o["form"]
+            form = read_object(form, (at, "form"))
+            held["form"] = form
+        if "url" in o:
+            url = o["url"]
+            url = read_object(url, (at, "url"))
+            held["url"] = url
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ClientCapabilitiesElicitation_members, at)
+    return make(ClientCapabilitiesElicitation, held)
 
 
 def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Json:
@@ -4234,51 +4132,39 @@ def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Js
 def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilities()
-    n = 0
-    experimental = get("experimental", UNSET)
-    if experimental is not UNSET:
-        experimental = check_map(_read_JSONObject, experimental, (at, "experimental"))
-        n += 1
-    logging = get("logging", UNSET)
-    if logging is not UNSET:
-        logging = check_map(read_any, logging, (at, "logging"))
-        n += 1
-    completions = get("completions", UNSET)
-    if completions is not UNSET:
-        completions = check_map(read_any, completions, (at, "completions"))
-        n += 1
-    prompts = get("prompts", UNSET)
-    if prompts is not UNSET:
-        prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
-        n += 1
-    resources = get("resources", UNSET)
-    if resources is not UNSET:
-        resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
-        n += 1
-    extensions = get("extensions", UNSET)
-    if extensions is not UNSET:
-        extensions = check_map(_read_JSONObject, extensions, (at, "extensions"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilities_members)
-    return ServerCapabilities(
-        experimental=experimental,
-        logging=logging,
-        completions=completions,
-        prompts=prompts,
-        resources=resources,
-        tools=tools,
-        extensions=extensions,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "experimental" in o:
+            experimental = o["experimental"]
+            experimental = check_map(read_object, experimental, (at, "experimental"))
+            held["experimental"] = experimental
+        if "logging" in o:
+            logging = o["logging"]
+            logging = read_object(logging, (at, "logging"))
+            held["logging"] = logging
+        if "completions" in o:
+            completions = o["completions"]
+            completions = read_object(completions, (at, "completions"))
+            held["completions"] = completions
+        if "prompts" in o:
+            prompts = o["prompts"]
+            prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
+            held["prompts"] = prompts
+        if "resources" in o:
+            resources = o["resources"]
+            resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
+            held["resources"] = resources
+        if "tools" in o:
+            tools = o["tools"]
+            tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
+            held["tools"] = tools
+        if "extensions" in o:
+            extensions = o["extensions"]
+            extensions = check_map(read_object, extensions, (at, "extensions"))
+            held["extensions"] = extensions
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilities_members, at)
+    return make(ServerCapabilities, held)
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
@@ -4305,19 +4191,16 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
 def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesPrompts()
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesPrompts_members)
-    return ServerCapabilitiesPrompts(list_changed=list_changed, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
+    return make(ServerCapabilitiesPrompts, held)
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
@@ -4332,26 +4215,21 @@ def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
 def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesResources()
-    n = 0
-    subscribe = get("subscribe", UNSET)
-    if subscribe is not UNSET:
-        if subscribe.__class__ is not bool:
-            raise wrong((at, "subscribe"), "boolean", subscribe)
-        n += 1
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesResources_members)
-    return ServerCapabilitiesResources(
-        subscribe=subscribe, list_changed=list_changed, extra_=extra
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "subscribe" in o:
+            subscribe = o["subscribe"]
+            if subscribe.__class__ is not bool:
+                raise wrong((at, "subscribe"), "boolean", subscribe)
+            held["subscribe"] = subscribe
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
+    return make(ServerCapabilitiesResources, held)
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
@@ -4368,19 +4246,16 @@ def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
 def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ServerCapabilitiesTools()
-    n = 0
-    list_changed = get("listChanged", UNSET)
-    if list_changed is not UNSET:
-        if list_changed.__class__ is not bool:
-            raise wrong((at, "listChanged"), "boolean", list_changed)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ServerCapabilitiesTools_members)
-    return ServerCapabilitiesTools(list_changed=list_changed, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "listChanged" in o:
+            list_changed = o["listChanged"]
+            if list_changed.__class__ is not bool:
+                raise wrong((at, "listChanged"), "boolean", list_changed)
+            held["list_changed"] = list_changed
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
+    return make(ServerCapabilitiesTools, held)
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
@@ -4395,31 +4270,28 @@ def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
 def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    src = get("src", UNSET)
+    src = o.get("src", UNSET)
     if src.__class__ is not str:
         raise wrong((at, "src"), "string", src)
-    if len(o) == 1:
-        return Icon(src=src)
-    n = 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    sizes = get("sizes", UNSET)
-    if sizes is not UNSET:
-        sizes = read_strings(sizes, (at, "sizes"))
-        n += 1
-    theme = get("theme", UNSET)
-    if theme is not UNSET:
-        if theme not in ("light", "dark"):
-            raise wrong((at, "theme"), '"light" | "dark"', theme)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Icon_members)
-    return Icon(src=src, mime_type=mime_type, sizes=sizes, theme=theme, extra_=extra)
+    held: dict[str, Json] = {"src": src}
+    if len(o) != 1:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "sizes" in o:
+            sizes = o["sizes"]
+            sizes = read_strings(sizes, (at, "sizes"))
+            held["sizes"] = sizes
+        if "theme" in o:
+            theme = o["theme"]
+            if theme not in ("light", "dark"):
+                raise wrong((at, "theme"), '"light" | "dark"', theme)
+            held["theme"] = theme
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Icon_members, at)
+    return make(Icon, held)
 
 
 def _write_Icon(x: Icon) -> Json:
@@ -4438,18 +4310,15 @@ def _write_Icon(x: Icon) -> Json:
 def _read_Icons(o: Json, at: At) -> Icons:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return Icons()
-    n = 0
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Icons_members)
-    return Icons(icons=icons, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Icons_members, at)
+    return make(Icons, held)
 
 
 def _write_Icons(x: Icons) -> Json:
@@ -4464,22 +4333,19 @@ def _write_Icons(x: Icons) -> Json:
 def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return BaseMetadata(name=name)
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BaseMetadata_members)
-    return BaseMetadata(name=name, title=title, extra_=extra)
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _BaseMetadata_members, at)
+    return make(BaseMetadata, held)
 
 
 def _write_BaseMetadata(x: BaseMetadata) -> Json:
@@ -4494,47 +4360,36 @@ def _write_BaseMetadata(x: BaseMetadata) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    version = get("version", UNSET)
+    version = o.get("version", UNSET)
     if version.__class__ is not str:
         raise wrong((at, "version"), "string", version)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return Implementation(version=version, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    website_url = get("websiteUrl", UNSET)
-    if website_url is not UNSET:
-        if website_url.__class__ is not str:
-            raise wrong((at, "websiteUrl"), "string", website_url)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Implementation_members)
-    return Implementation(
-        version=version,
-        description=description,
-        website_url=website_url,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"version": version, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "websiteUrl" in o:
+            website_url = o["websiteUrl"]
+            if website_url.__class__ is not str:
+                raise wrong((at, "websiteUrl"), "string", website_url)
+            held["website_url"] = website_url
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Implementation_members, at)
+    return make(Implementation, held)
 
 
 def _write_Implementation(x: Implementation) -> Json:
@@ -4555,42 +4410,30 @@ def _write_Implementation(x: Implementation) -> Json:
 def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    progress_token = get("progressToken", UNSET)
+    progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = get("progress", UNSET)
+    progress = o.get("progress", UNSET)
     if not is_number(progress):
         raise wrong((at, "progress"), "number", progress)
-    if len(o) == 2:
-        return ProgressNotificationParams(
-            progress_token=progress_token, progress=progress
-        )
-    n = 2
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    message = get("message", UNSET)
-    if message is not UNSET:
-        if message.__class__ is not str:
-            raise wrong((at, "message"), "string", message)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ProgressNotificationParams_members)
-    return ProgressNotificationParams(
-        progress_token=progress_token,
-        progress=progress,
-        total=total,
-        message=message,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
+    if len(o) != 2:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "message" in o:
+            message = o["message"]
+            if message.__class__ is not str:
+                raise wrong((at, "message"), "string", message)
+            held["message"] = message
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
+    return make(ProgressNotificationParams, held)
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
@@ -4609,17 +4452,18 @@ def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
 def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/progress":
-        raise wrong((at, "method"), '"notifications/progress"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/progress":
+        raise wrong((at, "method"), '"notifications/progress"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ProgressNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _ProgressNotification_members)
-    return build(ProgressNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ProgressNotification_members, at)
+    made = new(ProgressNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
@@ -4636,21 +4480,18 @@ def _write_ProgressNotification(x: ProgressNotification) -> Json:
 def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 1:
-        return PaginatedRequestParams(meta=meta)
-    n = 1
-    cursor = get("cursor", UNSET)
-    if cursor is not UNSET:
-        if cursor.__class__ is not str:
-            raise wrong((at, "cursor"), "string", cursor)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedRequestParams_members)
-    return PaginatedRequestParams(cursor=cursor, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"meta": meta}
+    if len(o) != 1:
+        if "cursor" in o:
+            cursor = o["cursor"]
+            if cursor.__class__ is not str:
+                raise wrong((at, "cursor"), "string", cursor)
+            held["cursor"] = cursor
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
+    return make(PaginatedRequestParams, held)
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
@@ -4665,20 +4506,19 @@ def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
 def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = get("method", UNSET)
+    method = o.get("method", UNSET)
     if method.__class__ is not str:
         raise wrong((at, "method"), "string", method)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id, "method": method}
     if len(o) != 4:
-        extra = extras(o, _PaginatedRequest_members)
-    return PaginatedRequest(params=params, id=id, method=method, extra_=extra)
+        held["extra_"] = extras(o, _PaginatedRequest_members, at)
+    return make(PaginatedRequest, held)
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
@@ -4696,36 +4536,27 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
 def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 1:
-        return build(PaginatedResult, {"result_type": result_type})
-    n = 1
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PaginatedResult_members)
-    return build(
-        PaginatedResult,
-        {
-            "next_cursor": next_cursor,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"result_type": result_type}
+    if len(o) != 1:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PaginatedResult_members, at)
+    made = new(PaginatedResult)
+    fill(made, held)
+    return made
 
 
 def _write_PaginatedResult(x: PaginatedResult) -> Json:
@@ -4742,43 +4573,34 @@ def _write_PaginatedResult(x: PaginatedResult) -> Json:
 def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 3:
-        return build(
-            CacheableResult,
-            {"ttl_ms": ttl_ms, "cache_scope": cache_scope, "result_type": result_type},
-        )
-    n = 3
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CacheableResult_members)
-    return build(
-        CacheableResult,
-        {
-            "ttl_ms": ttl_ms,
-            "cache_scope": cache_scope,
-            "meta": meta,
-            "result_type": result_type,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+        "result_type": result_type,
+    }
+    if len(o) != 3:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CacheableResult_members, at)
+    made = new(CacheableResult)
+    fill(made, held)
+    return made
 
 
 def _write_CacheableResult(x: CacheableResult) -> Json:
@@ -4797,19 +4619,20 @@ def _write_CacheableResult(x: CacheableResult) -> Json:
 def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/list":
-        raise wrong((at, "method"), '"resources/list"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/list":
+        raise wrong((at, "method"), '"resources/list"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ListResourcesRequest_members)
-    return build(ListResourcesRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ListResourcesRequest_members, at)
+    made = new(ListResourcesRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
@@ -4827,51 +4650,40 @@ def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
 def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resources = get("resources", UNSET)
+    resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    if len(o) == 4:
-        return ListResourcesResult(
-            resources=resources,
-            result_type=result_type,
-            ttl_ms=ttl_ms,
-            cache_scope=cache_scope,
-        )
-    n = 4
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourcesResult_members)
-    return ListResourcesResult(
-        resources=resources,
-        next_cursor=next_cursor,
-        meta=meta,
-        result_type=result_type,
-        ttl_ms=ttl_ms,
-        cache_scope=cache_scope,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "resources": resources,
+        "result_type": result_type,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+    }
+    if len(o) != 4:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourcesResult_members, at)
+    return make(ListResourcesResult, held)
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
@@ -4893,17 +4705,16 @@ def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
 def _read_ListResourcesResultResponse(o: Json, at: At) -> ListResourcesResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ListResourcesResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ListResourcesResultResponse_members)
-    return ListResourcesResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _ListResourcesResultResponse_members, at)
+    return make(ListResourcesResultResponse, held)
 
 
 def _write_ListResourcesResultResponse(x: ListResourcesResultResponse) -> Json:
@@ -4920,21 +4731,22 @@ def _write_ListResourcesResultResponse(x: ListResourcesResultResponse) -> Json:
 def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplatesRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/templates/list":
-        raise wrong((at, "method"), '"resources/templates/list"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/templates/list":
+        raise wrong(
+            (at, "method"), '"resources/templates/list"', o.get("method", UNSET)
+        )
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ListResourceTemplatesRequest_members)
-    return build(
-        ListResourceTemplatesRequest, {"params": params, "id": id, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
+    made = new(ListResourceTemplatesRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
@@ -4952,53 +4764,42 @@ def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json
 def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    resource_templates = get("resourceTemplates", UNSET)
+    resource_templates = o.get("resourceTemplates", UNSET)
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    if len(o) == 4:
-        return ListResourceTemplatesResult(
-            resource_templates=resource_templates,
-            result_type=result_type,
-            ttl_ms=ttl_ms,
-            cache_scope=cache_scope,
-        )
-    n = 4
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListResourceTemplatesResult_members)
-    return ListResourceTemplatesResult(
-        resource_templates=resource_templates,
-        next_cursor=next_cursor,
-        meta=meta,
-        result_type=result_type,
-        ttl_ms=ttl_ms,
-        cache_scope=cache_scope,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "resource_templates": resource_templates,
+        "result_type": result_type,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+    }
+    if len(o) != 4:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
+    return make(ListResourceTemplatesResult, held)
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
@@ -5022,17 +4823,16 @@ def _read_ListResourceTemplatesResultResponse(
 ) -> ListResourceTemplatesResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ListResourceTemplatesResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ListResourceTemplatesResultResponse_members)
-    return ListResourceTemplatesResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _ListResourceTemplatesResultResponse_members, at)
+    return make(ListResourceTemplatesResultResponse, held)
 
 
 def _write_ListResourceTemplatesResultResponse(
@@ -5051,16 +4851,15 @@ def _write_ListResourceTemplatesResultResponse(
 def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri, "meta": meta}
     if len(o) != 2:
-        extra = extras(o, _ResourceRequestParams_members)
-    return ResourceRequestParams(uri=uri, meta=meta, extra_=extra)
+        held["extra_"] = extras(o, _ResourceRequestParams_members, at)
+    return make(ResourceRequestParams, held)
 
 
 def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
@@ -5073,36 +4872,27 @@ def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 2:
-        return ReadResourceRequestParams(uri=uri, meta=meta)
-    n = 2
-    input_responses = get("inputResponses", UNSET)
-    if input_responses is not UNSET:
-        input_responses = read_map(
-            _read_InputResponse, input_responses, (at, "inputResponses")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ReadResourceRequestParams_members)
-    return ReadResourceRequestParams(
-        uri=uri,
-        meta=meta,
-        input_responses=input_responses,
-        request_state=request_state,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri": uri, "meta": meta}
+    if len(o) != 2:
+        if "inputResponses" in o:
+            input_responses = o["inputResponses"]
+            input_responses = read_map(
+                _read_InputResponse, input_responses, (at, "inputResponses")
+            )
+            held["input_responses"] = input_responses
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
+    return make(ReadResourceRequestParams, held)
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
@@ -5119,19 +4909,20 @@ def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
 def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "resources/read":
-        raise wrong((at, "method"), '"resources/read"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "resources/read":
+        raise wrong((at, "method"), '"resources/read"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ReadResourceRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ReadResourceRequest_members)
-    return build(ReadResourceRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ReadResourceRequest_members, at)
+    made = new(ReadResourceRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
@@ -5149,47 +4940,37 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
 def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    contents = get("contents", UNSET)
+    contents = o.get("contents", UNSET)
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 4:
-        return ReadResourceResult(
-            contents=contents,
-            ttl_ms=ttl_ms,
-            cache_scope=cache_scope,
-            result_type=result_type,
-        )
-    n = 4
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ReadResourceResult_members)
-    return ReadResourceResult(
-        contents=contents,
-        ttl_ms=ttl_ms,
-        cache_scope=cache_scope,
-        meta=meta,
-        result_type=result_type,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "contents": contents,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+        "result_type": result_type,
+    }
+    if len(o) != 4:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ReadResourceResult_members, at)
+    return make(ReadResourceResult, held)
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
@@ -5213,7 +4994,7 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
     o: Json = {
-        "contents": write_array(_write, x.contents),
+        "contents": write_values(_WRITERS, x.contents),
         "ttlMs": x.ttl_ms,
         "cacheScope": x.cache_scope,
         "resultType": x.result_type,
@@ -5228,17 +5009,16 @@ def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
 def _read_ReadResourceResultResponse(o: Json, at: At) -> ReadResourceResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ReadResourceResultResponse_result(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ReadResourceResultResponse_members)
-    return ReadResourceResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _ReadResourceResultResponse_members, at)
+    return make(ReadResourceResultResponse, held)
 
 
 def _read_ReadResourceResultResponse_result(x: Json, at: At) -> Json:
@@ -5261,7 +5041,11 @@ def _read_ReadResourceResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResultResponse(x: ReadResourceResultResponse) -> Json:
-    o: Json = {"result": _write(x.result), "jsonrpc": "2.0", "id": x.id}
+    o: Json = {
+        "result": _WRITERS[x.result.__class__](x.result),
+        "jsonrpc": "2.0",
+        "id": x.id,
+    }
     if x.extra_ is not EMPTY:
         merge(o, x.extra_, _ReadResourceResultResponse_members)
     return o
@@ -5272,26 +5056,25 @@ def _read_ResourceListChangedNotification(
 ) -> ResourceListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/list_changed":
+    if o.get("method") != "notifications/resources/list_changed":
         raise wrong(
             (at, "method"),
             '"notifications/resources/list_changed"',
-            get("method", UNSET),
+            o.get("method", UNSET),
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(ResourceListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceListChangedNotification_members)
-    return build(ResourceListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
+    made = new(ResourceListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
@@ -5306,41 +5089,34 @@ def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -
 def _read_SubscriptionFilter(o: Json, at: At) -> SubscriptionFilter:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return SubscriptionFilter()
-    n = 0
-    tools_list_changed = get("toolsListChanged", UNSET)
-    if tools_list_changed is not UNSET:
-        if tools_list_changed.__class__ is not bool:
-            raise wrong((at, "toolsListChanged"), "boolean", tools_list_changed)
-        n += 1
-    prompts_list_changed = get("promptsListChanged", UNSET)
-    if prompts_list_changed is not UNSET:
-        if prompts_list_changed.__class__ is not bool:
-            raise wrong((at, "promptsListChanged"), "boolean", prompts_list_changed)
-        n += 1
-    resources_list_changed = get("resourcesListChanged", UNSET)
-    if resources_list_changed is not UNSET:
-        if resources_list_changed.__class__ is not bool:
-            raise wrong((at, "resourcesListChanged"), "boolean", resources_list_changed)
-        n += 1
-    resource_subscriptions = get("resourceSubscriptions", UNSET)
-    if resource_subscriptions is not UNSET:
-        resource_subscriptions = read_strings(
-            resource_subscriptions, (at, "resourceSubscriptions")
-        )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SubscriptionFilter_members)
-    return SubscriptionFilter(
-        tools_list_changed=tools_list_changed,
-        prompts_list_changed=prompts_list_changed,
-        resources_list_changed=resources_list_changed,
-        resource_subscriptions=resource_subscriptions,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "toolsListChanged" in o:
+            tools_list_changed = o["toolsListChanged"]
+            if tools_list_changed.__class__ is not bool:
+                raise wrong((at, "toolsListChanged"), "boolean", tools_list_changed)
+            held["tools_list_changed"] = tools_list_changed
+        if "promptsListChanged" in o:
+            prompts_list_changed = o["promptsListChanged"]
+            if prompts_list_changed.__class__ is not bool:
+                raise wrong((at, "promptsListChanged"), "boolean", prompts_list_changed)
+            held["prompts_list_changed"] = prompts_list_changed
+        if "resourcesListChanged" in o:
+            resources_list_changed = o["resourcesListChanged"]
+            if resources_list_changed.__class__ is not bool:
+                raise wrong(
+                    (at, "resourcesListChanged"), "boolean", resources_list_changed
+                )
+            held["resources_list_changed"] = resources_list_changed
+        if "resourceSubscriptions" in o:
+            resource_subscriptions = o["resourceSubscriptions"]
+            resource_subscriptions = read_strings(
+                resource_subscriptions, (at, "resourceSubscriptions")
+            )
+            held["resource_subscriptions"] = resource_subscriptions
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SubscriptionFilter_members, at)
+    return make(SubscriptionFilter, held)
 
 
 def _write_SubscriptionFilter(x: SubscriptionFilter) -> Json:
@@ -5363,17 +5139,14 @@ def _read_SubscriptionsListenRequestParams(
 ) -> SubscriptionsListenRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    notifications = get("notifications", UNSET)
+    notifications = o.get("notifications", UNSET)
     notifications = _read_SubscriptionFilter(notifications, (at, "notifications"))
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"notifications": notifications, "meta": meta}
     if len(o) != 2:
-        extra = extras(o, _SubscriptionsListenRequestParams_members)
-    return SubscriptionsListenRequestParams(
-        notifications=notifications, meta=meta, extra_=extra
-    )
+        held["extra_"] = extras(o, _SubscriptionsListenRequestParams_members, at)
+    return make(SubscriptionsListenRequestParams, held)
 
 
 def _write_SubscriptionsListenRequestParams(
@@ -5391,21 +5164,20 @@ def _write_SubscriptionsListenRequestParams(
 def _read_SubscriptionsListenRequest(o: Json, at: At) -> SubscriptionsListenRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "subscriptions/listen":
-        raise wrong((at, "method"), '"subscriptions/listen"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "subscriptions/listen":
+        raise wrong((at, "method"), '"subscriptions/listen"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_SubscriptionsListenRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _SubscriptionsListenRequest_members)
-    return build(
-        SubscriptionsListenRequest, {"params": params, "id": id, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _SubscriptionsListenRequest_members, at)
+    made = new(SubscriptionsListenRequest)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsListenRequest(x: SubscriptionsListenRequest) -> Json:
@@ -5425,33 +5197,23 @@ def _read_SubscriptionsListenResultMetaObject(
 ) -> SubscriptionsListenResultMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    subscription_id = get("io.modelcontextprotocol/subscriptionId", UNSET)
+    subscription_id = o.get("io.modelcontextprotocol/subscriptionId", UNSET)
     subscription_id = _read_ProgressToken(
         subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
     )
-    if len(o) == 1:
-        return build(
-            SubscriptionsListenResultMetaObject, {"subscription_id": subscription_id}
-        )
-    n = 1
-    server_info = get("io.modelcontextprotocol/serverInfo", UNSET)
-    if server_info is not UNSET:
-        server_info = _read_Implementation(
-            server_info, (at, "io.modelcontextprotocol/serverInfo")
-        )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SubscriptionsListenResultMetaObject_members)
-    return build(
-        SubscriptionsListenResultMetaObject,
-        {
-            "subscription_id": subscription_id,
-            "server_info": server_info,
-            "extra_": extra,
-        },
-    )
+    held: dict[str, Json] = {"subscription_id": subscription_id}
+    if len(o) != 1:
+        if "io.modelcontextprotocol/serverInfo" in o:
+            server_info = o["io.modelcontextprotocol/serverInfo"]
+            server_info = _read_Implementation(
+                server_info, (at, "io.modelcontextprotocol/serverInfo")
+            )
+            held["server_info"] = server_info
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SubscriptionsListenResultMetaObject_members, at)
+    made = new(SubscriptionsListenResultMetaObject)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsListenResultMetaObject(
@@ -5468,18 +5230,17 @@ def _write_SubscriptionsListenResultMetaObject(
 def _read_SubscriptionsListenResult(o: Json, at: At) -> SubscriptionsListenResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_SubscriptionsListenResultMetaObject(meta, (at, "_meta"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"meta": meta, "result_type": result_type}
     if len(o) != 2:
-        extra = extras(o, _SubscriptionsListenResult_members)
-    return SubscriptionsListenResult(meta=meta, result_type=result_type, extra_=extra)
+        held["extra_"] = extras(o, _SubscriptionsListenResult_members, at)
+    return make(SubscriptionsListenResult, held)
 
 
 def _write_SubscriptionsListenResult(x: SubscriptionsListenResult) -> Json:
@@ -5497,17 +5258,16 @@ def _read_SubscriptionsListenResultResponse(
 ) -> SubscriptionsListenResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_SubscriptionsListenResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _SubscriptionsListenResultResponse_members)
-    return SubscriptionsListenResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _SubscriptionsListenResultResponse_members, at)
+    return make(SubscriptionsListenResultResponse, held)
 
 
 def _write_SubscriptionsListenResultResponse(
@@ -5528,22 +5288,19 @@ def _read_SubscriptionsAcknowledgedNotificationParams(
 ) -> SubscriptionsAcknowledgedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    notifications = get("notifications", UNSET)
+    notifications = o.get("notifications", UNSET)
     notifications = _read_SubscriptionFilter(notifications, (at, "notifications"))
-    if len(o) == 1:
-        return SubscriptionsAcknowledgedNotificationParams(notifications=notifications)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SubscriptionsAcknowledgedNotificationParams_members)
-    return SubscriptionsAcknowledgedNotificationParams(
-        notifications=notifications, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"notifications": notifications}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(
+                o, _SubscriptionsAcknowledgedNotificationParams_members, at
+            )
+    return make(SubscriptionsAcknowledgedNotificationParams, held)
 
 
 def _write_SubscriptionsAcknowledgedNotificationParams(
@@ -5562,23 +5319,22 @@ def _read_SubscriptionsAcknowledgedNotification(
 ) -> SubscriptionsAcknowledgedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/subscriptions/acknowledged":
+    if o.get("method") != "notifications/subscriptions/acknowledged":
         raise wrong(
             (at, "method"),
             '"notifications/subscriptions/acknowledged"',
-            get("method", UNSET),
+            o.get("method", UNSET),
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_SubscriptionsAcknowledgedNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _SubscriptionsAcknowledgedNotification_members)
-    return build(
-        SubscriptionsAcknowledgedNotification, {"params": params, "extra_": extra}
-    )
+        held["extra_"] = extras(o, _SubscriptionsAcknowledgedNotification_members, at)
+    made = new(SubscriptionsAcknowledgedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_SubscriptionsAcknowledgedNotification(
@@ -5599,21 +5355,18 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return ResourceUpdatedNotificationParams(uri=uri)
-    n = 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceUpdatedNotificationParams_members)
-    return ResourceUpdatedNotificationParams(uri=uri, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
+    return make(ResourceUpdatedNotificationParams, held)
 
 
 def _write_ResourceUpdatedNotificationParams(
@@ -5630,19 +5383,20 @@ def _write_ResourceUpdatedNotificationParams(
 def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/resources/updated":
+    if o.get("method") != "notifications/resources/updated":
         raise wrong(
-            (at, "method"), '"notifications/resources/updated"', get("method", UNSET)
+            (at, "method"), '"notifications/resources/updated"', o.get("method", UNSET)
         )
-    params = get("params", UNSET)
+    params = o.get("params", UNSET)
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _ResourceUpdatedNotification_members)
-    return build(ResourceUpdatedNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
+    made = new(ResourceUpdatedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
@@ -5659,64 +5413,49 @@ def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return Resource(uri=uri, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    size = get("size", UNSET)
-    if size is not UNSET:
-        if not is_number(size):
-            raise wrong((at, "size"), "number", size)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Resource_members)
-    return Resource(
-        uri=uri,
-        description=description,
-        mime_type=mime_type,
-        annotations=annotations,
-        size=size,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri": uri, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "size" in o:
+            size = o["size"]
+            if not is_number(size):
+                raise wrong((at, "size"), "number", size)
+            held["size"] = size
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Resource_members, at)
+    return make(Resource, held)
 
 
 def _write_Resource(x: Resource) -> Json:
@@ -5743,58 +5482,44 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri_template = get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate", UNSET)
     if uri_template.__class__ is not str:
         raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return ResourceTemplate(uri_template=uri_template, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceTemplate_members)
-    return ResourceTemplate(
-        uri_template=uri_template,
-        description=description,
-        mime_type=mime_type,
-        annotations=annotations,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceTemplate_members, at)
+    return make(ResourceTemplate, held)
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
@@ -5819,27 +5544,23 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return ResourceContents(uri=uri)
-    n = 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceContents_members)
-    return ResourceContents(uri=uri, mime_type=mime_type, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ResourceContents_members, at)
+    return make(ResourceContents, held)
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
@@ -5856,32 +5577,26 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    text = get("text", UNSET)
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return TextResourceContents(text=text, uri=uri)
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextResourceContents_members)
-    return TextResourceContents(
-        text=text, uri=uri, mime_type=mime_type, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"text": text, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _TextResourceContents_members, at)
+    return make(TextResourceContents, held)
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
@@ -5898,32 +5613,26 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    blob = get("blob", UNSET)
+    blob = o.get("blob", UNSET)
     if blob.__class__ is not str:
         raise wrong((at, "blob"), "string", blob)
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 2:
-        return BlobResourceContents(blob=blob, uri=uri)
-    n = 2
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BlobResourceContents_members)
-    return BlobResourceContents(
-        blob=blob, uri=uri, mime_type=mime_type, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"blob": blob, "uri": uri}
+    if len(o) != 2:
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _BlobResourceContents_members, at)
+    return make(BlobResourceContents, held)
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
@@ -5940,19 +5649,20 @@ def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
 def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/list":
-        raise wrong((at, "method"), '"prompts/list"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "prompts/list":
+        raise wrong((at, "method"), '"prompts/list"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ListPromptsRequest_members)
-    return build(ListPromptsRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ListPromptsRequest_members, at)
+    made = new(ListPromptsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
@@ -5970,51 +5680,40 @@ def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
 def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    prompts = get("prompts", UNSET)
+    prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    if len(o) == 4:
-        return ListPromptsResult(
-            prompts=prompts,
-            result_type=result_type,
-            ttl_ms=ttl_ms,
-            cache_scope=cache_scope,
-        )
-    n = 4
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListPromptsResult_members)
-    return ListPromptsResult(
-        prompts=prompts,
-        next_cursor=next_cursor,
-        meta=meta,
-        result_type=result_type,
-        ttl_ms=ttl_ms,
-        cache_scope=cache_scope,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "prompts": prompts,
+        "result_type": result_type,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+    }
+    if len(o) != 4:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListPromptsResult_members, at)
+    return make(ListPromptsResult, held)
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
@@ -6036,17 +5735,16 @@ def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
 def _read_ListPromptsResultResponse(o: Json, at: At) -> ListPromptsResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ListPromptsResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ListPromptsResultResponse_members)
-    return ListPromptsResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _ListPromptsResultResponse_members, at)
+    return make(ListPromptsResultResponse, held)
 
 
 def _write_ListPromptsResultResponse(x: ListPromptsResultResponse) -> Json:
@@ -6063,41 +5761,31 @@ def _write_ListPromptsResultResponse(x: ListPromptsResultResponse) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 2:
-        return GetPromptRequestParams(name=name, meta=meta)
-    n = 2
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = check_map(read_string, arguments, (at, "arguments"))
-        n += 1
-    input_responses = get("inputResponses", UNSET)
-    if input_responses is not UNSET:
-        input_responses = read_map(
-            _read_InputResponse, input_responses, (at, "inputResponses")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptRequestParams_members)
-    return GetPromptRequestParams(
-        name=name,
-        arguments=arguments,
-        input_responses=input_responses,
-        request_state=request_state,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"name": name, "meta": meta}
+    if len(o) != 2:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = check_map(read_string, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "inputResponses" in o:
+            input_responses = o["inputResponses"]
+            input_responses = read_map(
+                _read_InputResponse, input_responses, (at, "inputResponses")
+            )
+            held["input_responses"] = input_responses
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
+    return make(GetPromptRequestParams, held)
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
@@ -6116,19 +5804,20 @@ def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
 def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "prompts/get":
-        raise wrong((at, "method"), '"prompts/get"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "prompts/get":
+        raise wrong((at, "method"), '"prompts/get"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_GetPromptRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _GetPromptRequest_members)
-    return build(GetPromptRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _GetPromptRequest_members, at)
+    made = new(GetPromptRequest)
+    fill(made, held)
+    return made
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
@@ -6146,36 +5835,27 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
 def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 2:
-        return GetPromptResult(messages=messages, result_type=result_type)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _GetPromptResult_members)
-    return GetPromptResult(
-        description=description,
-        messages=messages,
-        meta=meta,
-        result_type=result_type,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"messages": messages, "result_type": result_type}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _GetPromptResult_members, at)
+    return make(GetPromptResult, held)
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
@@ -6195,17 +5875,16 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
 def _read_GetPromptResultResponse(o: Json, at: At) -> GetPromptResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_GetPromptResultResponse_result(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _GetPromptResultResponse_members)
-    return GetPromptResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _GetPromptResultResponse_members, at)
+    return make(GetPromptResultResponse, held)
 
 
 def _read_GetPromptResultResponse_result(x: Json, at: At) -> Json:
@@ -6228,7 +5907,11 @@ def _read_GetPromptResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_GetPromptResultResponse(x: GetPromptResultResponse) -> Json:
-    o: Json = {"result": _write(x.result), "jsonrpc": "2.0", "id": x.id}
+    o: Json = {
+        "result": _WRITERS[x.result.__class__](x.result),
+        "jsonrpc": "2.0",
+        "id": x.id,
+    }
     if x.extra_ is not EMPTY:
         merge(o, x.extra_, _GetPromptResultResponse_members)
     return o
@@ -6237,48 +5920,36 @@ def _write_GetPromptResultResponse(x: GetPromptResultResponse) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return Prompt(name=name)
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Prompt_members)
-    return Prompt(
-        description=description,
-        arguments=arguments,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Prompt_members, at)
+    return make(Prompt, held)
 
 
 def _write_Prompt(x: Prompt) -> Json:
@@ -6301,34 +5972,29 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 1:
-        return PromptArgument(name=name)
-    n = 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        if required.__class__ is not bool:
-            raise wrong((at, "required"), "boolean", required)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptArgument_members)
-    return PromptArgument(
-        description=description, required=required, name=name, title=title, extra_=extra
-    )
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 1:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "required" in o:
+            required = o["required"]
+            if required.__class__ is not bool:
+                raise wrong((at, "required"), "boolean", required)
+            held["required"] = required
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _PromptArgument_members, at)
+    return make(PromptArgument, held)
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
@@ -6347,16 +6013,15 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_ContentBlock(content, (at, "content"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"role": role, "content": content}
     if len(o) != 2:
-        extra = extras(o, _PromptMessage_members)
-    return PromptMessage(role=role, content=content, extra_=extra)
+        held["extra_"] = extras(o, _PromptMessage_members, at)
+    return make(PromptMessage, held)
 
 
 def _read_ContentBlock(x: Json, at: At) -> Json:
@@ -6386,7 +6051,7 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     if x.extra_ is not EMPTY:
         merge(o, x.extra_, _PromptMessage_members)
     return o
@@ -6395,66 +6060,51 @@ def _write_PromptMessage(x: PromptMessage) -> Json:
 def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "resource_link":
-        raise wrong((at, "type"), '"resource_link"', get("type", UNSET))
-    uri = get("uri", UNSET)
+    if o.get("type") != "resource_link":
+        raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 3:
-        return ResourceLink(uri=uri, name=name)
-    n = 3
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    mime_type = get("mimeType", UNSET)
-    if mime_type is not UNSET:
-        if mime_type.__class__ is not str:
-            raise wrong((at, "mimeType"), "string", mime_type)
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    size = get("size", UNSET)
-    if size is not UNSET:
-        if not is_number(size):
-            raise wrong((at, "size"), "number", size)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ResourceLink_members)
-    return ResourceLink(
-        uri=uri,
-        description=description,
-        mime_type=mime_type,
-        annotations=annotations,
-        size=size,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"uri": uri, "name": name}
+    if len(o) != 3:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "mimeType" in o:
+            mime_type = o["mimeType"]
+            if mime_type.__class__ is not str:
+                raise wrong((at, "mimeType"), "string", mime_type)
+            held["mime_type"] = mime_type
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "size" in o:
+            size = o["size"]
+            if not is_number(size):
+                raise wrong((at, "size"), "number", size)
+            held["size"] = size
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ResourceLink_members, at)
+    return make(ResourceLink, held)
 
 
 def _write_ResourceLink(x: ResourceLink) -> Json:
@@ -6481,33 +6131,30 @@ def _write_ResourceLink(x: ResourceLink) -> Json:
 def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "resource":
-        raise wrong((at, "type"), '"resource"', get("type", UNSET))
-    resource = get("resource", UNSET)
+    if o.get("type") != "resource":
+        raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
+    resource = o.get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    if len(o) == 2:
-        return EmbeddedResource(resource=resource)
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _EmbeddedResource_members)
-    return EmbeddedResource(
-        resource=resource, annotations=annotations, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"resource": resource}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _EmbeddedResource_members, at)
+    return make(EmbeddedResource, held)
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    o: Json = {"type": "resource", "resource": _write(x.resource)}
+    o: Json = {
+        "type": "resource",
+        "resource": _WRITERS[x.resource.__class__](x.resource),
+    }
     if x.annotations is not UNSET:
         o["annotations"] = _write_Annotations(x.annotations)
     if x.meta is not UNSET:
@@ -6522,24 +6169,25 @@ def _read_PromptListChangedNotification(
 ) -> PromptListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/prompts/list_changed":
+    if o.get("method") != "notifications/prompts/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/prompts/list_changed"', get("method", UNSET)
+            (at, "method"),
+            '"notifications/prompts/list_changed"',
+            o.get("method", UNSET),
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(PromptListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptListChangedNotification_members)
-    return build(PromptListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
+    made = new(PromptListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
@@ -6554,19 +6202,20 @@ def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Js
 def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/list":
-        raise wrong((at, "method"), '"tools/list"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tools/list":
+        raise wrong((at, "method"), '"tools/list"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_PaginatedRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _ListToolsRequest_members)
-    return build(ListToolsRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _ListToolsRequest_members, at)
+    made = new(ListToolsRequest)
+    fill(made, held)
+    return made
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
@@ -6584,48 +6233,40 @@ def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
 def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    tools = get("tools", UNSET)
+    tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    ttl_ms = get("ttlMs", UNSET)
+    ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope", UNSET)
     if cache_scope not in ("public", "private"):
         raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    if len(o) == 4:
-        return ListToolsResult(
-            tools=tools, result_type=result_type, ttl_ms=ttl_ms, cache_scope=cache_scope
-        )
-    n = 4
-    next_cursor = get("nextCursor", UNSET)
-    if next_cursor is not UNSET:
-        if next_cursor.__class__ is not str:
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListToolsResult_members)
-    return ListToolsResult(
-        tools=tools,
-        next_cursor=next_cursor,
-        meta=meta,
-        result_type=result_type,
-        ttl_ms=ttl_ms,
-        cache_scope=cache_scope,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {
+        "tools": tools,
+        "result_type": result_type,
+        "ttl_ms": ttl_ms,
+        "cache_scope": cache_scope,
+    }
+    if len(o) != 4:
+        if "nextCursor" in o:
+            next_cursor = o["nextCursor"]
+            if next_cursor.__class__ is not str:
+                raise wrong((at, "nextCursor"), "string", next_cursor)
+            held["next_cursor"] = next_cursor
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListToolsResult_members, at)
+    return make(ListToolsResult, held)
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
@@ -6647,17 +6288,16 @@ def _write_ListToolsResult(x: ListToolsResult) -> Json:
 def _read_ListToolsResultResponse(o: Json, at: At) -> ListToolsResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_ListToolsResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _ListToolsResultResponse_members)
-    return ListToolsResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _ListToolsResultResponse_members, at)
+    return make(ListToolsResultResponse, held)
 
 
 def _write_ListToolsResultResponse(x: ListToolsResultResponse) -> Json:
@@ -6670,44 +6310,40 @@ def _write_ListToolsResultResponse(x: ListToolsResultResponse) -> Json:
 def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 2:
-        return CallToolResult(content=content, result_type=result_type)
-    n = 2
-    structured_content = get("structuredContent", UNSET)
-    if structured_content is not UNSET:
-        n += 1
-    is_error = get("isError", UNSET)
-    if is_error is not UNSET:
-        if is_error.__class__ is not bool:
-            raise wrong((at, "isError"), "boolean", is_error)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolResult_members)
-    return CallToolResult(
-        content=content,
-        structured_content=structured_content,
-        is_error=is_error,
-        meta=meta,
-        result_type=result_type,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"content": content, "result_type": result_type}
+    if len(o) != 2:
+        if "structuredContent" in o:
+            structured_content = o["structuredContent"]
+            structured_content = read_json(
+                structured_content, (at, "structuredContent")
+            )
+            held["structured_content"] = structured_content
+        if "isError" in o:
+            is_error = o["isError"]
+            if is_error.__class__ is not bool:
+                raise wrong((at, "isError"), "boolean", is_error)
+            held["is_error"] = is_error
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolResult_members, at)
+    return make(CallToolResult, held)
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {"content": write_array(_write, x.content), "resultType": x.result_type}
+    o: Json = {
+        "content": write_values(_WRITERS, x.content),
+        "resultType": x.result_type,
+    }
     if x.structured_content is not UNSET:
         o["structuredContent"] = x.structured_content
     if x.is_error is not UNSET:
@@ -6722,17 +6358,16 @@ def _write_CallToolResult(x: CallToolResult) -> Json:
 def _read_CallToolResultResponse(o: Json, at: At) -> CallToolResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_CallToolResultResponse_result(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _CallToolResultResponse_members)
-    return CallToolResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _CallToolResultResponse_members, at)
+    return make(CallToolResultResponse, held)
 
 
 def _read_CallToolResultResponse_result(x: Json, at: At) -> Json:
@@ -6755,7 +6390,11 @@ def _read_CallToolResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_CallToolResultResponse(x: CallToolResultResponse) -> Json:
-    o: Json = {"result": _write(x.result), "jsonrpc": "2.0", "id": x.id}
+    o: Json = {
+        "result": _WRITERS[x.result.__class__](x.result),
+        "jsonrpc": "2.0",
+        "id": x.id,
+    }
     if x.extra_ is not EMPTY:
         merge(o, x.extra_, _CallToolResultResponse_members)
     return o
@@ -6764,42 +6403,31 @@ def _write_CallToolResultResponse(x: CallToolResultResponse) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 2:
-        return CallToolRequestParams(name=name, meta=meta)
-    n = 2
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        if arguments.__class__ is not dict:
-            raise wrong((at, "arguments"), "object", arguments)
-        n += 1
-    input_responses = get("inputResponses", UNSET)
-    if input_responses is not UNSET:
-        input_responses = read_map(
-            _read_InputResponse, input_responses, (at, "inputResponses")
-        )
-        n += 1
-    request_state = get("requestState", UNSET)
-    if request_state is not UNSET:
-        if request_state.__class__ is not str:
-            raise wrong((at, "requestState"), "string", request_state)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CallToolRequestParams_members)
-    return CallToolRequestParams(
-        name=name,
-        arguments=arguments,
-        input_responses=input_responses,
-        request_state=request_state,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"name": name, "meta": meta}
+    if len(o) != 2:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = read_object(arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if "inputResponses" in o:
+            input_responses = o["inputResponses"]
+            input_responses = read_map(
+                _read_InputResponse, input_responses, (at, "inputResponses")
+            )
+            held["input_responses"] = input_responses
+        if "requestState" in o:
+            request_state = o["requestState"]
+            if request_state.__class__ is not str:
+                raise wrong((at, "requestState"), "string", request_state)
+            held["request_state"] = request_state
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CallToolRequestParams_members, at)
+    return make(CallToolRequestParams, held)
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
@@ -6818,19 +6446,20 @@ def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
 def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "tools/call":
-        raise wrong((at, "method"), '"tools/call"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "tools/call":
+        raise wrong((at, "method"), '"tools/call"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CallToolRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _CallToolRequest_members)
-    return build(CallToolRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CallToolRequest_members, at)
+    made = new(CallToolRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
@@ -6848,24 +6477,23 @@ def _write_CallToolRequest(x: CallToolRequest) -> Json:
 def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/tools/list_changed":
+    if o.get("method") != "notifications/tools/list_changed":
         raise wrong(
-            (at, "method"), '"notifications/tools/list_changed"', get("method", UNSET)
+            (at, "method"), '"notifications/tools/list_changed"', o.get("method", UNSET)
         )
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    if len(o) == 2:
-        return build(ToolListChangedNotification, {})
-    n = 2
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_NotificationParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolListChangedNotification_members)
-    return build(ToolListChangedNotification, {"params": params, "extra_": extra})
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 2:
+        if "params" in o:
+            params = o["params"]
+            params = _read_NotificationParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 2:
+            held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
+    made = new(ToolListChangedNotification)
+    fill(made, held)
+    return made
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
@@ -6880,46 +6508,36 @@ def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
 def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ToolAnnotations()
-    n = 0
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    read_only_hint = get("readOnlyHint", UNSET)
-    if read_only_hint is not UNSET:
-        if read_only_hint.__class__ is not bool:
-            raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
-        n += 1
-    destructive_hint = get("destructiveHint", UNSET)
-    if destructive_hint is not UNSET:
-        if destructive_hint.__class__ is not bool:
-            raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
-        n += 1
-    idempotent_hint = get("idempotentHint", UNSET)
-    if idempotent_hint is not UNSET:
-        if idempotent_hint.__class__ is not bool:
-            raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
-        n += 1
-    open_world_hint = get("openWorldHint", UNSET)
-    if open_world_hint is not UNSET:
-        if open_world_hint.__class__ is not bool:
-            raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolAnnotations_members)
-    return ToolAnnotations(
-        title=title,
-        read_only_hint=read_only_hint,
-        destructive_hint=destructive_hint,
-        idempotent_hint=idempotent_hint,
-        open_world_hint=open_world_hint,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "readOnlyHint" in o:
+            read_only_hint = o["readOnlyHint"]
+            if read_only_hint.__class__ is not bool:
+                raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
+            held["read_only_hint"] = read_only_hint
+        if "destructiveHint" in o:
+            destructive_hint = o["destructiveHint"]
+            if destructive_hint.__class__ is not bool:
+                raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
+            held["destructive_hint"] = destructive_hint
+        if "idempotentHint" in o:
+            idempotent_hint = o["idempotentHint"]
+            if idempotent_hint.__class__ is not bool:
+                raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
+            held["idempotent_hint"] = idempotent_hint
+        if "openWorldHint" in o:
+            open_world_hint = o["openWorldHint"]
+            if open_world_hint.__class__ is not bool:
+                raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
+            held["open_world_hint"] = open_world_hint
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolAnnotations_members, at)
+    return make(ToolAnnotations, held)
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
@@ -6942,56 +6560,42 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
 def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    input_schema = get("inputSchema", UNSET)
+    input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return Tool(input_schema=input_schema, name=name)
-    n = 2
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    output_schema = get("outputSchema", UNSET)
-    if output_schema is not UNSET:
-        output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
-        n += 1
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    icons = get("icons", UNSET)
-    if icons is not UNSET:
-        icons = read_array(_read_Icon, icons, (at, "icons"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Tool_members)
-    return Tool(
-        description=description,
-        input_schema=input_schema,
-        output_schema=output_schema,
-        annotations=annotations,
-        meta=meta,
-        name=name,
-        title=title,
-        icons=icons,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"input_schema": input_schema, "name": name}
+    if len(o) != 2:
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "outputSchema" in o:
+            output_schema = o["outputSchema"]
+            output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
+            held["output_schema"] = output_schema
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "icons" in o:
+            icons = o["icons"]
+            icons = read_array(_read_Icon, icons, (at, "icons"))
+            held["icons"] = icons
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Tool_members, at)
+    return make(Tool, held)
 
 
 def _write_Tool(x: Tool) -> Json:
@@ -7016,13 +6620,14 @@ def _write_Tool(x: Tool) -> Json:
 def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
     if "$schema" in o:
         schema_ = o["$schema"]
         if schema_.__class__ is not str:
             raise wrong((at, "$schema"), "string", schema_)
+    if at is not None:
+        extras(o, _ToolInputSchema_members, at)
     made = new(ToolInputSchema)
     keep(made, o)
     return made
@@ -7044,6 +6649,8 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
         schema_ = o["$schema"]
         if schema_.__class__ is not str:
             raise wrong((at, "$schema"), "string", schema_)
+    if at is not None:
+        extras(o, _ToolOutputSchema_members, at)
     made = new(ToolOutputSchema)
     keep(made, o)
     return made
@@ -7063,8 +6670,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    level = get("level", UNSET)
+    level = o.get("level", UNSET)
     if level not in (
         "debug",
         "info",
@@ -7080,27 +6686,22 @@ def _read_LoggingMessageNotificationParams(
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
             level,
         )
-    data = get("data", UNSET)
-    if data is UNSET:
-        raise wrong((at, "data"), "a value", data)
-    if len(o) == 2:
-        return LoggingMessageNotificationParams(level=level, data=data)
-    n = 2
-    logger = get("logger", UNSET)
-    if logger is not UNSET:
-        if logger.__class__ is not str:
-            raise wrong((at, "logger"), "string", logger)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_NotificationMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _LoggingMessageNotificationParams_members)
-    return LoggingMessageNotificationParams(
-        level=level, logger=logger, data=data, meta=meta, extra_=extra
-    )
+    data = o.get("data", UNSET)
+    data = read_json(data, (at, "data"))
+    held: dict[str, Json] = {"level": level, "data": data}
+    if len(o) != 2:
+        if "logger" in o:
+            logger = o["logger"]
+            if logger.__class__ is not str:
+                raise wrong((at, "logger"), "string", logger)
+            held["logger"] = logger
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_NotificationMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
+    return make(LoggingMessageNotificationParams, held)
 
 
 def _write_LoggingMessageNotificationParams(
@@ -7119,17 +6720,18 @@ def _write_LoggingMessageNotificationParams(
 def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "notifications/message":
-        raise wrong((at, "method"), '"notifications/message"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "notifications/message":
+        raise wrong((at, "method"), '"notifications/message"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    extra: Mapping[str, Json] = EMPTY
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    held: dict[str, Json] = {"params": params}
     if len(o) != 3:
-        extra = extras(o, _LoggingMessageNotification_members)
-    return build(LoggingMessageNotification, {"params": params, "extra_": extra})
+        held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
+    made = new(LoggingMessageNotification)
+    fill(made, held)
+    return made
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
@@ -7146,72 +6748,57 @@ def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
 def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    messages = get("messages", UNSET)
+    messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens", UNSET)
     if not is_number(max_tokens):
         raise wrong((at, "maxTokens"), "number", max_tokens)
-    if len(o) == 2:
-        return CreateMessageRequestParams(messages=messages, max_tokens=max_tokens)
-    n = 2
-    model_preferences = get("modelPreferences", UNSET)
-    if model_preferences is not UNSET:
-        model_preferences = _read_ModelPreferences(
-            model_preferences, (at, "modelPreferences")
-        )
-        n += 1
-    system_prompt = get("systemPrompt", UNSET)
-    if system_prompt is not UNSET:
-        if system_prompt.__class__ is not str:
-            raise wrong((at, "systemPrompt"), "string", system_prompt)
-        n += 1
-    include_context = get("includeContext", UNSET)
-    if include_context is not UNSET:
-        if include_context not in ("none", "thisServer", "allServers"):
-            raise wrong(
-                (at, "includeContext"),
-                '"none" | "thisServer" | "allServers"',
-                include_context,
+    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
+    if len(o) != 2:
+        if "modelPreferences" in o:
+            model_preferences = o["modelPreferences"]
+            model_preferences = _read_ModelPreferences(
+                model_preferences, (at, "modelPreferences")
             )
-        n += 1
-    temperature = get("temperature", UNSET)
-    if temperature is not UNSET:
-        if not is_number(temperature):
-            raise wrong((at, "temperature"), "number", temperature)
-        n += 1
-    stop_sequences = get("stopSequences", UNSET)
-    if stop_sequences is not UNSET:
-        stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
-        n += 1
-    metadata = get("metadata", UNSET)
-    if metadata is not UNSET:
-        metadata = check_map(read_any, metadata, (at, "metadata"))
-        n += 1
-    tools = get("tools", UNSET)
-    if tools is not UNSET:
-        tools = read_array(_read_Tool, tools, (at, "tools"))
-        n += 1
-    tool_choice = get("toolChoice", UNSET)
-    if tool_choice is not UNSET:
-        tool_choice = _read_ToolChoice(tool_choice, (at, "toolChoice"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageRequestParams_members)
-    return CreateMessageRequestParams(
-        messages=messages,
-        model_preferences=model_preferences,
-        system_prompt=system_prompt,
-        include_context=include_context,
-        temperature=temperature,
-        max_tokens=max_tokens,
-        stop_sequences=stop_sequences,
-        metadata=metadata,
-        tools=tools,
-        tool_choice=tool_choice,
-        extra_=extra,
-    )
+            held["model_preferences"] = model_preferences
+        if "systemPrompt" in o:
+            system_prompt = o["systemPrompt"]
+            if system_prompt.__class__ is not str:
+                raise wrong((at, "systemPrompt"), "string", system_prompt)
+            held["system_prompt"] = system_prompt
+        if "includeContext" in o:
+            include_context = o["includeContext"]
+            if include_context not in ("none", "thisServer", "allServers"):
+                raise wrong(
+                    (at, "includeContext"),
+                    '"none" | "thisServer" | "allServers"',
+                    include_context,
+                )
+            held["include_context"] = include_context
+        if "temperature" in o:
+            temperature = o["temperature"]
+            if not is_number(temperature):
+                raise wrong((at, "temperature"), "number", temperature)
+            held["temperature"] = temperature
+        if "stopSequences" in o:
+            stop_sequences = o["stopSequences"]
+            stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
+            held["stop_sequences"] = stop_sequences
+        if "metadata" in o:
+            metadata = o["metadata"]
+            metadata = read_object(metadata, (at, "metadata"))
+            held["metadata"] = metadata
+        if "tools" in o:
+            tools = o["tools"]
+            tools = read_array(_read_Tool, tools, (at, "tools"))
+            held["tools"] = tools
+        if "toolChoice" in o:
+            tool_choice = o["toolChoice"]
+            tool_choice = _read_ToolChoice(tool_choice, (at, "toolChoice"))
+            held["tool_choice"] = tool_choice
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
+    return make(CreateMessageRequestParams, held)
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
@@ -7243,19 +6830,16 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
 def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ToolChoice()
-    n = 0
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode not in ("auto", "required", "none"):
-            raise wrong((at, "mode"), '"auto" | "required" | "none"', mode)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolChoice_members)
-    return ToolChoice(mode=mode, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "mode" in o:
+            mode = o["mode"]
+            if mode not in ("auto", "required", "none"):
+                raise wrong((at, "mode"), '"auto" | "required" | "none"', mode)
+            held["mode"] = mode
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ToolChoice_members, at)
+    return make(ToolChoice, held)
 
 
 def _write_ToolChoice(x: ToolChoice) -> Json:
@@ -7270,15 +6854,14 @@ def _write_ToolChoice(x: ToolChoice) -> Json:
 def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "sampling/createMessage":
-        raise wrong((at, "method"), '"sampling/createMessage"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "sampling/createMessage":
+        raise wrong((at, "method"), '"sampling/createMessage"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CreateMessageRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _CreateMessageRequest_members)
-    return CreateMessageRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _CreateMessageRequest_members, at)
+    return make(CreateMessageRequest, held)
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
@@ -7294,43 +6877,32 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    model = get("model", UNSET)
+    model = o.get("model", UNSET)
     if model.__class__ is not str:
         raise wrong((at, "model"), "string", model)
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    if len(o) == 3:
-        return CreateMessageResult(model=model, role=role, content=content)
-    n = 3
-    stop_reason = get("stopReason", UNSET)
-    if stop_reason is not UNSET:
-        if stop_reason.__class__ is not str:
-            raise wrong(
-                (at, "stopReason"),
-                '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
-                stop_reason,
-            )
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CreateMessageResult_members)
-    return CreateMessageResult(
-        model=model,
-        stop_reason=stop_reason,
-        role=role,
-        content=content,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"model": model, "role": role, "content": content}
+    if len(o) != 3:
+        if "stopReason" in o:
+            stop_reason = o["stopReason"]
+            if stop_reason.__class__ is not str:
+                raise wrong(
+                    (at, "stopReason"),
+                    '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
+                    stop_reason,
+                )
+            held["stop_reason"] = stop_reason
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CreateMessageResult_members, at)
+    return make(CreateMessageResult, held)
 
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
@@ -7392,7 +6964,11 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {"model": x.model, "role": x.role, "content": _write(x.content)}
+    o: Json = {
+        "model": x.model,
+        "role": x.role,
+        "content": _WRITERS[x.content.__class__](x.content),
+    }
     if x.stop_reason is not UNSET:
         o["stopReason"] = x.stop_reason
     if x.meta is not UNSET:
@@ -7405,28 +6981,24 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    role = get("role", UNSET)
+    role = o.get("role", UNSET)
     if role not in ("user", "assistant"):
         raise wrong((at, "role"), '"user" | "assistant"', role)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    if len(o) == 2:
-        return SamplingMessage(role=role, content=content)
-    n = 2
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _SamplingMessage_members)
-    return SamplingMessage(role=role, content=content, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"role": role, "content": content}
+    if len(o) != 2:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _SamplingMessage_members, at)
+    return make(SamplingMessage, held)
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _write(x.content)}
+    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     if x.meta is not UNSET:
         o["_meta"] = x.meta
     if x.extra_ is not EMPTY:
@@ -7437,40 +7009,29 @@ def _write_SamplingMessage(x: SamplingMessage) -> Json:
 def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return Annotations()
-    n = 0
-    audience = get("audience", UNSET)
-    if audience is not UNSET:
-        audience = check_array(_read_Role, audience, (at, "audience"))
-        n += 1
-    priority = get("priority", UNSET)
-    if priority is not UNSET:
-        if not is_number(priority):
-            raise wrong((at, "priority"), "number", priority)
-        if priority < 0:
-            raise wrong((at, "priority"), "at least 0", priority)
-        if priority > 1:
-            raise wrong((at, "priority"), "at most 1", priority)
-        n += 1
-    last_modified = get("lastModified", UNSET)
-    if last_modified is not UNSET:
-        if last_modified.__class__ is not str:
-            raise wrong((at, "lastModified"), "string", last_modified)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Annotations_members)
-    return Annotations(
-        audience=audience, priority=priority, last_modified=last_modified, extra_=extra
-    )
-
-
-def _read_Role(x: Json, at: At) -> Json:
-    if x not in ("user", "assistant"):
-        raise wrong(at, '"user" | "assistant"', x)
-    return x
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "audience" in o:
+            audience = o["audience"]
+            audience = read_literals(("user", "assistant"), audience, (at, "audience"))
+            held["audience"] = audience
+        if "priority" in o:
+            priority = o["priority"]
+            if not is_number(priority):
+                raise wrong((at, "priority"), "number", priority)
+            if priority < 0:
+                raise wrong((at, "priority"), "at least 0", priority)
+            if priority > 1:
+                raise wrong((at, "priority"), "at most 1", priority)
+            held["priority"] = priority
+        if "lastModified" in o:
+            last_modified = o["lastModified"]
+            if last_modified.__class__ is not str:
+                raise wrong((at, "lastModified"), "string", last_modified)
+            held["last_modified"] = last_modified
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Annotations_members, at)
+    return make(Annotations, held)
 
 
 def _write_Annotations(x: Annotations) -> Json:
@@ -7489,28 +7050,24 @@ def _write_Annotations(x: Annotations) -> Json:
 def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "text":
-        raise wrong((at, "type"), '"text"', get("type", UNSET))
-    text = get("text", UNSET)
+    if o.get("type") != "text":
+        raise wrong((at, "type"), '"text"', o.get("type", UNSET))
+    text = o.get("text", UNSET)
     if text.__class__ is not str:
         raise wrong((at, "text"), "string", text)
-    if len(o) == 2:
-        return TextContent(text=text)
-    n = 2
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TextContent_members)
-    return TextContent(text=text, annotations=annotations, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"text": text}
+    if len(o) != 2:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TextContent_members, at)
+    return make(TextContent, held)
 
 
 def _write_TextContent(x: TextContent) -> Json:
@@ -7527,33 +7084,27 @@ def _write_TextContent(x: TextContent) -> Json:
 def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "image":
-        raise wrong((at, "type"), '"image"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "image":
+        raise wrong((at, "type"), '"image"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return ImageContent(data=data, mime_type=mime_type)
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ImageContent_members)
-    return ImageContent(
-        data=data, mime_type=mime_type, annotations=annotations, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ImageContent_members, at)
+    return make(ImageContent, held)
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
@@ -7570,33 +7121,27 @@ def _write_ImageContent(x: ImageContent) -> Json:
 def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "audio":
-        raise wrong((at, "type"), '"audio"', get("type", UNSET))
-    data = get("data", UNSET)
+    if o.get("type") != "audio":
+        raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
+    data = o.get("data", UNSET)
     if data.__class__ is not str:
         raise wrong((at, "data"), "string", data)
-    mime_type = get("mimeType", UNSET)
+    mime_type = o.get("mimeType", UNSET)
     if mime_type.__class__ is not str:
         raise wrong((at, "mimeType"), "string", mime_type)
-    if len(o) == 3:
-        return AudioContent(data=data, mime_type=mime_type)
-    n = 3
-    annotations = get("annotations", UNSET)
-    if annotations is not UNSET:
-        annotations = _read_Annotations(annotations, (at, "annotations"))
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _AudioContent_members)
-    return AudioContent(
-        data=data, mime_type=mime_type, annotations=annotations, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+    if len(o) != 3:
+        if "annotations" in o:
+            annotations = o["annotations"]
+            annotations = _read_Annotations(annotations, (at, "annotations"))
+            held["annotations"] = annotations
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _AudioContent_members, at)
+    return make(AudioContent, held)
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
@@ -7613,30 +7158,25 @@ def _write_AudioContent(x: AudioContent) -> Json:
 def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "tool_use":
-        raise wrong((at, "type"), '"tool_use"', get("type", UNSET))
-    id = get("id", UNSET)
+    if o.get("type") != "tool_use":
+        raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
+    id = o.get("id", UNSET)
     if id.__class__ is not str:
         raise wrong((at, "id"), "string", id)
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    input = get("input", UNSET)
-    if input.__class__ is not dict:
-        raise wrong((at, "input"), "object", input)
-    if len(o) == 4:
-        return ToolUseContent(id=id, name=name, input=input)
-    n = 4
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolUseContent_members)
-    return ToolUseContent(id=id, name=name, input=input, meta=meta, extra_=extra)
+    input = o.get("input", UNSET)
+    input = read_object(input, (at, "input"))
+    held: dict[str, Json] = {"id": id, "name": name, "input": input}
+    if len(o) != 4:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolUseContent_members, at)
+    return make(ToolUseContent, held)
 
 
 def _write_ToolUseContent(x: ToolUseContent) -> Json:
@@ -7651,48 +7191,40 @@ def _write_ToolUseContent(x: ToolUseContent) -> Json:
 def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "tool_result":
-        raise wrong((at, "type"), '"tool_result"', get("type", UNSET))
-    tool_use_id = get("toolUseId", UNSET)
+    if o.get("type") != "tool_result":
+        raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
+    tool_use_id = o.get("toolUseId", UNSET)
     if tool_use_id.__class__ is not str:
         raise wrong((at, "toolUseId"), "string", tool_use_id)
-    content = get("content", UNSET)
+    content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    if len(o) == 3:
-        return ToolResultContent(tool_use_id=tool_use_id, content=content)
-    n = 3
-    structured_content = get("structuredContent", UNSET)
-    if structured_content is not UNSET:
-        n += 1
-    is_error = get("isError", UNSET)
-    if is_error is not UNSET:
-        if is_error.__class__ is not bool:
-            raise wrong((at, "isError"), "boolean", is_error)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ToolResultContent_members)
-    return ToolResultContent(
-        tool_use_id=tool_use_id,
-        content=content,
-        structured_content=structured_content,
-        is_error=is_error,
-        meta=meta,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"tool_use_id": tool_use_id, "content": content}
+    if len(o) != 3:
+        if "structuredContent" in o:
+            structured_content = o["structuredContent"]
+            structured_content = read_json(
+                structured_content, (at, "structuredContent")
+            )
+            held["structured_content"] = structured_content
+        if "isError" in o:
+            is_error = o["isError"]
+            if is_error.__class__ is not bool:
+                raise wrong((at, "isError"), "boolean", is_error)
+            held["is_error"] = is_error
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ToolResultContent_members, at)
+    return make(ToolResultContent, held)
 
 
 def _write_ToolResultContent(x: ToolResultContent) -> Json:
     o: Json = {
         "type": "tool_result",
         "toolUseId": x.tool_use_id,
-        "content": write_array(_write, x.content),
+        "content": write_values(_WRITERS, x.content),
     }
     if x.structured_content is not UNSET:
         o["structuredContent"] = x.structured_content
@@ -7708,55 +7240,48 @@ def _write_ToolResultContent(x: ToolResultContent) -> Json:
 def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ModelPreferences()
-    n = 0
-    hints = get("hints", UNSET)
-    if hints is not UNSET:
-        hints = read_array(_read_ModelHint, hints, (at, "hints"))
-        n += 1
-    cost_priority = get("costPriority", UNSET)
-    if cost_priority is not UNSET:
-        if not is_number(cost_priority):
-            raise wrong((at, "costPriority"), "number", cost_priority)
-        if cost_priority < 0:
-            raise wrong((at, "costPriority"), "at least 0", cost_priority)
-        if cost_priority > 1:
-            raise wrong((at, "costPriority"), "at most 1", cost_priority)
-        n += 1
-    speed_priority = get("speedPriority", UNSET)
-    if speed_priority is not UNSET:
-        if not is_number(speed_priority):
-            raise wrong((at, "speedPriority"), "number", speed_priority)
-        if speed_priority < 0:
-            raise wrong((at, "speedPriority"), "at least 0", speed_priority)
-        if speed_priority > 1:
-            raise wrong((at, "speedPriority"), "at most 1", speed_priority)
-        n += 1
-    intelligence_priority = get("intelligencePriority", UNSET)
-    if intelligence_priority is not UNSET:
-        if not is_number(intelligence_priority):
-            raise wrong((at, "intelligencePriority"), "number", intelligence_priority)
-        if intelligence_priority < 0:
-            raise wrong(
-                (at, "intelligencePriority"), "at least 0", intelligence_priority
-            )
-        if intelligence_priority > 1:
-            raise wrong(
-                (at, "intelligencePriority"), "at most 1", intelligence_priority
-            )
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelPreferences_members)
-    return ModelPreferences(
-        hints=hints,
-        cost_priority=cost_priority,
-        speed_priority=speed_priority,
-        intelligence_priority=intelligence_priority,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "hints" in o:
+            hints = o["hints"]
+            hints = read_array(_read_ModelHint, hints, (at, "hints"))
+            held["hints"] = hints
+        if "costPriority" in o:
+            cost_priority = o["costPriority"]
+            if not is_number(cost_priority):
+                raise wrong((at, "costPriority"), "number", cost_priority)
+            if cost_priority < 0:
+                raise wrong((at, "costPriority"), "at least 0", cost_priority)
+            if cost_priority > 1:
+                raise wrong((at, "costPriority"), "at most 1", cost_priority)
+            held["cost_priority"] = cost_priority
+        if "speedPriority" in o:
+            speed_priority = o["speedPriority"]
+            if not is_number(speed_priority):
+                raise wrong((at, "speedPriority"), "number", speed_priority)
+            if speed_priority < 0:
+                raise wrong((at, "speedPriority"), "at least 0", speed_priority)
+            if speed_priority > 1:
+                raise wrong((at, "speedPriority"), "at most 1", speed_priority)
+            held["speed_priority"] = speed_priority
+        if "intelligencePriority" in o:
+            intelligence_priority = o["intelligencePriority"]
+            if not is_number(intelligence_priority):
+                raise wrong(
+                    (at, "intelligencePriority"), "number", intelligence_priority
+                )
+            if intelligence_priority < 0:
+                raise wrong(
+                    (at, "intelligencePriority"), "at least 0", intelligence_priority
+                )
+            if intelligence_priority > 1:
+                raise wrong(
+                    (at, "intelligencePriority"), "at most 1", intelligence_priority
+                )
+            held["intelligence_priority"] = intelligence_priority
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelPreferences_members, at)
+    return make(ModelPreferences, held)
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
@@ -7777,19 +7302,16 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
 def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ModelHint()
-    n = 0
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ModelHint_members)
-    return ModelHint(name=name, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ModelHint_members, at)
+    return make(ModelHint, held)
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
@@ -7804,26 +7326,21 @@ def _write_ModelHint(x: ModelHint) -> Json:
 def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    ref = get("ref", UNSET)
+    ref = o.get("ref", UNSET)
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
-    argument = get("argument", UNSET)
+    argument = o.get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
-    meta = get("_meta", UNSET)
+    meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    if len(o) == 3:
-        return CompleteRequestParams(ref=ref, argument=argument, meta=meta)
-    n = 3
-    context = get("context", UNSET)
-    if context is not UNSET:
-        context = _read_CompleteRequestParamsContext(context, (at, "context"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteRequestParams_members)
-    return CompleteRequestParams(
-        ref=ref, argument=argument, context=context, meta=meta, extra_=extra
-    )
+    held: dict[str, Json] = {"ref": ref, "argument": argument, "meta": meta}
+    if len(o) != 3:
+        if "context" in o:
+            context = o["context"]
+            context = _read_CompleteRequestParamsContext(context, (at, "context"))
+            held["context"] = context
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteRequestParams_members, at)
+    return make(CompleteRequestParams, held)
 
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
@@ -7840,7 +7357,7 @@ def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
     o: Json = {
-        "ref": _write(x.ref),
+        "ref": _WRITERS[x.ref.__class__](x.ref),
         "argument": _write_CompleteRequestParamsArgument(x.argument),
         "_meta": _write_RequestMetaObject(x.meta),
     }
@@ -7856,17 +7373,16 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    name = get("name", UNSET)
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    value = get("value", UNSET)
+    value = o.get("value", UNSET)
     if value.__class__ is not str:
         raise wrong((at, "value"), "string", value)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
-        extra = extras(o, _CompleteRequestParamsArgument_members)
-    return CompleteRequestParamsArgument(name=name, value=value, extra_=extra)
+        held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
+    return make(CompleteRequestParamsArgument, held)
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
@@ -7879,18 +7395,15 @@ def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Js
 def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParamsContext:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return CompleteRequestParamsContext()
-    n = 0
-    arguments = get("arguments", UNSET)
-    if arguments is not UNSET:
-        arguments = check_map(read_string, arguments, (at, "arguments"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteRequestParamsContext_members)
-    return CompleteRequestParamsContext(arguments=arguments, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "arguments" in o:
+            arguments = o["arguments"]
+            arguments = check_map(read_string, arguments, (at, "arguments"))
+            held["arguments"] = arguments
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteRequestParamsContext_members, at)
+    return make(CompleteRequestParamsContext, held)
 
 
 def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
@@ -7905,19 +7418,20 @@ def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json
 def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "completion/complete":
-        raise wrong((at, "method"), '"completion/complete"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "completion/complete":
+        raise wrong((at, "method"), '"completion/complete"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_CompleteRequestParams(params, (at, "params"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params, "id": id}
     if len(o) != 4:
-        extra = extras(o, _CompleteRequest_members)
-    return build(CompleteRequest, {"params": params, "id": id, "extra_": extra})
+        held["extra_"] = extras(o, _CompleteRequest_members, at)
+    made = new(CompleteRequest)
+    fill(made, held)
+    return made
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
@@ -7935,27 +7449,22 @@ def _write_CompleteRequest(x: CompleteRequest) -> Json:
 def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    completion = get("completion", UNSET)
+    completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    result_type = get("resultType", UNSET)
+    result_type = o.get("resultType", UNSET)
     if result_type.__class__ is not str:
         raise wrong(
             (at, "resultType"), '"complete" | "input_required" | string', result_type
         )
-    if len(o) == 2:
-        return CompleteResult(completion=completion, result_type=result_type)
-    n = 2
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        meta = _read_ResultMetaObject(meta, (at, "_meta"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResult_members)
-    return CompleteResult(
-        completion=completion, meta=meta, result_type=result_type, extra_=extra
-    )
+    held: dict[str, Json] = {"completion": completion, "result_type": result_type}
+    if len(o) != 2:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = _read_ResultMetaObject(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResult_members, at)
+    return make(CompleteResult, held)
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
@@ -7973,30 +7482,25 @@ def _write_CompleteResult(x: CompleteResult) -> Json:
 def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    values = get("values", UNSET)
+    values = o.get("values", UNSET)
     values = read_strings(values, (at, "values"))
     if len(values) > 100:
         raise wrong((at, "values"), "at most 100 items", values)
-    if len(o) == 1:
-        return CompleteResultCompletion(values=values)
-    n = 1
-    total = get("total", UNSET)
-    if total is not UNSET:
-        if not is_number(total):
-            raise wrong((at, "total"), "number", total)
-        n += 1
-    has_more = get("hasMore", UNSET)
-    if has_more is not UNSET:
-        if has_more.__class__ is not bool:
-            raise wrong((at, "hasMore"), "boolean", has_more)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _CompleteResultCompletion_members)
-    return CompleteResultCompletion(
-        values=values, total=total, has_more=has_more, extra_=extra
-    )
+    held: dict[str, Json] = {"values": values}
+    if len(o) != 1:
+        if "total" in o:
+            total = o["total"]
+            if not is_number(total):
+                raise wrong((at, "total"), "number", total)
+            held["total"] = total
+        if "hasMore" in o:
+            has_more = o["hasMore"]
+            if has_more.__class__ is not bool:
+                raise wrong((at, "hasMore"), "boolean", has_more)
+            held["has_more"] = has_more
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
+    return make(CompleteResultCompletion, held)
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
@@ -8013,17 +7517,16 @@ def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
 def _read_CompleteResultResponse(o: Json, at: At) -> CompleteResultResponse:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    result = get("result", UNSET)
+    result = o.get("result", UNSET)
     result = _read_CompleteResult(result, (at, "result"))
-    if get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', get("jsonrpc", UNSET))
-    id = get("id", UNSET)
+    if o.get("jsonrpc") != "2.0":
+        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
+    id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"result": result, "id": id}
     if len(o) != 3:
-        extra = extras(o, _CompleteResultResponse_members)
-    return CompleteResultResponse(result=result, id=id, extra_=extra)
+        held["extra_"] = extras(o, _CompleteResultResponse_members, at)
+    return make(CompleteResultResponse, held)
 
 
 def _write_CompleteResultResponse(x: CompleteResultResponse) -> Json:
@@ -8036,16 +7539,15 @@ def _write_CompleteResultResponse(x: CompleteResultResponse) -> Json:
 def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/resource":
-        raise wrong((at, "type"), '"ref/resource"', get("type", UNSET))
-    uri = get("uri", UNSET)
+    if o.get("type") != "ref/resource":
+        raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
-        extra = extras(o, _ResourceTemplateReference_members)
-    return ResourceTemplateReference(uri=uri, extra_=extra)
+        held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
+    return make(ResourceTemplateReference, held)
 
 
 def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
@@ -8058,24 +7560,21 @@ def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
 def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "ref/prompt":
-        raise wrong((at, "type"), '"ref/prompt"', get("type", UNSET))
-    name = get("name", UNSET)
+    if o.get("type") != "ref/prompt":
+        raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
+    name = o.get("name", UNSET)
     if name.__class__ is not str:
         raise wrong((at, "name"), "string", name)
-    if len(o) == 2:
-        return PromptReference(name=name)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _PromptReference_members)
-    return PromptReference(name=name, title=title, extra_=extra)
+    held: dict[str, Json] = {"name": name}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _PromptReference_members, at)
+    return make(PromptReference, held)
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
@@ -8090,20 +7589,17 @@ def _write_PromptReference(x: PromptReference) -> Json:
 def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "roots/list":
-        raise wrong((at, "method"), '"roots/list"', get("method", UNSET))
-    if len(o) == 1:
-        return ListRootsRequest()
-    n = 1
-    params = get("params", UNSET)
-    if params is not UNSET:
-        params = _read_ListRootsRequestParams(params, (at, "params"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsRequest_members)
-    return ListRootsRequest(params=params, extra_=extra)
+    if o.get("method") != "roots/list":
+        raise wrong((at, "method"), '"roots/list"', o.get("method", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "params" in o:
+            params = o["params"]
+            params = _read_ListRootsRequestParams(params, (at, "params"))
+            held["params"] = params
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _ListRootsRequest_members, at)
+    return make(ListRootsRequest, held)
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
@@ -8118,19 +7614,15 @@ def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
 def _read_ListRootsRequestParams(o: Json, at: At) -> ListRootsRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if len(o) == 0:
-        return ListRootsRequestParams()
-    n = 0
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ListRootsRequestParams_members)
-    return ListRootsRequestParams(meta=meta, extra_=extra)
+    held: dict[str, Json] = {}
+    if len(o) != 0:
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ListRootsRequestParams_members, at)
+    return make(ListRootsRequestParams, held)
 
 
 def _write_ListRootsRequestParams(x: ListRootsRequestParams) -> Json:
@@ -8145,13 +7637,12 @@ def _write_ListRootsRequestParams(x: ListRootsRequestParams) -> Json:
 def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    roots = get("roots", UNSET)
+    roots = o.get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"roots": roots}
     if len(o) != 1:
-        extra = extras(o, _ListRootsResult_members)
-    return ListRootsResult(roots=roots, extra_=extra)
+        held["extra_"] = extras(o, _ListRootsResult_members, at)
+    return make(ListRootsResult, held)
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
@@ -8164,27 +7655,23 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    uri = get("uri", UNSET)
+    uri = o.get("uri", UNSET)
     if uri.__class__ is not str:
         raise wrong((at, "uri"), "string", uri)
-    if len(o) == 1:
-        return Root(uri=uri)
-    n = 1
-    name = get("name", UNSET)
-    if name is not UNSET:
-        if name.__class__ is not str:
-            raise wrong((at, "name"), "string", name)
-        n += 1
-    meta = get("_meta", UNSET)
-    if meta is not UNSET:
-        if meta.__class__ is not dict:
-            raise wrong((at, "_meta"), "object", meta)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _Root_members)
-    return Root(uri=uri, name=name, meta=meta, extra_=extra)
+    held: dict[str, Json] = {"uri": uri}
+    if len(o) != 1:
+        if "name" in o:
+            name = o["name"]
+            if name.__class__ is not str:
+                raise wrong((at, "name"), "string", name)
+            held["name"] = name
+        if "_meta" in o:
+            meta = o["_meta"]
+            meta = read_object(meta, (at, "_meta"))
+            held["meta"] = meta
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _Root_members, at)
+    return make(Root, held)
 
 
 def _write_Root(x: Root) -> Json:
@@ -8201,30 +7688,23 @@ def _write_Root(x: Root) -> Json:
 def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    message = get("message", UNSET)
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    requested_schema = get("requestedSchema", UNSET)
+    requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
     )
-    if len(o) == 2:
-        return ElicitRequestFormParams(
-            message=message, requested_schema=requested_schema
-        )
-    n = 2
-    mode = get("mode", UNSET)
-    if mode is not UNSET:
-        if mode != "form":
-            raise wrong((at, "mode"), '"form"', mode)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitRequestFormParams_members)
-    return ElicitRequestFormParams(
-        mode=mode, message=message, requested_schema=requested_schema, extra_=extra
-    )
+    held: dict[str, Json] = {"message": message, "requested_schema": requested_schema}
+    if len(o) != 2:
+        if "mode" in o:
+            mode = o["mode"]
+            if mode != "form":
+                raise wrong((at, "mode"), '"form"', mode)
+            held["mode"] = mode
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ElicitRequestFormParams_members, at)
+    return make(ElicitRequestFormParams, held)
 
 
 def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
@@ -8246,31 +7726,28 @@ def _read_ElicitRequestFormParamsRequestedSchema(
 ) -> ElicitRequestFormParamsRequestedSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "object":
-        raise wrong((at, "type"), '"object"', get("type", UNSET))
-    properties = get("properties", UNSET)
+    if o.get("type") != "object":
+        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
+    properties = o.get("properties", UNSET)
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
-    if len(o) == 2:
-        return ElicitRequestFormParamsRequestedSchema(properties=properties)
-    n = 2
-    schema_ = get("$schema", UNSET)
-    if schema_ is not UNSET:
-        if schema_.__class__ is not str:
-            raise wrong((at, "$schema"), "string", schema_)
-        n += 1
-    required = get("required", UNSET)
-    if required is not UNSET:
-        required = read_strings(required, (at, "required"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitRequestFormParamsRequestedSchema_members)
-    return ElicitRequestFormParamsRequestedSchema(
-        schema_=schema_, properties=properties, required=required, extra_=extra
-    )
+    held: dict[str, Json] = {"properties": properties}
+    if len(o) != 2:
+        if "$schema" in o:
+            schema_ = o["$schema"]
+            if schema_.__class__ is not str:
+                raise wrong((at, "$schema"), "string", schema_)
+            held["schema_"] = schema_
+        if "required" in o:
+            required = o["required"]
+            required = read_strings(required, (at, "required"))
+            held["required"] = required
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(
+                o, _ElicitRequestFormParamsRequestedSchema_members, at
+            )
+    return make(ElicitRequestFormParamsRequestedSchema, held)
 
 
 def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
@@ -8346,19 +7823,18 @@ def _write_ElicitRequestFormParamsRequestedSchema(
 def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("mode") != "url":
-        raise wrong((at, "mode"), '"url"', get("mode", UNSET))
-    message = get("message", UNSET)
+    if o.get("mode") != "url":
+        raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
+    message = o.get("message", UNSET)
     if message.__class__ is not str:
         raise wrong((at, "message"), "string", message)
-    url = get("url", UNSET)
+    url = o.get("url", UNSET)
     if url.__class__ is not str:
         raise wrong((at, "url"), "string", url)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"message": message, "url": url}
     if len(o) != 3:
-        extra = extras(o, _ElicitRequestURLParams_members)
-    return ElicitRequestURLParams(message=message, url=url, extra_=extra)
+        held["extra_"] = extras(o, _ElicitRequestURLParams_members, at)
+    return make(ElicitRequestURLParams, held)
 
 
 def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
@@ -8371,15 +7847,14 @@ def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
 def _read_ElicitRequest(o: Json, at: At) -> ElicitRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("method") != "elicitation/create":
-        raise wrong((at, "method"), '"elicitation/create"', get("method", UNSET))
-    params = get("params", UNSET)
+    if o.get("method") != "elicitation/create":
+        raise wrong((at, "method"), '"elicitation/create"', o.get("method", UNSET))
+    params = o.get("params", UNSET)
     params = _read_ElicitRequestParams(params, (at, "params"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"params": params}
     if len(o) != 2:
-        extra = extras(o, _ElicitRequest_members)
-    return ElicitRequest(params=params, extra_=extra)
+        held["extra_"] = extras(o, _ElicitRequest_members, at)
+    return make(ElicitRequest, held)
 
 
 def _read_ElicitRequestParams(x: Json, at: At) -> Json:
@@ -8402,7 +7877,10 @@ def _read_ElicitRequestParams(x: Json, at: At) -> Json:
 
 
 def _write_ElicitRequest(x: ElicitRequest) -> Json:
-    o: Json = {"method": "elicitation/create", "params": _write(x.params)}
+    o: Json = {
+        "method": "elicitation/create",
+        "params": _WRITERS[x.params.__class__](x.params),
+    }
     if x.extra_ is not EMPTY:
         merge(o, x.extra_, _ElicitRequest_members)
     return o
@@ -8411,56 +7889,45 @@ def _write_ElicitRequest(x: ElicitRequest) -> Json:
 def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    if len(o) == 1:
-        return StringSchema()
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_length = get("minLength", UNSET)
-    if min_length is not UNSET:
-        if not is_number(min_length):
-            raise wrong((at, "minLength"), "number", min_length)
-        n += 1
-    max_length = get("maxLength", UNSET)
-    if max_length is not UNSET:
-        if not is_number(max_length):
-            raise wrong((at, "maxLength"), "number", max_length)
-        n += 1
-    format = get("format", UNSET)
-    if format is not UNSET:
-        if format not in ("email", "uri", "date", "date-time"):
-            raise wrong(
-                (at, "format"), '"email" | "uri" | "date" | "date-time"', format
-            )
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _StringSchema_members)
-    return StringSchema(
-        title=title,
-        description=description,
-        min_length=min_length,
-        max_length=max_length,
-        format=format,
-        default=default,
-        extra_=extra,
-    )
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minLength" in o:
+            min_length = o["minLength"]
+            if not is_number(min_length):
+                raise wrong((at, "minLength"), "number", min_length)
+            held["min_length"] = min_length
+        if "maxLength" in o:
+            max_length = o["maxLength"]
+            if not is_number(max_length):
+                raise wrong((at, "maxLength"), "number", max_length)
+            held["max_length"] = max_length
+        if "format" in o:
+            format = o["format"]
+            if format not in ("email", "uri", "date", "date-time"):
+                raise wrong(
+                    (at, "format"), '"email" | "uri" | "date" | "date-time"', format
+                )
+            held["format"] = format
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _StringSchema_members, at)
+    return make(StringSchema, held)
 
 
 def _write_StringSchema(x: StringSchema) -> Json:
@@ -8485,50 +7952,39 @@ def _write_StringSchema(x: StringSchema) -> Json:
 def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    type = get("type", UNSET)
+    type = o.get("type", UNSET)
     if type not in ("number", "integer"):
         raise wrong((at, "type"), '"number" | "integer"', type)
-    if len(o) == 1:
-        return NumberSchema(type=type)
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    minimum = get("minimum", UNSET)
-    if minimum is not UNSET:
-        if not is_number(minimum):
-            raise wrong((at, "minimum"), "number", minimum)
-        n += 1
-    maximum = get("maximum", UNSET)
-    if maximum is not UNSET:
-        if not is_number(maximum):
-            raise wrong((at, "maximum"), "number", maximum)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if not is_number(default):
-            raise wrong((at, "default"), "number", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _NumberSchema_members)
-    return NumberSchema(
-        type=type,
-        title=title,
-        description=description,
-        minimum=minimum,
-        maximum=maximum,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"type": type}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minimum" in o:
+            minimum = o["minimum"]
+            if not is_number(minimum):
+                raise wrong((at, "minimum"), "number", minimum)
+            held["minimum"] = minimum
+        if "maximum" in o:
+            maximum = o["maximum"]
+            if not is_number(maximum):
+                raise wrong((at, "maximum"), "number", maximum)
+            held["maximum"] = maximum
+        if "default" in o:
+            default = o["default"]
+            if not is_number(default):
+                raise wrong((at, "default"), "number", default)
+            held["default"] = default
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _NumberSchema_members, at)
+    return make(NumberSchema, held)
 
 
 def _write_NumberSchema(x: NumberSchema) -> Json:
@@ -8551,33 +8007,28 @@ def _write_NumberSchema(x: NumberSchema) -> Json:
 def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "boolean":
-        raise wrong((at, "type"), '"boolean"', get("type", UNSET))
-    if len(o) == 1:
-        return BooleanSchema()
-    n = 1
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not bool:
-            raise wrong((at, "default"), "boolean", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _BooleanSchema_members)
-    return BooleanSchema(
-        title=title, description=description, default=default, extra_=extra
-    )
+    if o.get("type") != "boolean":
+        raise wrong((at, "type"), '"boolean"', o.get("type", UNSET))
+    held: dict[str, Json] = {}
+    if len(o) != 1:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not bool:
+                raise wrong((at, "default"), "boolean", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _BooleanSchema_members, at)
+    return make(BooleanSchema, held)
 
 
 def _write_BooleanSchema(x: BooleanSchema) -> Json:
@@ -8598,35 +8049,30 @@ def _read_UntitledSingleSelectEnumSchema(
 ) -> UntitledSingleSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    if len(o) == 2:
-        return UntitledSingleSelectEnumSchema(enum=enum)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UntitledSingleSelectEnumSchema_members)
-    return UntitledSingleSelectEnumSchema(
-        title=title, description=description, enum=enum, default=default, extra_=extra
-    )
+    held: dict[str, Json] = {"enum": enum}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _UntitledSingleSelectEnumSchema_members, at)
+    return make(UntitledSingleSelectEnumSchema, held)
 
 
 def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> Json:
@@ -8645,41 +8091,32 @@ def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> 
 def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    one_of = get("oneOf", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    one_of = o.get("oneOf", UNSET)
     one_of = read_array(
         _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
     )
-    if len(o) == 2:
-        return TitledSingleSelectEnumSchema(one_of=one_of)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TitledSingleSelectEnumSchema_members)
-    return TitledSingleSelectEnumSchema(
-        title=title,
-        description=description,
-        one_of=one_of,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"one_of": one_of}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TitledSingleSelectEnumSchema_members, at)
+    return make(TitledSingleSelectEnumSchema, held)
 
 
 def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json:
@@ -8703,17 +8140,16 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
 ) -> TitledSingleSelectEnumSchemaOneOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    const = get("const", UNSET)
+    const = o.get("const", UNSET)
     if const.__class__ is not str:
         raise wrong((at, "const"), "string", const)
-    title = get("title", UNSET)
+    title = o.get("title", UNSET)
     if title.__class__ is not str:
         raise wrong((at, "title"), "string", title)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
-        extra = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members)
-    return TitledSingleSelectEnumSchemaOneOfItem(const=const, title=title, extra_=extra)
+        held["extra_"] = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members, at)
+    return make(TitledSingleSelectEnumSchemaOneOfItem, held)
 
 
 def _write_TitledSingleSelectEnumSchemaOneOfItem(
@@ -8730,50 +8166,39 @@ def _read_UntitledMultiSelectEnumSchema(
 ) -> UntitledMultiSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "array":
-        raise wrong((at, "type"), '"array"', get("type", UNSET))
-    items = get("items", UNSET)
+    if o.get("type") != "array":
+        raise wrong((at, "type"), '"array"', o.get("type", UNSET))
+    items = o.get("items", UNSET)
     items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    if len(o) == 2:
-        return UntitledMultiSelectEnumSchema(items=items)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_items = get("minItems", UNSET)
-    if min_items is not UNSET:
-        if not is_number(min_items):
-            raise wrong((at, "minItems"), "number", min_items)
-        n += 1
-    max_items = get("maxItems", UNSET)
-    if max_items is not UNSET:
-        if not is_number(max_items):
-            raise wrong((at, "maxItems"), "number", max_items)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        default = read_strings(default, (at, "default"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _UntitledMultiSelectEnumSchema_members)
-    return UntitledMultiSelectEnumSchema(
-        title=title,
-        description=description,
-        min_items=min_items,
-        max_items=max_items,
-        items=items,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"items": items}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minItems" in o:
+            min_items = o["minItems"]
+            if not is_number(min_items):
+                raise wrong((at, "minItems"), "number", min_items)
+            held["min_items"] = min_items
+        if "maxItems" in o:
+            max_items = o["maxItems"]
+            if not is_number(max_items):
+                raise wrong((at, "maxItems"), "number", max_items)
+            held["max_items"] = max_items
+        if "default" in o:
+            default = o["default"]
+            default = read_strings(default, (at, "default"))
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _UntitledMultiSelectEnumSchema_members, at)
+    return make(UntitledMultiSelectEnumSchema, held)
 
 
 def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Json:
@@ -8801,15 +8226,14 @@ def _read_UntitledMultiSelectEnumSchemaItems(
 ) -> UntitledMultiSelectEnumSchemaItems:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"enum": enum}
     if len(o) != 2:
-        extra = extras(o, _UntitledMultiSelectEnumSchemaItems_members)
-    return UntitledMultiSelectEnumSchemaItems(enum=enum, extra_=extra)
+        held["extra_"] = extras(o, _UntitledMultiSelectEnumSchemaItems_members, at)
+    return make(UntitledMultiSelectEnumSchemaItems, held)
 
 
 def _write_UntitledMultiSelectEnumSchemaItems(
@@ -8824,50 +8248,39 @@ def _write_UntitledMultiSelectEnumSchemaItems(
 def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "array":
-        raise wrong((at, "type"), '"array"', get("type", UNSET))
-    items = get("items", UNSET)
+    if o.get("type") != "array":
+        raise wrong((at, "type"), '"array"', o.get("type", UNSET))
+    items = o.get("items", UNSET)
     items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    if len(o) == 2:
-        return TitledMultiSelectEnumSchema(items=items)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    min_items = get("minItems", UNSET)
-    if min_items is not UNSET:
-        if not is_number(min_items):
-            raise wrong((at, "minItems"), "number", min_items)
-        n += 1
-    max_items = get("maxItems", UNSET)
-    if max_items is not UNSET:
-        if not is_number(max_items):
-            raise wrong((at, "maxItems"), "number", max_items)
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        default = read_strings(default, (at, "default"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _TitledMultiSelectEnumSchema_members)
-    return TitledMultiSelectEnumSchema(
-        title=title,
-        description=description,
-        min_items=min_items,
-        max_items=max_items,
-        items=items,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"items": items}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "minItems" in o:
+            min_items = o["minItems"]
+            if not is_number(min_items):
+                raise wrong((at, "minItems"), "number", min_items)
+            held["min_items"] = min_items
+        if "maxItems" in o:
+            max_items = o["maxItems"]
+            if not is_number(max_items):
+                raise wrong((at, "maxItems"), "number", max_items)
+            held["max_items"] = max_items
+        if "default" in o:
+            default = o["default"]
+            default = read_strings(default, (at, "default"))
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _TitledMultiSelectEnumSchema_members, at)
+    return make(TitledMultiSelectEnumSchema, held)
 
 
 def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
@@ -8895,15 +8308,14 @@ def _read_TitledMultiSelectEnumSchemaItems(
 ) -> TitledMultiSelectEnumSchemaItems:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    any_of = get("anyOf", UNSET)
+    any_of = o.get("anyOf", UNSET)
     any_of = read_array(
         _read_TitledMultiSelectEnumSchemaItemsAnyOfItem, any_of, (at, "anyOf")
     )
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"any_of": any_of}
     if len(o) != 1:
-        extra = extras(o, _TitledMultiSelectEnumSchemaItems_members)
-    return TitledMultiSelectEnumSchemaItems(any_of=any_of, extra_=extra)
+        held["extra_"] = extras(o, _TitledMultiSelectEnumSchemaItems_members, at)
+    return make(TitledMultiSelectEnumSchemaItems, held)
 
 
 def _write_TitledMultiSelectEnumSchemaItems(
@@ -8922,19 +8334,18 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 ) -> TitledMultiSelectEnumSchemaItemsAnyOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    const = get("const", UNSET)
+    const = o.get("const", UNSET)
     if const.__class__ is not str:
         raise wrong((at, "const"), "string", const)
-    title = get("title", UNSET)
+    title = o.get("title", UNSET)
     if title.__class__ is not str:
         raise wrong((at, "title"), "string", title)
-    extra: Mapping[str, Json] = EMPTY
+    held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
-        extra = extras(o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
-    return TitledMultiSelectEnumSchemaItemsAnyOfItem(
-        const=const, title=title, extra_=extra
-    )
+        held["extra_"] = extras(
+            o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members, at
+        )
+    return make(TitledMultiSelectEnumSchemaItemsAnyOfItem, held)
 
 
 def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
@@ -8949,44 +8360,34 @@ def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    if get("type") != "string":
-        raise wrong((at, "type"), '"string"', get("type", UNSET))
-    enum = get("enum", UNSET)
+    if o.get("type") != "string":
+        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
+    enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    if len(o) == 2:
-        return LegacyTitledEnumSchema(enum=enum)
-    n = 2
-    title = get("title", UNSET)
-    if title is not UNSET:
-        if title.__class__ is not str:
-            raise wrong((at, "title"), "string", title)
-        n += 1
-    description = get("description", UNSET)
-    if description is not UNSET:
-        if description.__class__ is not str:
-            raise wrong((at, "description"), "string", description)
-        n += 1
-    enum_names = get("enumNames", UNSET)
-    if enum_names is not UNSET:
-        enum_names = read_strings(enum_names, (at, "enumNames"))
-        n += 1
-    default = get("default", UNSET)
-    if default is not UNSET:
-        if default.__class__ is not str:
-            raise wrong((at, "default"), "string", default)
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _LegacyTitledEnumSchema_members)
-    return LegacyTitledEnumSchema(
-        title=title,
-        description=description,
-        enum=enum,
-        enum_names=enum_names,
-        default=default,
-        extra_=extra,
-    )
+    held: dict[str, Json] = {"enum": enum}
+    if len(o) != 2:
+        if "title" in o:
+            title = o["title"]
+            if title.__class__ is not str:
+                raise wrong((at, "title"), "string", title)
+            held["title"] = title
+        if "description" in o:
+            description = o["description"]
+            if description.__class__ is not str:
+                raise wrong((at, "description"), "string", description)
+            held["description"] = description
+        if "enumNames" in o:
+            enum_names = o["enumNames"]
+            enum_names = read_strings(enum_names, (at, "enumNames"))
+            held["enum_names"] = enum_names
+        if "default" in o:
+            default = o["default"]
+            if default.__class__ is not str:
+                raise wrong((at, "default"), "string", default)
+            held["default"] = default
+        if len(o) != len(held) + 1:
+            held["extra_"] = extras(o, _LegacyTitledEnumSchema_members, at)
+    return make(LegacyTitledEnumSchema, held)
 
 
 def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
@@ -9007,21 +8408,20 @@ def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
 def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    get = o.get
-    action = get("action", UNSET)
+    action = o.get("action", UNSET)
     if action not in ("accept", "decline", "cancel"):
         raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
-    if len(o) == 1:
-        return ElicitResult(action=action)
-    n = 1
-    content = get("content", UNSET)
-    if content is not UNSET:
-        content = check_map(_read_ElicitResult_content_value, content, (at, "content"))
-        n += 1
-    extra: Mapping[str, Json] = EMPTY
-    if len(o) != n:
-        extra = extras(o, _ElicitResult_members)
-    return ElicitResult(action=action, content=content, extra_=extra)
+    held: dict[str, Json] = {"action": action}
+    if len(o) != 1:
+        if "content" in o:
+            content = o["content"]
+            content = check_map(
+                _read_ElicitResult_content_value, content, (at, "content")
+            )
+            held["content"] = content
+        if len(o) != len(held):
+            held["extra_"] = extras(o, _ElicitResult_members, at)
+    return make(ElicitResult, held)
 
 
 def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
@@ -9042,7 +8442,7 @@ def _write_ElicitResult(x: ElicitResult) -> Json:
 
 
 def _read_JSONArray(x: Json, at: At) -> Json:
-    return check_array(read_any, x, at)
+    return check_array(read_json, x, at)
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
@@ -9082,10 +8482,6 @@ def _read_JSONRPCMessage(x: Json, at: At) -> Json:
     )
 
 
-def _read_MetaObject(x: Json, at: At) -> Json:
-    return check_map(read_any, x, at)
-
-
 def _read_ResultType(x: Json, at: At) -> Json:
     if x.__class__ is not str:
         raise wrong(at, '"complete" | "input_required" | string', x)
@@ -9117,6 +8513,12 @@ def _read_InputRequests(x: Json, at: At) -> Json:
 
 def _read_InputResponses(x: Json, at: At) -> Json:
     return read_map(_read_InputResponse, x, at)
+
+
+def _read_Role(x: Json, at: At) -> Json:
+    if x not in ("user", "assistant"):
+        raise wrong(at, '"user" | "assistant"', x)
+    return x
 
 
 def _read_LoggingLevel(x: Json, at: At) -> Json:
@@ -9384,11 +8786,11 @@ def _read_ServerResult(x: Json, at: At) -> Json:
 
 
 _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
-    JSONValue: read_any,
-    JSONObject: _read_JSONObject,
+    JSONValue: read_json,
+    JSONObject: read_object,
     JSONArray: _read_JSONArray,
     JSONRPCMessage: _read_JSONRPCMessage,
-    MetaObject: _read_MetaObject,
+    MetaObject: read_object,
     RequestMetaObject: _read_RequestMetaObject,
     NotificationMetaObject: _read_NotificationMetaObject,
     ResultMetaObject: _read_ResultMetaObject,

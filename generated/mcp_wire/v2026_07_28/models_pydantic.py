@@ -3,7 +3,8 @@
 """MCP 2026-07-28 as pydantic models.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`.
+is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
+number: 1.0 is the literal 1.
 """
 
 from __future__ import annotations
@@ -255,7 +256,7 @@ UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 """Sent when the server does not serve the protocol version that the request names."""
 
 
-class RequestMetaObject(Model):
+class RequestMetaObject(Model, frozen=True):
     """Metadata of a client's request, which says all that the server needs to know
     about the client.
     """
@@ -299,7 +300,7 @@ class RequestMetaObject(Model):
     """
 
 
-class NotificationMetaObject(Model):
+class NotificationMetaObject(Model, frozen=True):
     """Metadata of a notification."""
 
     subscription_id: Maybe[RequestId] = Field(
@@ -312,7 +313,7 @@ class NotificationMetaObject(Model):
     """
 
 
-class ResultMetaObject(Model):
+class ResultMetaObject(Model, frozen=True):
     """Metadata of a result."""
 
     server_info: Maybe[Implementation] = Field(
@@ -325,7 +326,7 @@ class ResultMetaObject(Model):
     """
 
 
-class RequestParams(Model):
+class RequestParams(Model, frozen=True):
     """Parameters that every client request has."""
 
     meta: RequestMetaObject = Field(
@@ -334,7 +335,7 @@ class RequestParams(Model):
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
-class Request(Model):
+class Request(Model, frozen=True):
     """What all requests have in common, without the JSON-RPC envelope."""
 
     method: str
@@ -343,7 +344,7 @@ class Request(Model):
     """Named parameters of the operation; on a client's request they hold `_meta`."""
 
 
-class NotificationParams(Model):
+class NotificationParams(Model, frozen=True):
     """Parameters that every notification can have."""
 
     meta: Maybe[NotificationMetaObject] = Field(
@@ -352,7 +353,7 @@ class NotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class Notification(Model):
+class Notification(Model, frozen=True):
     """What all notifications have in common, without the JSON-RPC envelope; nobody
     answers them.
     """
@@ -363,7 +364,7 @@ class Notification(Model):
     """Named details of the event."""
 
 
-class Result(Model):
+class Result(Model, frozen=True):
     """What all successful answers have in common; further members depend on the
     request.
     """
@@ -380,7 +381,7 @@ class Result(Model):
     """
 
 
-class Error(Model):
+class Error(Model, frozen=True):
     """Tells what went wrong with a request."""
 
     code: Number
@@ -391,7 +392,7 @@ class Error(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class JSONRPCRequest(Model):
+class JSONRPCRequest(Model, frozen=True):
     """A call that the other side has to answer."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -406,7 +407,7 @@ class JSONRPCRequest(Model):
     """Named parameters of the operation; on a client's request they hold `_meta`."""
 
 
-class JSONRPCNotification(Model):
+class JSONRPCNotification(Model, frozen=True):
     """A one-way message; it has no id and gets no answer, not even an error."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -417,7 +418,7 @@ class JSONRPCNotification(Model):
     """Named details of the event."""
 
 
-class JSONRPCResultResponse(Model):
+class JSONRPCResultResponse(Model, frozen=True):
     """The answer to a request that succeeded."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -427,7 +428,7 @@ class JSONRPCResultResponse(Model):
     result: Result
 
 
-class JSONRPCErrorResponse(Model):
+class JSONRPCErrorResponse(Model, frozen=True):
     """The answer to a request that failed."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -437,7 +438,7 @@ class JSONRPCErrorResponse(Model):
     error: Error
 
 
-class ParseError(Model):
+class ParseError(Model, frozen=True):
     """Error object for text that is not JSON."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32700}
@@ -448,7 +449,7 @@ class ParseError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class InvalidRequestError(Model):
+class InvalidRequestError(Model, frozen=True):
     """Error object for JSON that is not a proper request."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32600}
@@ -459,7 +460,7 @@ class InvalidRequestError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class MethodNotFoundError(Model):
+class MethodNotFoundError(Model, frozen=True):
     """Error object for a method that the receiver does not offer."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32601}
@@ -470,7 +471,7 @@ class MethodNotFoundError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class InvalidParamsError(Model):
+class InvalidParamsError(Model, frozen=True):
     """Error object for parameters that the receiver cannot accept."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32602}
@@ -481,7 +482,7 @@ class InvalidParamsError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class InternalError(Model):
+class InternalError(Model, frozen=True):
     """Error object for an unforeseen failure of the receiver."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32603}
@@ -492,7 +493,7 @@ class InternalError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class HeaderMismatchError(Model):
+class HeaderMismatchError(Model, frozen=True):
     """Refusal of an HTTP request whose headers do not agree with its body."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -502,7 +503,7 @@ class HeaderMismatchError(Model):
     """Id of the request that failed; absent if it could not be read."""
 
 
-class HeaderMismatchErrorError(Model):
+class HeaderMismatchErrorError(Model, frozen=True):
     """Value of `HeaderMismatchError.error`."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32020}
@@ -513,7 +514,7 @@ class HeaderMismatchErrorError(Model):
     """Further details, in a form that the sender of the error defines."""
 
 
-class UnsupportedProtocolVersionError(Model):
+class UnsupportedProtocolVersionError(Model, frozen=True):
     """Refusal of a request in a revision that the server does not serve."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -523,7 +524,7 @@ class UnsupportedProtocolVersionError(Model):
     """Id of the request that failed; absent if it could not be read."""
 
 
-class UnsupportedProtocolVersionErrorError(Model):
+class UnsupportedProtocolVersionErrorError(Model, frozen=True):
     """Value of `UnsupportedProtocolVersionError.error`."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32022}
@@ -534,7 +535,7 @@ class UnsupportedProtocolVersionErrorError(Model):
     """Lets the client try again in another revision."""
 
 
-class UnsupportedProtocolVersionErrorErrorData(Model):
+class UnsupportedProtocolVersionErrorErrorData(Model, frozen=True):
     """Value of `UnsupportedProtocolVersionError.error.data`."""
 
     supported: list[str]
@@ -543,7 +544,7 @@ class UnsupportedProtocolVersionErrorErrorData(Model):
     """Revision that the refused request named."""
 
 
-class MissingRequiredClientCapabilityError(Model):
+class MissingRequiredClientCapabilityError(Model, frozen=True):
     """Refusal of a request because of a client capability that it does not declare."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -553,7 +554,7 @@ class MissingRequiredClientCapabilityError(Model):
     """Id of the request that failed; absent if it could not be read."""
 
 
-class MissingRequiredClientCapabilityErrorError(Model):
+class MissingRequiredClientCapabilityErrorError(Model, frozen=True):
     """Value of `MissingRequiredClientCapabilityError.error`."""
 
     const_: ClassVar[Mapping[str, object]] = {"code": -32021}
@@ -563,7 +564,7 @@ class MissingRequiredClientCapabilityErrorError(Model):
     data: MissingRequiredClientCapabilityErrorErrorData
 
 
-class MissingRequiredClientCapabilityErrorErrorData(Model):
+class MissingRequiredClientCapabilityErrorErrorData(Model, frozen=True):
     """Value of `MissingRequiredClientCapabilityError.error.data`."""
 
     required_capabilities: ClientCapabilities = Field(
@@ -573,7 +574,7 @@ class MissingRequiredClientCapabilityErrorErrorData(Model):
     """Only what was missing, in the form in which a client would declare it."""
 
 
-class InputRequiredResult(Model):
+class InputRequiredResult(Model, frozen=True):
     """Asks the client to retry the request with more input; has `inputRequests`,
     `requestState` or both.
     """
@@ -607,7 +608,7 @@ class InputRequiredResult(Model):
     """
 
 
-class InputResponseRequestParams(Model):
+class InputResponseRequestParams(Model, frozen=True):
     """Parameters of requests that a server may answer with an `InputRequiredResult`."""
 
     input_responses: Maybe[InputResponses] = Field(
@@ -632,7 +633,7 @@ class InputResponseRequestParams(Model):
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
-class CancelledNotificationParams(Model):
+class CancelledNotificationParams(Model, frozen=True):
     """Names the request to drop."""
 
     request_id: RequestId = Field(
@@ -647,7 +648,7 @@ class CancelledNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class CancelledNotification(Model):
+class CancelledNotification(Model, frozen=True):
     """Drops a request of the client; a server sends it only over stdio, to end a
     subscription.
     """
@@ -661,7 +662,7 @@ class CancelledNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class DiscoverRequest(Model):
+class DiscoverRequest(Model, frozen=True):
     """Asks which revisions and features the server has; a client may send it at any
     time or not at all.
     """
@@ -679,7 +680,7 @@ class DiscoverRequest(Model):
     """
 
 
-class DiscoverResult(Model):
+class DiscoverResult(Model, frozen=True):
     """Tells which revisions and features the server has."""
 
     supported_versions: list[str] = Field(
@@ -713,7 +714,7 @@ class DiscoverResult(Model):
     """
 
 
-class DiscoverResultResponse(Model):
+class DiscoverResultResponse(Model, frozen=True):
     """JSON-RPC answer to `server/discover`."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -723,7 +724,7 @@ class DiscoverResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class ClientCapabilities(Model):
+class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers for the one request that carries them;
     unknown keys are ignored.
     """
@@ -748,11 +749,11 @@ class ClientCapabilities(Model):
     """
 
 
-class ClientCapabilitiesRoots(Model):
+class ClientCapabilitiesRoots(Model, frozen=True):
     """Value of `ClientCapabilities.roots`."""
 
 
-class ClientCapabilitiesSampling(Model):
+class ClientCapabilitiesSampling(Model, frozen=True):
     """Value of `ClientCapabilities.sampling`."""
 
     context: Maybe[JSONObject] = UNSET
@@ -761,7 +762,7 @@ class ClientCapabilitiesSampling(Model):
     """Declared if sampling requests may have `tools` and `toolChoice`."""
 
 
-class ClientCapabilitiesElicitation(Model):
+class ClientCapabilitiesElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.elicitation`."""
 
     form: Maybe[JSONObject] = UNSET
@@ -770,7 +771,7 @@ class ClientCapabilitiesElicitation(Model):
     """Declared if the client can send its user to a web page."""
 
 
-class ServerCapabilities(Model):
+class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
     experimental: Maybe[dict[str, JSONObject]] = UNSET
@@ -794,7 +795,7 @@ class ServerCapabilities(Model):
     """
 
 
-class ServerCapabilitiesPrompts(Model):
+class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
@@ -805,7 +806,7 @@ class ServerCapabilitiesPrompts(Model):
     """
 
 
-class ServerCapabilitiesResources(Model):
+class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
     subscribe: Maybe[bool] = UNSET
@@ -820,7 +821,7 @@ class ServerCapabilitiesResources(Model):
     """
 
 
-class ServerCapabilitiesTools(Model):
+class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
@@ -831,7 +832,7 @@ class ServerCapabilitiesTools(Model):
     """
 
 
-class Icon(Model):
+class Icon(Model, frozen=True):
     """An image that a user interface can show beside a name."""
 
     src: str
@@ -850,14 +851,14 @@ class Icon(Model):
     """Background for which the icon is drawn; absent means that both will do."""
 
 
-class Icons(Model):
+class Icons(Model, frozen=True):
     """Adds `icons` to a declaration."""
 
     icons: Maybe[list[Icon]] = UNSET
     """Images to choose from, for instance by size or theme."""
 
 
-class BaseMetadata(Model):
+class BaseMetadata(Model, frozen=True):
     """The two names that most declarations have, one for programs and one for
     people.
     """
@@ -868,7 +869,7 @@ class BaseMetadata(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class Implementation(Model):
+class Implementation(Model, frozen=True):
     """Names the software of the client or server; neither behaviour nor security
     depends on it.
     """
@@ -889,7 +890,7 @@ class Implementation(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class ProgressNotificationParams(Model):
+class ProgressNotificationParams(Model, frozen=True):
     """Names a request by its token and tells how much of it is done."""
 
     progress_token: ProgressToken = Field(
@@ -910,7 +911,7 @@ class ProgressNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ProgressNotification(Model):
+class ProgressNotification(Model, frozen=True):
     """Sent by a server to report how far the work on a client's request has come."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -922,7 +923,7 @@ class ProgressNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class PaginatedRequestParams(Model):
+class PaginatedRequestParams(Model, frozen=True):
     """Parameters that every request for a list can have."""
 
     cursor: Maybe[Cursor] = UNSET
@@ -933,7 +934,7 @@ class PaginatedRequestParams(Model):
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
-class PaginatedRequest(Model):
+class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -947,7 +948,7 @@ class PaginatedRequest(Model):
     """Name of the operation, such as `tools/list`."""
 
 
-class PaginatedResult(Model):
+class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
     next_cursor: Maybe[Cursor] = Field(
@@ -968,7 +969,7 @@ class PaginatedResult(Model):
     """
 
 
-class CacheableResult(Model):
+class CacheableResult(Model, frozen=True):
     """A result that the client may keep and use again for some time."""
 
     ttl_ms: With[Number, Field(ge=0)] = Field(
@@ -995,7 +996,7 @@ class CacheableResult(Model):
     """
 
 
-class ListResourcesRequest(Model):
+class ListResourcesRequest(Model, frozen=True):
     """Asks for the resources, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1011,7 +1012,7 @@ class ListResourcesRequest(Model):
     """
 
 
-class ListResourcesResult(Model):
+class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
     resources: list[Resource]
@@ -1045,7 +1046,7 @@ class ListResourcesResult(Model):
     """
 
 
-class ListResourcesResultResponse(Model):
+class ListResourcesResultResponse(Model, frozen=True):
     """JSON-RPC answer to `resources/list`."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -1055,7 +1056,7 @@ class ListResourcesResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class ListResourceTemplatesRequest(Model):
+class ListResourceTemplatesRequest(Model, frozen=True):
     """Asks for the resource templates, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1071,7 +1072,7 @@ class ListResourceTemplatesRequest(Model):
     """
 
 
-class ListResourceTemplatesResult(Model):
+class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
     resource_templates: list[ResourceTemplate] = Field(
@@ -1107,7 +1108,7 @@ class ListResourceTemplatesResult(Model):
     """
 
 
-class ListResourceTemplatesResultResponse(Model):
+class ListResourceTemplatesResultResponse(Model, frozen=True):
     """JSON-RPC answer to `resources/templates/list`."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -1117,7 +1118,7 @@ class ListResourceTemplatesResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class ResourceRequestParams(Model):
+class ResourceRequestParams(Model, frozen=True):
     """Parameters of requests about a single resource."""
 
     uri: str
@@ -1130,7 +1131,7 @@ class ResourceRequestParams(Model):
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
-class ReadResourceRequestParams(Model):
+class ReadResourceRequestParams(Model, frozen=True):
     """Names the resource to read."""
 
     uri: str
@@ -1159,7 +1160,7 @@ class ReadResourceRequestParams(Model):
     """
 
 
-class ReadResourceRequest(Model):
+class ReadResourceRequest(Model, frozen=True):
     """Asks for the contents of a resource."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1175,7 +1176,7 @@ class ReadResourceRequest(Model):
     """
 
 
-class ReadResourceResult(Model):
+class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
     contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
@@ -1206,7 +1207,7 @@ class ReadResourceResult(Model):
     """
 
 
-class ReadResourceResultResponse(Model):
+class ReadResourceResultResponse(Model, frozen=True):
     """JSON-RPC answer to `resources/read`: the contents, or a wish for more input."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -1216,7 +1217,7 @@ class ReadResourceResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class ResourceListChangedNotification(Model):
+class ResourceListChangedNotification(Model, frozen=True):
     """Tells on a listen stream that the set of resources has changed; the client may
     fetch the list anew.
     """
@@ -1230,7 +1231,7 @@ class ResourceListChangedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class SubscriptionFilter(Model):
+class SubscriptionFilter(Model, frozen=True):
     """Chooses the notifications of a subscription; an absent member chooses nothing."""
 
     tools_list_changed: Maybe[bool] = Field(
@@ -1259,7 +1260,7 @@ class SubscriptionFilter(Model):
     """URIs of the resources for which to send `notifications/resources/updated`."""
 
 
-class SubscriptionsListenRequestParams(Model):
+class SubscriptionsListenRequestParams(Model, frozen=True):
     """Tells what the client wants to hear about."""
 
     notifications: SubscriptionFilter
@@ -1270,7 +1271,7 @@ class SubscriptionsListenRequestParams(Model):
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
-class SubscriptionsListenRequest(Model):
+class SubscriptionsListenRequest(Model, frozen=True):
     """Opens a stream of change notifications; its id becomes the subscription's id."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1286,7 +1287,7 @@ class SubscriptionsListenRequest(Model):
     """
 
 
-class SubscriptionsListenResultMetaObject(Model):
+class SubscriptionsListenResultMetaObject(Model, frozen=True):
     """Metadata of the result that closes a subscription."""
 
     subscription_id: RequestId = Field(
@@ -1304,7 +1305,7 @@ class SubscriptionsListenResultMetaObject(Model):
     """
 
 
-class SubscriptionsListenResult(Model):
+class SubscriptionsListenResult(Model, frozen=True):
     """Sent by a server that ends a subscription in good order; it has no data of its
     own.
     """
@@ -1320,7 +1321,7 @@ class SubscriptionsListenResult(Model):
     """
 
 
-class SubscriptionsListenResultResponse(Model):
+class SubscriptionsListenResultResponse(Model, frozen=True):
     """JSON-RPC answer to `subscriptions/listen`, which comes only at the end of the
     stream.
     """
@@ -1332,7 +1333,7 @@ class SubscriptionsListenResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class SubscriptionsAcknowledgedNotificationParams(Model):
+class SubscriptionsAcknowledgedNotificationParams(Model, frozen=True):
     """Tells what the server has agreed to send."""
 
     notifications: SubscriptionFilter
@@ -1343,7 +1344,7 @@ class SubscriptionsAcknowledgedNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class SubscriptionsAcknowledgedNotification(Model):
+class SubscriptionsAcknowledgedNotification(Model, frozen=True):
     """First message of each subscription, sent by the server before any change
     notification.
     """
@@ -1357,7 +1358,7 @@ class SubscriptionsAcknowledgedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class ResourceUpdatedNotificationParams(Model):
+class ResourceUpdatedNotificationParams(Model, frozen=True):
     """Names the resource that changed."""
 
     uri: str
@@ -1368,7 +1369,7 @@ class ResourceUpdatedNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ResourceUpdatedNotification(Model):
+class ResourceUpdatedNotification(Model, frozen=True):
     """Tells on a listen stream that a resource named in the filter, or one below it,
     has changed.
     """
@@ -1382,7 +1383,7 @@ class ResourceUpdatedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class Resource(Model):
+class Resource(Model, frozen=True):
     """Something that a server lets clients read, such as a file or a record."""
 
     uri: str
@@ -1412,7 +1413,7 @@ class Resource(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class ResourceTemplate(Model):
+class ResourceTemplate(Model, frozen=True):
     """Describes a whole family of resources by a pattern for their URIs."""
 
     uri_template: str = Field(
@@ -1440,7 +1441,7 @@ class ResourceTemplate(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class ResourceContents(Model):
+class ResourceContents(Model, frozen=True):
     """What text and binary contents have in common."""
 
     uri: str
@@ -1454,7 +1455,7 @@ class ResourceContents(Model):
     )
 
 
-class TextResourceContents(Model):
+class TextResourceContents(Model, frozen=True):
     """Contents that are text."""
 
     text: str
@@ -1470,7 +1471,7 @@ class TextResourceContents(Model):
     )
 
 
-class BlobResourceContents(Model):
+class BlobResourceContents(Model, frozen=True):
     """Contents that are binary."""
 
     blob: str
@@ -1486,7 +1487,7 @@ class BlobResourceContents(Model):
     )
 
 
-class ListPromptsRequest(Model):
+class ListPromptsRequest(Model, frozen=True):
     """Asks for the prompts, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -1502,7 +1503,7 @@ class ListPromptsRequest(Model):
     """
 
 
-class ListPromptsResult(Model):
+class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
     prompts: list[Prompt]
@@ -1536,7 +1537,7 @@ class ListPromptsResult(Model):
     """
 
 
-class ListPromptsResultResponse(Model):
+class ListPromptsResultResponse(Model, frozen=True):
     """JSON-RPC answer to `prompts/list`."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -1546,7 +1547,7 @@ class ListPromptsResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class GetPromptRequestParams(Model):
+class GetPromptRequestParams(Model, frozen=True):
     """Names the prompt and gives its arguments."""
 
     name: str
@@ -1575,7 +1576,7 @@ class GetPromptRequestParams(Model):
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
-class GetPromptRequest(Model):
+class GetPromptRequest(Model, frozen=True):
     """Asks for a prompt with its arguments filled in."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/get", "jsonrpc": "2.0"}
@@ -1588,7 +1589,7 @@ class GetPromptRequest(Model):
     """
 
 
-class GetPromptResult(Model):
+class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
     description: Maybe[str] = UNSET
@@ -1606,7 +1607,7 @@ class GetPromptResult(Model):
     """
 
 
-class GetPromptResultResponse(Model):
+class GetPromptResultResponse(Model, frozen=True):
     """JSON-RPC answer to `prompts/get`: the messages, or a wish for more input."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -1616,7 +1617,7 @@ class GetPromptResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class Prompt(Model):
+class Prompt(Model, frozen=True):
     """A message template of the server, usually picked by the user."""
 
     description: Maybe[str] = UNSET
@@ -1634,7 +1635,7 @@ class Prompt(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class PromptArgument(Model):
+class PromptArgument(Model, frozen=True):
     """A value with which a prompt can be filled in."""
 
     description: Maybe[str] = UNSET
@@ -1647,14 +1648,14 @@ class PromptArgument(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class PromptMessage(Model):
+class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
     role: Role
     content: ContentBlock
 
 
-class ResourceLink(Model):
+class ResourceLink(Model, frozen=True):
     """Content block that points to a resource of the server, which need not be in
     its list.
     """
@@ -1688,7 +1689,7 @@ class ResourceLink(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class EmbeddedResource(Model):
+class EmbeddedResource(Model, frozen=True):
     """Content block that holds a resource as a whole."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
@@ -1701,7 +1702,7 @@ class EmbeddedResource(Model):
     )
 
 
-class PromptListChangedNotification(Model):
+class PromptListChangedNotification(Model, frozen=True):
     """Tells on a listen stream that the set of prompts has changed; the client may
     fetch the list anew.
     """
@@ -1715,7 +1716,7 @@ class PromptListChangedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class ListToolsRequest(Model):
+class ListToolsRequest(Model, frozen=True):
     """Asks for the tools, one page at a time."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/list", "jsonrpc": "2.0"}
@@ -1728,7 +1729,7 @@ class ListToolsRequest(Model):
     """
 
 
-class ListToolsResult(Model):
+class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
     tools: list[Tool]
@@ -1762,7 +1763,7 @@ class ListToolsResult(Model):
     """
 
 
-class ListToolsResultResponse(Model):
+class ListToolsResultResponse(Model, frozen=True):
     """JSON-RPC answer to `tools/list`."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -1772,7 +1773,7 @@ class ListToolsResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class CallToolResult(Model):
+class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
     content: list[ContentBlock]
@@ -1803,7 +1804,7 @@ class CallToolResult(Model):
     """
 
 
-class CallToolResultResponse(Model):
+class CallToolResultResponse(Model, frozen=True):
     """JSON-RPC answer to `tools/call`: the outcome, or a wish for more input."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -1813,7 +1814,7 @@ class CallToolResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class CallToolRequestParams(Model):
+class CallToolRequestParams(Model, frozen=True):
     """Names the tool and gives its arguments."""
 
     name: str
@@ -1842,7 +1843,7 @@ class CallToolRequestParams(Model):
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
-class CallToolRequest(Model):
+class CallToolRequest(Model, frozen=True):
     """Runs a tool of the server."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/call", "jsonrpc": "2.0"}
@@ -1855,7 +1856,7 @@ class CallToolRequest(Model):
     """
 
 
-class ToolListChangedNotification(Model):
+class ToolListChangedNotification(Model, frozen=True):
     """Tells on a listen stream that the set of tools has changed; the client may
     fetch the list anew.
     """
@@ -1869,7 +1870,7 @@ class ToolListChangedNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class ToolAnnotations(Model):
+class ToolAnnotations(Model, frozen=True):
     """Hints about what a tool does; a client trusts them only as far as it trusts
     the server.
     """
@@ -1906,7 +1907,7 @@ class ToolAnnotations(Model):
     """Whether calls may reach parties outside a closed system; absent means true."""
 
 
-class Tool(Model):
+class Tool(Model, frozen=True):
     """A function of the server that a client may call."""
 
     description: Maybe[str] = UNSET
@@ -1936,7 +1937,7 @@ class Tool(Model):
     """Images to choose from, for instance by size or theme."""
 
 
-class ToolInputSchema(Model):
+class ToolInputSchema(Model, frozen=True):
     """Value of `Tool.inputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -1947,7 +1948,7 @@ class ToolInputSchema(Model):
     type: Literal["object"] = Field(init=False)
 
 
-class ToolOutputSchema(Model):
+class ToolOutputSchema(Model, frozen=True):
     """Value of `Tool.outputSchema`."""
 
     schema_: Maybe[str] = Field(
@@ -1956,7 +1957,7 @@ class ToolOutputSchema(Model):
     """URI of the JSON Schema dialect; absent means 2020-12."""
 
 
-class LoggingMessageNotificationParams(Model):
+class LoggingMessageNotificationParams(Model, frozen=True):
     """Content of a log message. Deprecated since 2026-07-28; log to stderr (on
     stdio) or through OpenTelemetry instead.
     """
@@ -1972,7 +1973,7 @@ class LoggingMessageNotificationParams(Model):
     """Metadata kept apart from the parameters themselves."""
 
 
-class LoggingMessageNotification(Model):
+class LoggingMessageNotification(Model, frozen=True):
     """A log message about one request, sent on that request's own stream. Deprecated
     since 2026-07-28; log to stderr (on stdio) or through OpenTelemetry instead.
     """
@@ -1986,7 +1987,7 @@ class LoggingMessageNotification(Model):
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 
-class CreateMessageRequestParams(Model):
+class CreateMessageRequestParams(Model, frozen=True):
     """The conversation and the server's wishes about how to continue it. Deprecated
     since 2026-07-28; call the API of a model provider directly instead.
     """
@@ -2038,7 +2039,7 @@ class CreateMessageRequestParams(Model):
     """How the model may use the tools; needs the capability `sampling.tools`."""
 
 
-class ToolChoice(Model):
+class ToolChoice(Model, frozen=True):
     """Rule for the model's use of tools in one request. Deprecated since 2026-07-28;
     call the API of a model provider directly instead.
     """
@@ -2049,7 +2050,7 @@ class ToolChoice(Model):
     """
 
 
-class CreateMessageRequest(Model):
+class CreateMessageRequest(Model, frozen=True):
     """Asks, inside an `InputRequiredResult`, that the client's language model
     continue a conversation. Deprecated since 2026-07-28; call the API of a model
     provider directly instead.
@@ -2060,7 +2061,7 @@ class CreateMessageRequest(Model):
     params: CreateMessageRequestParams
 
 
-class CreateMessageResult(Model):
+class CreateMessageResult(Model, frozen=True):
     """The message that the client's language model wrote. Deprecated since
     2026-07-28; call the API of a model provider directly instead.
     """
@@ -2098,7 +2099,7 @@ class CreateMessageResult(Model):
     )
 
 
-class SamplingMessage(Model):
+class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model. Deprecated since 2026-07-28;
     call the API of a model provider directly instead.
     """
@@ -2126,7 +2127,7 @@ class SamplingMessage(Model):
     )
 
 
-class Annotations(Model):
+class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
     audience: Maybe[list[Role]] = UNSET
@@ -2141,7 +2142,7 @@ class Annotations(Model):
     """Time of the latest change, in ISO 8601 form."""
 
 
-class TextContent(Model):
+class TextContent(Model, frozen=True):
     """Content block with plain text."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
@@ -2154,7 +2155,7 @@ class TextContent(Model):
     )
 
 
-class ImageContent(Model):
+class ImageContent(Model, frozen=True):
     """Content block with a picture."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "image"}
@@ -2170,7 +2171,7 @@ class ImageContent(Model):
     )
 
 
-class AudioContent(Model):
+class AudioContent(Model, frozen=True):
     """Content block with sound."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "audio"}
@@ -2186,7 +2187,7 @@ class AudioContent(Model):
     )
 
 
-class ToolUseContent(Model):
+class ToolUseContent(Model, frozen=True):
     """Asks for a tool to be run; found in messages of the assistant. Deprecated
     since 2026-07-28; call the API of a model provider directly instead.
     """
@@ -2205,7 +2206,7 @@ class ToolUseContent(Model):
     """Extra metadata, kept when the block is sent on in later requests."""
 
 
-class ToolResultContent(Model):
+class ToolResultContent(Model, frozen=True):
     """Outcome of a tool use, in a user message that has only such blocks. Deprecated
     since 2026-07-28; call the API of a model provider directly instead.
     """
@@ -2234,7 +2235,7 @@ class ToolResultContent(Model):
     """Extra metadata, kept when the block is sent on in later requests."""
 
 
-class ModelPreferences(Model):
+class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client. Deprecated
     since 2026-07-28; call the API of a model provider directly instead.
     """
@@ -2261,7 +2262,7 @@ class ModelPreferences(Model):
     """Weight of the model's abilities, from 0 for none to 1 for the most."""
 
 
-class ModelHint(Model):
+class ModelHint(Model, frozen=True):
     """Points to a model or a family of models; the client may know further keys.
     Deprecated since 2026-07-28; call the API of a model provider directly instead.
     """
@@ -2272,7 +2273,7 @@ class ModelHint(Model):
     """
 
 
-class CompleteRequestParams(Model):
+class CompleteRequestParams(Model, frozen=True):
     """Tells which argument is being typed and what is there so far."""
 
     ref: With[PromptReference | ResourceTemplateReference, Discriminator("type")]
@@ -2287,7 +2288,7 @@ class CompleteRequestParams(Model):
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
-class CompleteRequestParamsArgument(Model):
+class CompleteRequestParamsArgument(Model, frozen=True):
     """Value of `CompleteRequestParams.argument`."""
 
     name: str
@@ -2296,14 +2297,14 @@ class CompleteRequestParamsArgument(Model):
     """What has been typed so far."""
 
 
-class CompleteRequestParamsContext(Model):
+class CompleteRequestParamsContext(Model, frozen=True):
     """Value of `CompleteRequestParams.context`."""
 
     arguments: Maybe[dict[str, str]] = UNSET
     """Values of other arguments that are already decided, by name."""
 
 
-class CompleteRequest(Model):
+class CompleteRequest(Model, frozen=True):
     """Asks for suggestions while the user types an argument."""
 
     const_: ClassVar[Mapping[str, object]] = {
@@ -2319,7 +2320,7 @@ class CompleteRequest(Model):
     """
 
 
-class CompleteResult(Model):
+class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: CompleteResultCompletion
@@ -2335,7 +2336,7 @@ class CompleteResult(Model):
     """
 
 
-class CompleteResultCompletion(Model):
+class CompleteResultCompletion(Model, frozen=True):
     """Value of `CompleteResult.completion`."""
 
     values: With[list[str], Field(max_length=100)]
@@ -2348,7 +2349,7 @@ class CompleteResultCompletion(Model):
     """True if some matches were not sent."""
 
 
-class CompleteResultResponse(Model):
+class CompleteResultResponse(Model, frozen=True):
     """JSON-RPC answer to `completion/complete`."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
@@ -2358,7 +2359,7 @@ class CompleteResultResponse(Model):
     """Id of the request that is answered."""
 
 
-class ResourceTemplateReference(Model):
+class ResourceTemplateReference(Model, frozen=True):
     """Points to a resource or resource template."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/resource"}
@@ -2367,7 +2368,7 @@ class ResourceTemplateReference(Model):
     """A resource URI or an RFC 6570 template. Format: uri-template."""
 
 
-class PromptReference(Model):
+class PromptReference(Model, frozen=True):
     """Points to a prompt by its name."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "ref/prompt"}
@@ -2378,7 +2379,7 @@ class PromptReference(Model):
     """Label for people; absent means that `name` is shown."""
 
 
-class ListRootsRequest(Model):
+class ListRootsRequest(Model, frozen=True):
     """Asks, inside an `InputRequiredResult`, which parts of the file system are open
     to the server. Deprecated since 2026-07-28; use tool arguments, resource URIs or
     server configuration instead.
@@ -2389,7 +2390,7 @@ class ListRootsRequest(Model):
     params: Maybe[ListRootsRequestParams] = UNSET
 
 
-class ListRootsRequestParams(Model):
+class ListRootsRequestParams(Model, frozen=True):
     """Value of `ListRootsRequest.params`."""
 
     meta: Maybe[MetaObject] = Field(
@@ -2397,7 +2398,7 @@ class ListRootsRequestParams(Model):
     )
 
 
-class ListRootsResult(Model):
+class ListRootsResult(Model, frozen=True):
     """The client's roots. Deprecated since 2026-07-28; use tool arguments, resource
     URIs or server configuration instead.
     """
@@ -2405,7 +2406,7 @@ class ListRootsResult(Model):
     roots: list[Root]
 
 
-class Root(Model):
+class Root(Model, frozen=True):
     """One place in the file system that a client opens to servers. Deprecated since
     2026-07-28; use tool arguments, resource URIs or server configuration instead.
     """
@@ -2419,7 +2420,7 @@ class Root(Model):
     )
 
 
-class ElicitRequestFormParams(Model):
+class ElicitRequestFormParams(Model, frozen=True):
     """Describes a form that the client shows to the user."""
 
     mode: Maybe[Literal["form"]] = UNSET
@@ -2432,7 +2433,7 @@ class ElicitRequestFormParams(Model):
     """JSON Schema of the form: a flat object with one property for each field."""
 
 
-class ElicitRequestFormParamsRequestedSchema(Model):
+class ElicitRequestFormParamsRequestedSchema(Model, frozen=True):
     """Value of `ElicitRequestFormParams.requestedSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
@@ -2447,7 +2448,7 @@ class ElicitRequestFormParamsRequestedSchema(Model):
     """Names of the fields that the user has to fill in; absent means none."""
 
 
-class ElicitRequestURLParams(Model):
+class ElicitRequestURLParams(Model, frozen=True):
     """Describes a web page to which the client sends the user; the outcome shows
     when the request is retried.
     """
@@ -2462,7 +2463,7 @@ class ElicitRequestURLParams(Model):
     """
 
 
-class ElicitRequest(Model):
+class ElicitRequest(Model, frozen=True):
     """Asks the user something through the client, inside an `InputRequiredResult`."""
 
     const_: ClassVar[Mapping[str, object]] = {"method": "elicitation/create"}
@@ -2470,7 +2471,7 @@ class ElicitRequest(Model):
     params: ElicitRequestParams
 
 
-class StringSchema(Model):
+class StringSchema(Model, frozen=True):
     """Field for text."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2491,7 +2492,7 @@ class StringSchema(Model):
     """Value with which the field starts."""
 
 
-class NumberSchema(Model):
+class NumberSchema(Model, frozen=True):
     """Field for a number, whole or with a fraction."""
 
     type: Literal["number", "integer"]
@@ -2505,7 +2506,7 @@ class NumberSchema(Model):
     """Value with which the field starts."""
 
 
-class BooleanSchema(Model):
+class BooleanSchema(Model, frozen=True):
     """Field for yes or no."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "boolean"}
@@ -2516,7 +2517,7 @@ class BooleanSchema(Model):
     """Value with which the field starts."""
 
 
-class UntitledSingleSelectEnumSchema(Model):
+class UntitledSingleSelectEnumSchema(Model, frozen=True):
     """Field for one value out of several, each shown as it is."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2529,7 +2530,7 @@ class UntitledSingleSelectEnumSchema(Model):
     """Value with which the field starts."""
 
 
-class TitledSingleSelectEnumSchema(Model):
+class TitledSingleSelectEnumSchema(Model, frozen=True):
     """Field for one value out of several, each with a label."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2544,7 +2545,7 @@ class TitledSingleSelectEnumSchema(Model):
     """Value with which the field starts."""
 
 
-class TitledSingleSelectEnumSchemaOneOfItem(Model):
+class TitledSingleSelectEnumSchemaOneOfItem(Model, frozen=True):
     """Value of `TitledSingleSelectEnumSchema.oneOf.item`."""
 
     const: str
@@ -2553,7 +2554,7 @@ class TitledSingleSelectEnumSchemaOneOfItem(Model):
     """What the user sees in place of `const`."""
 
 
-class UntitledMultiSelectEnumSchema(Model):
+class UntitledMultiSelectEnumSchema(Model, frozen=True):
     """Field for any number of values out of several, each shown as it is."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
@@ -2573,7 +2574,7 @@ class UntitledMultiSelectEnumSchema(Model):
     """Values that are chosen at the start."""
 
 
-class UntitledMultiSelectEnumSchemaItems(Model):
+class UntitledMultiSelectEnumSchemaItems(Model, frozen=True):
     """Value of `UntitledMultiSelectEnumSchema.items`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2582,7 +2583,7 @@ class UntitledMultiSelectEnumSchemaItems(Model):
     """Values to pick from."""
 
 
-class TitledMultiSelectEnumSchema(Model):
+class TitledMultiSelectEnumSchema(Model, frozen=True):
     """Field for any number of values out of several, each with a label."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
@@ -2602,7 +2603,7 @@ class TitledMultiSelectEnumSchema(Model):
     """Values that are chosen at the start."""
 
 
-class TitledMultiSelectEnumSchemaItems(Model):
+class TitledMultiSelectEnumSchemaItems(Model, frozen=True):
     """Value of `TitledMultiSelectEnumSchema.items`."""
 
     any_of: list[TitledMultiSelectEnumSchemaItemsAnyOfItem] = Field(
@@ -2611,7 +2612,7 @@ class TitledMultiSelectEnumSchemaItems(Model):
     """Values to pick from, with their labels."""
 
 
-class TitledMultiSelectEnumSchemaItemsAnyOfItem(Model):
+class TitledMultiSelectEnumSchemaItemsAnyOfItem(Model, frozen=True):
     """Value of `TitledMultiSelectEnumSchema.items.anyOf.item`."""
 
     const: str
@@ -2620,7 +2621,7 @@ class TitledMultiSelectEnumSchemaItemsAnyOfItem(Model):
     """What the user sees in place of `const`."""
 
 
-class LegacyTitledEnumSchema(Model):
+class LegacyTitledEnumSchema(Model, frozen=True):
     """Older way to give labels to a choice of one; new servers use `oneOf` instead."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
@@ -2639,7 +2640,7 @@ class LegacyTitledEnumSchema(Model):
     """Value with which the field starts."""
 
 
-class ElicitResult(Model):
+class ElicitResult(Model, frozen=True):
     """What the user did with a form or with a request to visit a web page."""
 
     action: Literal["accept", "decline", "cancel"]
@@ -2874,7 +2875,7 @@ def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
     """The value of type `T` that parsed JSON holds.
 
-    Raises DecodeError for what is not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
         raise TypeError(f"{T!r} is no type of this module")
@@ -2882,7 +2883,7 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON.
+    """A value as parsed JSON; what may be any JSON is copied unseen.
 
     Raises EncodeError for an instance of a class that is not ours.
     """

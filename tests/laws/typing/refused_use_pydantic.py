@@ -12,6 +12,6 @@ m.TextContent(text="a", nonsense=1)  # wrong: no such member
 m.TextContent(text="a", _meta={})  # wrong: the wire's name
 m.CancelledNotificationParams(reason=None)  # wrong: absent is UNSET, not None
 m.ToolExecution(task_support="never")  # wrong: no such literal
-m.TextContent(text="a").text = "b"  # frozen, which pydantic tells at run time only
+m.TextContent(text="a").text = "b"  # wrong: frozen
 m.Tool(name="a", input_schema=m.ToolInputSchema()).title.upper()  # wrong: UNSET has no upper
 print(m.decode(m.Tool, b"").no_such_member)  # wrong: no such member
