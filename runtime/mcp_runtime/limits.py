@@ -36,6 +36,16 @@ class Limits:
     """A sealed `requestState`."""
     request_state_age: float = 900.0
     """How old a `requestState` may be when it comes back."""
+    body_seconds: float = 30.0
+    """For the whole body of an HTTP request."""
+    sessions: int = 10_000
+    """Sessions over HTTP at one time."""
+    session_idle: float = 1800.0
+    """How long a session over HTTP may be unused."""
+    event_bytes: int = 1024 * 1024
+    """What is kept of one session's streams, so that they can be resumed."""
+    keep_alive: float = 15.0
+    """Between comments on a stream where nothing else is sent."""
     subscriptions: int = 256
     """Subscriptions of one peer that are open at one time, and URIs it may watch."""
     template_chars: int = 8192
