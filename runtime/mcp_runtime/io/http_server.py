@@ -1,0 +1,558 @@
+"""A server as an ASGI 3 application: every era at one endpoint, and HTTP+SSE on two routes.
+
+    app = server.asgi()                      # serve it by any ASGI server, or mount it
+    Starlette(routes=[Mount("/tools", app=server.asgi(path="/"))])
+
+Source: the pages on transports of every revision.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import parse_qs
+
+import msgspec
+
+from mcp_runtime.core import codes, http, sse
+from mcp_runtime.core.lifecycle import State
+from mcp_runtime.io.asgi import Call, Denied, Gone, Receive, Scope, Send
+from mcp_runtime.io.http_sessions import Exchange, OneStream, OverHttp
+from mcp_runtime.io.streams import Stream
+from mcp_runtime.revisions import ALL, revision
+from mcp_runtime.stores import EventStore, NoSuchEvent
+from mcp_runtime.stores.memory import MemoryEvents
+
+if TYPE_CHECKING:
+    from mcp_runtime.connection import Trace
+    from mcp_runtime.server import Server
+
+__all__ = ["HttpApp"]
+
+log: Final = logging.getLogger("mcp_runtime.http")
+
+Principal: TypeAlias = Callable[[Scope], str]
+
+_ENV_HOSTS: Final = "MCP_ALLOWED_HOSTS"
+_ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
+_SESSION: Final = "mcp-session-id"
+_VERSION: Final = "mcp-protocol-version"
+_PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
+_JSON: Final = (b"content-type", b"application/json")
+_SSE: Final = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+_COMMENT: Final = b":\n\n"
+_SWEEP: Final = 60.0
+
+
+class HttpApp:
+    """`path` is the endpoint; `sse` and `messages` are the routes of HTTP+SSE, None for neither.
+
+    `hosts` and `origins` are who may be named by the headers Host and Origin, beside those of the
+    environment (MCP_ALLOWED_HOSTS, MCP_ALLOWED_ORIGINS, separated by commas); without any the
+    loopback names are. `principal` tells who asks, from the ASGI scope: a session belongs to who
+    began it. `forwarded` takes the host from `X-Forwarded-Host`, for a proxy that sets it.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        *,
+        path: str = "/mcp",
+        sse: str | None = "/sse",
+        messages: str = "/messages",
+        health: str | None = None,
+        hosts: Iterable[str] | None = None,
+        origins: Iterable[str] = (),
+        forwarded: bool = False,
+        principal: Principal | None = None,
+        events: EventStore | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        named = [*(hosts or ()), *_listed(_ENV_HOSTS)]
+        self._hosts = http.Hosts(
+            frozenset(named or http.LOOPBACK), frozenset([*origins, *_listed(_ENV_ORIGINS)])
+        )
+        self._server = server
+        self._limits = server.limits
+        self._forwarded = forwarded
+        self._principal: Principal = principal or _nobody
+        self._events: EventStore = events or MemoryEvents(server.limits)
+        self._trace = trace
+        self._messages = messages
+        self._routes: dict[tuple[str, str], Callable[[Call], Awaitable[None]]] = {
+            ("POST", path): self._post,
+            ("GET", path): self._get,
+            ("DELETE", path): self._delete,
+        }
+        if sse is not None:
+            self._routes[("GET", sse)] = self._open_sse
+            self._routes[("POST", messages)] = self._post_message
+        if health is not None:
+            self._routes[("GET", health)] = self._health
+        self.sessions: dict[str, OverHttp] = {}
+        self.sse_sessions: dict[str, OneStream] = {}
+        self._exchanges: set[Exchange] = set()
+        self._open: set[Stream] = set()
+        self._entered: AsyncExitStack | None = None
+        self._entering = asyncio.Lock()
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._draining = False
+
+    # ---- ASGI
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+            return
+        if scope["type"] != "http":
+            raise NotImplementedError(f"no {scope['type']} here")
+        call = Call(scope, receive, send)
+        try:
+            if self._entered is None:
+                await self._enter()
+            await self._route(call)
+        except Denied as denied:
+            await call.reply(denied.status, denied.body, (_JSON, *denied.headers))
+        except Gone:
+            pass
+
+    async def _route(self, call: Call) -> None:
+        handler = self._routes.get((call.method, call.path))
+        if handler is None:
+            raise self._nowhere(call)
+        if handler != self._health:
+            self._require_host(call)
+        if self._draining:
+            raise Denied(503, "the server is going down", [(b"retry-after", b"1")])
+        await handler(call)
+
+    def _nowhere(self, call: Call) -> Denied:
+        allowed = sorted(method for method, path in self._routes if path == call.path)
+        if allowed:
+            allow = [(b"allow", ", ".join(allowed).encode())]
+            return Denied(405, f"{call.method} has no meaning here", allow)
+        return Denied(404, "there is nothing at this path")
+
+    def _require_host(self, call: Call) -> None:
+        """Source: 2025-11-25 basic/transports, "Security Warning"."""
+        host = call.headers.get("host")
+        if self._forwarded:
+            host = call.headers.get("x-forwarded-host", host)
+        if not self._hosts.admits_host(host):
+            how = f"`hosts` of asgi(), {_ENV_HOSTS}, or --allow-host"
+            raise Denied(403, f"Host {(host or '')[:200]!r} is not allowed; to allow it: {how}")
+        origin = call.headers.get("origin")
+        if not self._hosts.admits_origin(origin):
+            how = f"`origins` of asgi(), {_ENV_ORIGINS}, or --allow-origin"
+            raise Denied(403, f"Origin {(origin or '')[:200]!r} is not allowed; to allow it: {how}")
+
+    # ---- POST
+
+    async def _post(self, call: Call) -> None:
+        _require_types(call)
+        body = await call.body(self._limits.line_bytes, self._limits.body_seconds)
+        if _is_per_request(call.headers, body):
+            await self._exchange(call, body)
+        else:
+            await self._post_in_session(call, body)
+
+    async def _exchange(self, call: Call, body: bytes) -> None:
+        """Source: 2026-07-28 basic/transports/streamable-http, "Sending Messages"."""
+        principal = self._principal(call.scope)
+        exchange = Exchange(self._server, call.headers, principal, trace=self._trace)
+        exchange.take(body)
+        stream, at_once = exchange.stream, exchange.stream.finished
+        if not stream.has_news and not exchange.session.running:
+            await call.reply(202, b"", ())
+            return
+        self._exchanges.add(exchange)
+        try:
+            await _watched(call, stream)
+            if (only := stream.alone) is not None:
+                await call.reply(_status(only, at_once), only, (_JSON,))
+            else:
+                await self._send_events(call, stream, _numberless(stream))
+        finally:
+            self._exchanges.discard(exchange)
+            exchange.close()
+
+    async def _post_in_session(self, call: Call, body: bytes) -> None:
+        """Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
+        begins = _SESSION not in call.headers
+        session = self._begin(call, body) if begins else self._session(call)
+        stream = session.take(body)
+        headers: tuple[tuple[bytes, bytes], ...] = ()
+        if begins:
+            if session.session.state is State.NEW:
+                session.close()
+                raise _not_begun(stream)
+            self.sessions[session.id] = session
+            self._server.connections.add(session)
+            headers = ((b"mcp-session-id", session.id.encode()),)
+        if stream.finished and not stream.has_message:
+            await call.reply(202, b"", headers)
+            return
+        await stream.news()
+        if stream.finished and not stream.has_message:
+            await call.reply(202, b"", headers)
+        elif (only := stream.alone) is not None:
+            session.forget(stream)
+            await call.reply(200, only, (_JSON, *headers))
+        else:
+            await self._stream(call, session, stream, headers=headers)
+
+    def _begin(self, call: Call, body: bytes) -> OverHttp:
+        """A session that is not open yet."""
+        if not self._server.offer().handshake or not _initializes(body):
+            raise Denied(400, "a request without Mcp-Session-Id begins a session by `initialize`")
+        if len(self.sessions) >= self._limits.sessions:
+            why = f"{self._limits.sessions} sessions are open (Limits.sessions)"
+            raise Denied(503, why, [(b"retry-after", b"60")])
+        self._sweep_later()
+        principal = self._principal(call.scope)
+        return OverHttp(self._server, secrets.token_urlsafe(32), principal, trace=self._trace)
+
+    def _session(self, call: Call) -> OverHttp:
+        """That the request names. Another's session is no session."""
+        found = self.sessions.get(call.headers.get(_SESSION, ""))
+        if _SESSION not in call.headers:
+            raise Denied(400, "Mcp-Session-Id is missing")
+        if found is None or found.principal != self._principal(call.scope):
+            raise Denied(404, "there is no such session")
+        version = call.headers.get(_VERSION)
+        if version is not None and version not in self._server.offer().handshake:
+            spoken = ", ".join(self._server.offer().newest_first)
+            raise Denied(400, f"MCP-Protocol-Version {version[:80]!r} is not among {spoken}")
+        found.used = asyncio.get_running_loop().time()
+        return found
+
+    # ---- GET and DELETE
+
+    async def _get(self, call: Call) -> None:
+        """Source: 2025-11-25 basic/transports, "Listening for Messages from the Server"."""
+        if not self._server.offer().handshake:
+            raise Denied(405, "GET has no meaning here", [(b"allow", b"POST")])
+        if not http.accepts(call.headers.get("accept"), http.EVENT_STREAM):
+            raise Denied(406, f"a client of this route accepts {http.EVENT_STREAM}")
+        session = self._session(call)
+        last = call.headers.get("last-event-id")
+        if last is not None:
+            await self._resume(call, session, last)
+            return
+        if session.standalone in self._open:
+            raise Denied(409, "the session has a stream of that kind already")
+        await self._stream(call, session, session.standalone)
+
+    async def _resume(self, call: Call, session: OverHttp, last: str) -> None:
+        """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
+        try:
+            name, missed = await self._events.after(session.id, last)
+        except NoSuchEvent:
+            raise Denied(404, f"there is no event {last[:80]!r} any more") from None
+        stream = session.streams.get(name)
+        if stream is None:
+            stream = Stream(name, self._limits)
+            stream.finish()
+        await self._stream(call, session, stream, missed=missed)
+
+    async def _delete(self, call: Call) -> None:
+        session = self._session(call)
+        self._end(session)
+        await self._events.forget(session.id)
+        await call.reply(204, b"", ())
+
+    def _end(self, session: OverHttp) -> None:
+        self.sessions.pop(session.id, None)
+        session.close()
+
+    # ---- streams
+
+    async def _stream(
+        self,
+        call: Call,
+        session: OverHttp,
+        stream: Stream,
+        *,
+        missed: Iterable[tuple[str, bytes]] = (),
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+    ) -> None:
+        """Sends a stream that can be resumed."""
+        self._open.add(stream)
+        reader = stream.attach()
+        try:
+            events = self._numbered(session, stream, reader, missed)
+            await self._send_events(call, stream, events, headers)
+        finally:
+            if stream.readers == reader:
+                self._open.discard(stream)
+
+    async def _numbered(
+        self, session: OverHttp, stream: Stream, reader: int, missed: Iterable[tuple[str, bytes]]
+    ) -> AsyncGenerator[bytes]:
+        agreed = session.session.agreed
+        if agreed is not None and http.primes(agreed.crossing.revision.name) and not missed:
+            id = await self._events.append(session.id, stream.name, b"")
+            yield sse.encode(sse.Event(id=id, data=b""))
+        for id, told in missed:
+            if told:
+                yield sse.encode(sse.Event(id=id, data=told))
+        while (data := await stream.take(reader)) is not None:
+            session.used = session.loop.time()
+            id = await self._events.append(session.id, stream.name, data)
+            yield sse.encode(sse.Event(id=id, data=data))
+        if stream.retry is not None and stream.readers == reader:
+            retry, stream.retry = stream.retry, None
+            yield sse.encode(sse.Event(retry=retry))
+        elif stream.finished:
+            session.forget(stream)
+
+    async def _send_events(
+        self,
+        call: Call,
+        stream: Stream,
+        events: AsyncIterator[bytes],
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+    ) -> None:
+        """Until the stream ends or the client is gone; comments keep it open."""
+        self._open.add(stream)
+        await call.begin(200, (*_SSE, *headers))
+        pump = asyncio.create_task(self._pump(call, events))
+        gone = asyncio.create_task(call.gone())
+        try:
+            await asyncio.wait({pump, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._open.discard(stream)
+            for task in (pump, gone):
+                task.cancel()
+            await asyncio.gather(pump, gone, return_exceptions=True)
+            await call.end()
+
+    async def _pump(self, call: Call, events: AsyncIterator[bytes]) -> None:
+        coming = asyncio.ensure_future(anext(events, None))
+        try:
+            while True:
+                await asyncio.wait({coming}, timeout=self._limits.keep_alive)
+                if not coming.done():
+                    await call.more(_COMMENT)
+                    continue
+                event = coming.result()
+                if event is None:
+                    return
+                await call.more(event)
+                coming = asyncio.ensure_future(anext(events, None))
+        finally:
+            coming.cancel()
+            with suppress(asyncio.CancelledError, StopAsyncIteration):
+                await coming
+
+    # ---- HTTP+SSE
+
+    async def _open_sse(self, call: Call) -> None:
+        """Source: 2024-11-05 basic/transports, "HTTP with SSE"."""
+        if len(self.sse_sessions) >= self._limits.sessions:
+            raise Denied(503, f"{self._limits.sessions} sessions are open (Limits.sessions)")
+        principal = self._principal(call.scope)
+        session = OneStream(self._server, secrets.token_urlsafe(32), principal, trace=self._trace)
+        self.sse_sessions[session.id] = session
+        self._server.connections.add(session)
+        root = call.scope.get("root_path", "")
+        place = f"{root}{self._messages}?session_id={session.id}"
+        try:
+            await self._send_events(call, session.stream, _with_endpoint(session.stream, place))
+        finally:
+            del self.sse_sessions[session.id]
+            session.close()
+
+    async def _post_message(self, call: Call) -> None:
+        if http.media_type(call.headers.get("content-type")) != http.JSON:
+            raise Denied(415, f"a message is {http.JSON}")
+        query = parse_qs(call.scope.get("query_string", b"").decode("latin-1"))
+        session = self.sse_sessions.get(query.get("session_id", [""])[0])
+        if session is None or session.principal != self._principal(call.scope):
+            raise Denied(404, "there is no such session")
+        body = await call.body(self._limits.line_bytes, self._limits.body_seconds)
+        session.take(body)
+        await call.reply(202, b"Accepted", ((b"content-type", b"text/plain"),))
+
+    async def _health(self, call: Call) -> None:
+        await call.reply(200, b'{"status":"ok"}', (_JSON,))
+
+    # ---- life
+
+    async def _enter(self) -> None:
+        """The server's lifespan, at the first request where nobody told us to start."""
+        async with self._entering:
+            if self._entered is None:
+                stack = AsyncExitStack()
+                await stack.enter_async_context(self._server.running())
+                self._entered = stack
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            await self._enter()
+        except Exception as error:
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            raise
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.drain()
+        if self._entered is not None:
+            await self._entered.aclose()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def drain(self) -> None:
+        """Ends all streams and sessions in good order; new requests are answered 503."""
+        self._draining = True
+        for exchange in [*self._exchanges]:
+            if exchange.server_session.subscriptions.open:
+                exchange.bid_farewell()
+        for session in [*self.sessions.values()]:
+            self._end(session)
+        for one in [*self.sse_sessions.values()]:
+            one.close()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        while self._open or self._exchanges:
+            await asyncio.sleep(0.005)
+
+    def _sweep_later(self) -> None:
+        if self._sweeper is None:
+            self._sweeper = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
+
+    def _sweep(self) -> None:
+        """Ends sessions that were not used for long and have no stream open."""
+        self._sweeper = None
+        oldest = asyncio.get_running_loop().time() - self._limits.session_idle
+        for session in [*self.sessions.values()]:
+            if session.used < oldest and not self._open.intersection(session.streams.values()):
+                self._end(session)
+                forgetting = asyncio.ensure_future(self._events.forget(session.id))
+                forgetting.add_done_callback(lambda done: done.exception())
+        if self.sessions and not self._draining:
+            self._sweep_later()
+
+
+# ---- streams by themselves
+
+
+async def _watched(call: Call, stream: Stream) -> None:
+    """Returns when there is news. Raises Gone if the client goes first."""
+    for _ in range(2):  # most handlers are done by then, and nobody need watch
+        if stream.has_news:
+            return
+        await asyncio.sleep(0)
+    news = asyncio.ensure_future(stream.news())
+    gone = asyncio.ensure_future(call.gone())
+    try:
+        await asyncio.wait({news, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not news.done():
+            raise Gone
+    finally:
+        news.cancel()
+        gone.cancel()
+
+
+async def _numberless(stream: Stream) -> AsyncGenerator[bytes]:
+    reader = stream.attach()
+    while (data := await stream.take(reader)) is not None:
+        yield sse.encode(sse.Event(data=data))
+
+
+async def _with_endpoint(stream: Stream, place: str) -> AsyncGenerator[bytes]:
+    yield sse.encode(sse.Event(name="endpoint", data=place.encode()))
+    reader = stream.attach()
+    while (data := await stream.take(reader)) is not None:
+        yield sse.encode(sse.Event(name="message", data=data))
+
+
+# ---- what a request is
+
+
+def _require_types(call: Call) -> None:
+    """Raises Denied. Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
+    if http.media_type(call.headers.get("content-type")) != http.JSON:
+        raise Denied(415, f"a message is {http.JSON}")
+    accept = call.headers.get("accept")
+    if not (http.accepts(accept, http.JSON) and http.accepts(accept, http.EVENT_STREAM)):
+        raise Denied(406, f"a client accepts both {http.JSON} and {http.EVENT_STREAM}")
+
+
+class _Meta(msgspec.Struct):
+    version: Any = msgspec.field(default=None, name="io.modelcontextprotocol/protocolVersion")
+
+
+class _Params(msgspec.Struct):
+    meta: _Meta | None = msgspec.field(default=None, name="_meta")
+
+
+class _Message(msgspec.Struct):
+    method: str = ""
+    params: _Params | None = None
+
+
+class _Error(msgspec.Struct):
+    code: int
+
+
+class _Reply(msgspec.Struct):
+    id: Any = None
+    error: _Error | None = None
+
+
+_message: Final = msgspec.json.Decoder(_Message)
+_reply: Final = msgspec.json.Decoder(_Reply)
+
+
+def _is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether headers or body tell a revision of that era.
+
+    Source: 2026-07-28 basic/versioning, "Backward Compatibility".
+    """
+    if headers.get(_VERSION) in _PER_REQUEST:
+        return True
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        params = _message.decode(body).params
+        return params is not None and params.meta is not None and params.meta.version is not None
+    return False
+
+
+def _initializes(body: bytes) -> bool:
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _message.decode(body).method == "initialize"
+    return False
+
+
+def _status(data: bytes, at_once: bool) -> int:
+    """Of an answer by itself, in the per-request era; `at_once` it was refused by its form."""
+    if b'"error":{"code":' not in data:
+        return 200
+    error = _reply.decode(data).error
+    if error is None:
+        return 200
+    return 400 if at_once and error.code == codes.INVALID_PARAMS else http.status_of(error.code)
+
+
+def _not_begun(stream: Stream) -> Denied:
+    """The error that `initialize` was answered with, if there was one."""
+    denied = Denied(400, "the session was not initialized")
+    if (only := stream.alone) is not None:
+        denied.body = only
+    return denied
+
+
+def _nobody(scope: Scope) -> str:
+    return ""
+
+
+def _listed(name: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]

@@ -1,0 +1,51 @@
+"""Serves an application by uvicorn; when told to end, its streams are ended first."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from mcp_runtime.io.http_server import HttpApp
+
+__all__ = ["address", "serve"]
+
+log: Final = logging.getLogger("mcp_runtime.http")
+
+
+def address(text: str) -> tuple[str, int]:
+    """Host and port of "127.0.0.1:8000", "[::1]:8000" or ":8000". Raises ValueError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65_535:
+        raise ValueError(f"{text!r} is no address; one is 127.0.0.1:8000")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+async def serve(app: HttpApp, place: str) -> None:
+    """Until SIGINT or SIGTERM. Raises ValueError for an address that is none."""
+    try:
+        import uvicorn
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "serving over HTTP needs uvicorn: install the extra http"
+        ) from error
+
+    class Drained(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            loop.call_soon_threadsafe(lambda: loop.create_task(self._drained(sig, frame)))
+
+        async def _drained(self, sig: int, frame: FrameType | None) -> None:
+            await app.drain()
+            super().handle_exit(sig, frame)
+
+    loop = asyncio.get_running_loop()
+    host, port = address(place)
+    config: Any = uvicorn.Config(
+        app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=5
+    )
+    server = Drained(config)
+    await server.serve()
+    if not server.started:
+        raise SystemExit(1)
