@@ -2,7 +2,8 @@
 
 A question to the client (`elicit`, `sample`, `roots`) is a request of the server's up to
 2025-11-25. From 2026-07-28 on it is part of a result, and the handler is run again from its start
-when the answer is there; so a handler asks before it does what must not be done twice.
+when the answer is there; so a handler asks before it does what must not be done twice. Answers are
+known by the order of the questions and what they say, or by the `key` that a question is given.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 from msgspec import UNSET
 
 from mcp_runtime import forms
+from mcp_runtime.core import http
 from mcp_runtime.core.envelope import Id
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.inputs import Inputs
@@ -133,13 +135,25 @@ class Context:
 
     @overload
     async def elicit(
-        self, message: str, form: type[_T], *, timeout: float | None = None
+        self,
+        message: str,
+        form: type[_T],
+        *,
+        key: str | None = None,
+        timeout: float | None = None,
     ) -> Elicited[_T]: ...
     @overload
     async def elicit(
-        self, message: str, form: Mapping[str, Any], *, timeout: float | None = None
+        self,
+        message: str,
+        form: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        timeout: float | None = None,
     ) -> Elicited[dict[str, Any]]: ...
-    async def elicit(self, message: str, form: Any, *, timeout: float | None = None) -> Any:
+    async def elicit(
+        self, message: str, form: Any, *, key: str | None = None, timeout: float | None = None
+    ) -> Any:
         """Asks the user to fill in a form: a flat class of strings, numbers, booleans and choices.
 
         Raises NotOffered if the client cannot, TypeError for a form that none could show, TimedOut.
@@ -153,7 +167,13 @@ class Context:
         return elicited
 
     async def elicit_url(
-        self, message: str, url: str, *, elicitation_id: str = "", timeout: float | None = None
+        self,
+        message: str,
+        url: str,
+        *,
+        elicitation_id: str = "",
+        key: str | None = None,
+        timeout: float | None = None,
     ) -> Elicited[None]:
         """Sends the user to a web page; the answer tells only that the user agreed to go.
 
@@ -161,7 +181,7 @@ class Context:
         """
         extra = {"elicitationId": elicitation_id} if elicitation_id else {}
         params = t.ElicitRequestURLParams(message=message, url=url, extra_=extra)
-        answer = await self._ask(t.ElicitRequest(params=params), timeout)
+        answer = await self._ask(t.ElicitRequest(params=params), key, timeout)
         return Elicited(answer.action)
 
     async def sample(
@@ -172,6 +192,7 @@ class Context:
         system: str | None = None,
         tools: Sequence[t.Tool] | None = None,
         tool_choice: t.ToolChoice | None = None,
+        key: str | None = None,
         timeout: float | None = None,
         **more: Any,
     ) -> t.CreateMessageResult:
@@ -191,14 +212,22 @@ class Context:
             **more,
         )
         answer: t.CreateMessageResult = await self._ask(
-            t.CreateMessageRequest(params=params), timeout
+            t.CreateMessageRequest(params=params), key, timeout
         )
         return answer
 
-    async def roots(self, *, timeout: float | None = None) -> list[t.Root]:
+    async def roots(self, *, key: str | None = None, timeout: float | None = None) -> list[t.Root]:
         """Where the client says it works. Raises NotOffered, Refused, TimedOut."""
-        answer: t.ListRootsResult = await self._ask(t.ListRootsRequest(), timeout)
+        answer: t.ListRootsResult = await self._ask(t.ListRootsRequest(), key, timeout)
         return answer.roots
+
+    async def pause(self, retry: float = 1.0) -> None:
+        """Lets go of the connection; the client comes again for the answer in `retry` seconds.
+
+        For long work over Streamable HTTP of 2025-11-25; elsewhere nothing happens.
+        """
+        if http.primes(self.revision):
+            self._connection.interrupt(self._called.id, round(retry * 1000))
 
     async def read(self, uri: str) -> list[t.TextResourceContents | t.BlobResourceContents]:
         """The contents of a resource of this server. Raises Refuse for one that it has not."""
@@ -212,7 +241,7 @@ class Context:
 
         return asyncio.run_coroutine_threadsafe(awaited(), self._connection.loop).result()
 
-    async def _ask(self, request: Any, timeout: float | None) -> Any:
+    async def _ask(self, request: Any, key: str | None, timeout: float | None) -> Any:
         terms, session = self._called.terms, self._connection.session
         params = getattr(request, "params", UNSET)
         try:
@@ -226,7 +255,7 @@ class Context:
             )
         if self.inputs is None:
             raise Refuse(-32603, f"{self.method} cannot ask the client")
-        answer = self.inputs.answer(self.inputs.key(request), request)
+        answer = self.inputs.answer(self.inputs.key(request, key), request)
         if answer is None:
             raise InputNeeded(request.method)
         return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
@@ -12,16 +13,26 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from msgspec import UNSET
 
+from mcp_runtime.content import blocks, tool_result
 from mcp_runtime.core import codes
 from mcp_runtime.errors import Refuse
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.signature import PromptSignature, Signature, TemplateSignature
+from mcp_runtime.signature import BadArguments, PromptSignature, Signature, TemplateSignature
 from mcp_runtime.uri import Template
 
 if TYPE_CHECKING:
     from mcp_runtime.context import Context
 
-__all__ = ["Completer", "Prompt", "Registry", "Resource", "ResourceTemplate", "Tool", "or_unset"]
+__all__ = [
+    "Completer",
+    "Prompt",
+    "RawTool",
+    "Registry",
+    "Resource",
+    "ResourceTemplate",
+    "Tool",
+    "or_unset",
+]
 
 _T = TypeVar("_T")
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -57,6 +68,37 @@ class Tool:
         """Raises BadArguments, and what the function raises."""
         read = self.signature.arguments(arguments)
         return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
+
+    def result(self, value: Any) -> Any:
+        """Raises BadResult."""
+        return tool_result(value, self.signature)
+
+    @property
+    def input_schema(self) -> Mapping[str, Any]:
+        return self.signature.input_schema
+
+
+@dataclass(frozen=True, slots=True)
+class RawTool:
+    """Its schema was given, and its function takes the arguments as they are, and the Context."""
+
+    model: t.Tool
+    input_schema: Mapping[str, Any]
+    check: Callable[[Any], str | None]
+    function: Callable[[dict[str, Any], Context], Any]
+
+    async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
+        """Raises BadArguments, and what the function raises."""
+        if (fault := self.check(dict(arguments))) is not None:
+            raise BadArguments(fault)
+        if inspect.iscoroutinefunction(self.function):
+            return await self.function(dict(arguments), ctx)
+        return await asyncio.to_thread(self.function, dict(arguments), ctx)
+
+    def result(self, value: Any) -> Any:
+        if isinstance(value, t.CallToolResult | t.InputRequiredResult):
+            return value
+        return t.CallToolResult(content=blocks(value), result_type="complete")
 
 
 @dataclass(frozen=True, slots=True)

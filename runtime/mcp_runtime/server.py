@@ -21,12 +21,12 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast, overload
 
 from msgspec import UNSET, UnsetType
 
 from mcp_runtime.connection import Trace
-from mcp_runtime.content import prompt_messages, resource_contents, tool_result
+from mcp_runtime.content import prompt_messages, resource_contents
 from mcp_runtime.context import Context
 from mcp_runtime.core import codes
 from mcp_runtime.core.inputs import KeyRing, StateSealer
@@ -35,6 +35,7 @@ from mcp_runtime.errors import NotOffered, Refuse, SessionError, ToolError
 from mcp_runtime.features import (
     Completer,
     Prompt,
+    RawTool,
     Registry,
     Resource,
     ResourceTemplate,
@@ -49,6 +50,9 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.serving import ServerConnection, StreamConnection
 from mcp_runtime.signature import BadArguments, read, read_prompt, read_template
 from mcp_runtime.uri import Template
+
+if TYPE_CHECKING:
+    from mcp_runtime.io.http_server import HttpApp
 
 __all__ = ["Server"]
 
@@ -109,7 +113,7 @@ class Server:
         self._extensions = or_unset(extensions)
         self._hints: dict[str, Any] = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
         self._lifespan = lifespan
-        self._tools: Registry[Tool] = Registry("tool")
+        self._tools: Registry[Tool | RawTool] = Registry("tool")
         self._resources: Registry[Resource] = Registry("resource")
         self._templates: Registry[ResourceTemplate] = Registry("resource template")
         self._prompts: Registry[Prompt] = Registry("prompt")
@@ -227,6 +231,24 @@ class Server:
         )
         self._tools.add(model.name, Tool(model, signature, function))
         self._changed("tools")
+
+    def raw_tool(self, model: t.Tool) -> Callable[[_F], _F]:
+        """Offers a function as the tool that `model` describes, its schema as it is given.
+
+        The function takes the arguments, checked against the schema, and the Context.
+        Raises BadSchema for a schema that is none, ValueError as `tool` does.
+        """
+
+        def register(function: _F) -> _F:
+            from mcp_runtime.schemas import checker
+
+            schema: Mapping[str, Any] = t.to_wire(model.input_schema)
+            require_tool_name(model.name)
+            self._tools.add(model.name, RawTool(model, schema, checker(schema), function))
+            self._changed("tools")
+            return function
+
+        return register
 
     def remove_tool(self, name: str) -> None:
         """Clients are told. Raises KeyError."""
@@ -400,6 +422,11 @@ class Server:
 
         return register
 
+    def input_schema(self, name: object) -> Mapping[str, Any] | None:
+        """Of a tool; None where there is no such tool."""
+        tool = self._tools.get(name) if isinstance(name, str) else None
+        return None if tool is None else tool.input_schema
+
     # ---- requests
 
     async def handle(self, method: str, params: Any, ctx: Context) -> Any:
@@ -443,7 +470,7 @@ class Server:
         except Exception as error:
             log.exception("tool %s failed", params.name)
             return _failed(f"{type(error).__name__}: {error}")
-        return tool_result(value, tool.signature)
+        return tool.result(value)
 
     async def _list_resources(self, params: Any, ctx: Context) -> t.ListResourcesResult:
         page, cursor = self._page(self._resources, params)
@@ -554,10 +581,25 @@ class Server:
         async with self.running(), own_pipes(self.limits) as wire:
             await self.serve(wire, trace=trace)
 
-    def run(self, *, trace: Trace | None = None) -> None:
-        """Serves standard input and output until the input ends, or the process is interrupted."""
+    def asgi(self, **options: Any) -> HttpApp:
+        """An ASGI 3 application that serves every era; for `options` see `HttpApp`."""
+        from mcp_runtime.io.http_server import HttpApp
+
+        return HttpApp(self, **options)
+
+    def run(self, *, http: str | None = None, trace: Trace | None = None, **options: Any) -> None:
+        """Serves until the input ends, or the process is interrupted.
+
+        On standard input and output, or on `http`, such as "127.0.0.1:8000"; then `options` are
+        those of `asgi`. Raises ValueError for an address that is none.
+        """
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(self.run_stdio(trace=trace))
+            if http is None:
+                asyncio.run(self.run_stdio(trace=trace))
+            else:
+                from mcp_runtime.io.uvicorn import serve
+
+                asyncio.run(serve(self.asgi(trace=trace, **options), http))
 
 
 def _around(around: Middleware, method: str, handler: Handler) -> Handler:

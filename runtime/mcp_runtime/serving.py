@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_runtime.connection import Connection, OnWire, Trace
 from mcp_runtime.context import Context, InputNeeded
+from mcp_runtime.core.envelope import Id
 from mcp_runtime.core.events import Called, Notified
 from mcp_runtime.core.inputs import Inputs, Seal
 from mcp_runtime.core.rate import Bucket
@@ -65,6 +66,15 @@ class ServerConnection(Connection):
     def _on_notified(self, event: Notified) -> None:
         self.server.notified(event.method, event.params, self)
 
+    def interrupt(self, id: Id, retry: int) -> None:
+        """Ends a response before its answer, where the client comes again for that."""
+
+    def bid_farewell(self) -> None:
+        """Ends the streams of changes in good order, then everything else."""
+        for data in self.server_session.end_subscriptions():
+            self.send(data)
+        self.end("the server ends")
+
     def tell_changed(self, what: str) -> None:
         for data in self.server_session.changed(what):
             self.send(data)
@@ -91,7 +101,5 @@ class StreamConnection(ServerConnection, OnWire):
             await wire.close()
 
     def bid_farewell(self) -> None:
-        """Ends the streams of changes in good order, then everything else."""
-        for data in self.server_session.end_subscriptions():
-            self.send(data)
+        super().bid_farewell()
         self.ended()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -84,7 +84,7 @@ def _name(key: bytes) -> bytes:
 
 def _decoded(text: str) -> bytes:
     try:
-        return urlsafe_b64decode(text.encode("ascii"))
+        return b64decode(text.encode("ascii"), altchars=b"-_", validate=True)
     except (Base64Error, ValueError):
         raise _refused("is not base64") from None
 
@@ -138,11 +138,16 @@ class Inputs:
     _used: set[str] = field(default_factory=set[str])
     _count: int = 0
 
-    def key(self, request: Any) -> str:
-        """Of the next question: its number and a mark of what it asks.
+    def key(self, request: Any, name: str | None) -> str:
+        """Of the next question: its name, or its number and a mark of what it asks.
 
-        A handler that asks something else than the last time does not get the old answer.
+        A handler that asks something else than the last time does not get the old answer, unless
+        it has given a name. Raises ValueError for a name that has been asked already.
         """
+        if name is not None:
+            if name in self.asked or name in self._used:
+                raise ValueError(f"{name!r} was asked already")
+            return name
         self._count += 1
         mark = hashlib.sha256(latest.encode(request)).hexdigest()[:8]
         return f"{self._count}-{mark}"
@@ -161,8 +166,9 @@ class Inputs:
     def result(self, sealed: Callable[[bytes], str]) -> latest.InputRequiredResult:
         """What asks the client for the rest; `sealed` seals what was answered so far."""
         kept = {key: self.answered[key] for key in self._used}
-        state = sealed(_dump(kept)) if kept else UNSET
-        return latest.InputRequiredResult(input_requests=dict(self.asked), request_state=state)
+        return latest.InputRequiredResult(
+            input_requests=dict(self.asked), request_state=sealed(_dump(kept))
+        )
 
     @classmethod
     def of(cls, params: Any, opened: Callable[[str], bytes]) -> Inputs:

@@ -84,6 +84,10 @@ class ServerSession(Session):
     ) -> None:
         super().__init__(next_id=next_id, limits=limits)
         self.offer = offer
+        self.stateless = False
+        """Whether there is no handshake here: each request stands for itself."""
+        self.guard: Callable[[Request, str], None] | None = None
+        """Sees a request and the revision that it tells, and may raise Refuse."""
         self.log_level: str | None = None
         """The level that the client has set for the session."""
         self.subscriptions = Subscriptions(limits.subscriptions)
@@ -123,7 +127,7 @@ class ServerSession(Session):
         meta = self._meta(frame)
         token = None if meta.token is UNSET else meta.token
         if meta.version is not UNSET:
-            return self._told(meta, meta.version, token)
+            return self._told(frame, meta, meta.version, token)
         if self.agreed is None or token is None:
             return self.agreed
         return msgspec.structs.replace(self.agreed, token=token)
@@ -137,13 +141,15 @@ class ServerSession(Session):
             raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
         return _no_meta if meta is UNSET else meta
 
-    def _told(self, meta: _Meta, version: str, token: Id | None) -> Terms:
+    def _told(self, frame: Request, meta: _Meta, version: str, token: Id | None) -> Terms:
+        if meta.capabilities is UNSET:
+            raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities")
+        if self.guard is not None:
+            self.guard(frame, version)
         offer = self.offer()
         if version not in offer.per_request:
             data = {"supported": list(offer.newest_first), "requested": version}
             raise Refuse(codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-        if meta.capabilities is UNSET:
-            raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities")
         info = None if meta.info is UNSET else meta.info
         level = None if meta.log_level is UNSET else meta.log_level
         return Terms(self._crossing(version), info, meta.capabilities, token, level)
@@ -156,6 +162,8 @@ class ServerSession(Session):
 
     def _before(self, frame: Request) -> list[Event]:
         """A request that tells no revision, where no handshake did."""
+        if self.stateless:
+            raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has no protocolVersion")
         if frame.method == "ping" and self.offer().handshake:
             return [Write(envelope.answer(frame.id, b"{}"))]
         if frame.method == "initialize":
@@ -316,15 +324,18 @@ class ServerSession(Session):
         )
         return self.notify("notifications/message", params, terms)
 
-    def end_subscriptions(self) -> list[bytes]:
+    def end_subscriptions(self, *, cancelling: bool = True) -> list[bytes]:
         """Ends those of the client's streams that are open, in good order.
+
+        `cancelling` tells so before, where streams share a channel.
 
         Source: 2026-07-28 basic/patterns/subscriptions, "Graceful Closure", and cancellation.
         """
         sent: list[bytes] = []
         for id in sorted(self.subscriptions.open, key=repr):
-            body = _dump({"requestId": id, "reason": "the server ends"})
-            sent.append(envelope.notification("notifications/cancelled", body))
+            if cancelling:
+                body = _dump({"requestId": id, "reason": "the server ends"})
+                sent.append(envelope.notification("notifications/cancelled", body))
             meta = latest.SubscriptionsListenResultMetaObject(subscription_id=id)
             result = latest.SubscriptionsListenResult(meta=meta, result_type="complete")
             sent.append(self.answer(id, result))
