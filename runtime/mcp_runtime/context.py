@@ -161,7 +161,7 @@ class Context:
         """
         shown = forms.form(form)
         params = t.ElicitRequestFormParams(message=message, requested_schema=shown.schema)
-        answer = await self._ask(t.ElicitRequest(params=params), timeout)
+        answer = await self._ask(t.ElicitRequest(params=params), key, timeout)
         content = shown.read(answer.content) if answer.action == "accept" else None
         elicited: Elicited[Any] = Elicited(answer.action, content)
         return elicited
