@@ -6,7 +6,7 @@ ARGS ?=
 BIN := .venv/bin
 VENV := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-EXTRAS := dev,pydantic,tools
+EXTRAS := dev,http,pydantic,tools
 WRITTEN := $(wildcard codegen runtime tests bench docs examples)
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
