@@ -13,10 +13,10 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test long check lint types drift format ledger bench peers interop wheel pins clean
+.PHONY: help setup generate docs test long check lint types drift format ledger bench peers interop conformance wheel pins clean
 
 help: ## show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV) ## install the project and its tools into .venv
 	@:
@@ -66,6 +66,9 @@ interop: $(VENV) peers ## run the tests beside the packages for Node, which it i
 	@$(BIN)/python -m tests.interop.node
 	@$(BIN)/python -m pytest -q -m interop -n auto --dist worksteal $(ARGS)
 
+conformance: $(VENV) ## run the official conformance suite, which it installs into .conformance
+	@$(BIN)/python -m tests.conformance.run
+
 wheel: $(VENV) ## build the wheel into dist/
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
 
@@ -84,7 +87,7 @@ clean: ## remove .venv and all that the tools left behind
 # Asked for together, also with -j: what writes goes before what reads.
 WRITERS := $(filter generate docs format,$(MAKECMDGOALS))
 ifneq ($(WRITERS),)
-test long lint types drift bench interop wheel: $(WRITERS)
+test long lint types drift bench interop conformance wheel: $(WRITERS)
 endif
 
 $(VENV): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml constraints.txt

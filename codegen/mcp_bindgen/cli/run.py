@@ -18,17 +18,31 @@ __all__ = ["command"]
 
 
 @click.command("run")
+@click.option("--http", metavar="HOST:PORT", help="Serve over HTTP, at /mcp.")
+@click.option("--allow-host", "hosts", metavar="NAME", multiple=True, help="Of the header Host.")
+@click.option("--allow-origin", "origins", metavar="URL", multiple=True, help="Of web pages.")
 @click.option("--trace", metavar="FILE", help="Write the wire to FILE, as JSON lines.")
 @click.argument("target", metavar="MODULE[:SERVER]")
-def command(trace: str | None, target: str) -> int:
-    """Serve SERVER of a module or a .py file on standard input and output.
+def command(
+    http: str | None,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    trace: str | None,
+    target: str,
+) -> int:
+    """Serve SERVER of a module or a .py file on standard input and output, or over HTTP.
 
     Without a name the one server of the module is taken. What the program prints goes to stderr.
+    Over HTTP the names of this machine are admitted as Host and Origin, unless others are named.
     Exit code 0 when the client is gone; 2: there is no such server.
     """
     server = _server(target)
+    options: dict[str, Any] = {"hosts": hosts, "origins": origins} if http else {}
     with ExitStack() as stack:
-        server.run(trace=_trace(stack, trace))
+        try:
+            server.run(http=http, trace=_trace(stack, trace), **options)
+        except (ValueError, ModuleNotFoundError) as error:
+            raise InputError(str(error)) from error
     return OK
 
 

@@ -1,0 +1,132 @@
+"""`make conformance`: the official suite against our server and our client, read strictly."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from tests.conformance.judge import Scenario, judged, unscored
+
+__all__ = ["REQUIRED", "main"]
+
+ROOT: Final = Path(__file__).parents[2]
+SUITE: Final = Path(__file__).parent / "suite"
+FOLDER: Final = ROOT / ".conformance"
+SERVER: Final = ROOT / "examples" / "everything.py"
+_LOCK: Final = "package-lock.json"
+_PATIENCE: Final = 300
+
+REQUIRED: Final = {
+    ("server", "2025-11-25"): 30,
+    ("server", "2026-07-28"): 37,
+}
+"""How many scenarios each side has to pass, by revision: the suite cannot run fewer unseen."""
+
+
+def main() -> int:
+    set_up()
+    failed = 0
+    for (role, revision), required in REQUIRED.items():
+        failed += _told(role, revision, required, *_RUNS[role](revision))
+    return 1 if failed else 0
+
+
+def set_up() -> None:
+    """Installs what the lock file names, unless it is there."""
+    stamp = FOLDER / "node_modules" / ".locked"
+    if stamp.exists() and stamp.read_bytes() == (SUITE / _LOCK).read_bytes():
+        return
+    FOLDER.mkdir(exist_ok=True)
+    for name in ("package.json", _LOCK):
+        shutil.copy(SUITE / name, FOLDER)
+    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+    subprocess.run(["npm", "ci", *quiet], cwd=FOLDER, check=True, stdout=subprocess.DEVNULL)
+    shutil.copy(SUITE / _LOCK, stamp)
+
+
+def _suite(*arguments: str) -> str:
+    """What the suite prints."""
+    packages = FOLDER / "node_modules"
+    program = packages / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    node = packages / "node" / "bin" / "node"
+    done = subprocess.run(
+        [str(node), str(program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+    )
+    return done.stdout + done.stderr
+
+
+# ---- our side
+
+
+def _server(revision: str) -> tuple[list[Scenario], dict[str, str]]:
+    with _serving() as url, tempfile.TemporaryDirectory() as folder:
+        output = _suite("server", "--url", url, "--requirements", revision, "-o", folder)
+        return list(judged(Path(folder))), unscored(output)
+
+
+@contextmanager
+def _serving() -> Iterator[str]:
+    """Our server on a free port of loopback."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, str(SERVER), f"127.0.0.1:{port}"]
+    process = subprocess.Popen(command, env=os.environ, stderr=subprocess.DEVNULL)
+    try:
+        _await(port, process)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _await(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(200):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        if process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise SystemExit(f"{SERVER} does not serve")
+
+
+_RUNS: Final = {"server": _server}
+
+
+# ---- words
+
+
+def _told(
+    role: str, revision: str, required: int, scenarios: list[Scenario], others: dict[str, str]
+) -> bool:
+    """Whether a required scenario failed, or is missing."""
+    scored = [each for each in scenarios if each.name not in others]
+    passed = [each for each in scored if not each.found]
+    checks = sum(each.checks for each in scored)
+    print(f"{role}, {revision}: {len(passed)} of {required} scenarios, {checks} checks")
+    for each in scored:
+        for found in each.found:
+            print(f"  {each.name}: {found}")
+    for each in scenarios:
+        if each.name in others:
+            lacks = f"lacks {each.found[0]}" if each.found else "passed"
+            more = f" and {len(each.found) - 1} more" if len(each.found) > 1 else ""
+            print(f"  not scored ({others[each.name]}): {each.name}: {lacks}{more}")
+    return len(passed) != required or len(scored) != required
+
+
+if __name__ == "__main__":
+    sys.exit(main())
