@@ -103,7 +103,9 @@ class Context:
         """Sends a log message, if the client wants that level; `data` is any JSON value."""
         connection = self._connection
         if connection.log_rate.take(connection.loop.time()):
-            sent = connection.server_session.log(self._called.terms, level, data, logger)
+            sent = connection.server_session.log(
+                self._called.id, self._called.terms, level, data, logger
+            )
             connection.send(sent, self._called.id)
             await connection.drain()
 

@@ -19,6 +19,7 @@ __all__ = [
     "RESOURCE_NOT_FOUND",
     "UNSUPPORTED_VERSION",
     "URL_ELICITATION_REQUIRED",
+    "sendable",
 ]
 
 PARSE_ERROR: Final = -32700
@@ -32,7 +33,7 @@ INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 """The receiver failed."""
 BUSY: Final = -32000
-"""Too many requests are being worked on; ours, out of the range that is free for it."""
+"""Too many requests are being worked on; ours, where that range is free. See `sendable`."""
 RESOURCE_NOT_FOUND: Final = -32002
 """The resource is unknown; up to 2025-11-25, INVALID_PARAMS after that."""
 HEADER_MISMATCH: Final = -32020
@@ -43,3 +44,26 @@ UNSUPPORTED_VERSION: Final = -32022
 """The version is not spoken here; from 2026-07-28 on."""
 URL_ELICITATION_REQUIRED: Final = -32042
 """The user must visit URLs first; 2025-11-25 only."""
+
+_KEPT: Final = range(-32768, -31999)
+_DEFINED: Final = frozenset(
+    {
+        PARSE_ERROR,
+        INVALID_REQUEST,
+        METHOD_NOT_FOUND,
+        INVALID_PARAMS,
+        INTERNAL_ERROR,
+        HEADER_MISMATCH,
+        MISSING_CLIENT_CAPABILITY,
+        UNSUPPORTED_VERSION,
+    }
+)
+
+
+def sendable(code: int, era: str) -> int:
+    """`code`, or INTERNAL_ERROR for one that the per-request era keeps and has not defined.
+
+    Source: 2026-07-28 basic/index, "Error Codes".
+    """
+    is_free = era == "handshake" or code not in _KEPT or code in _DEFINED
+    return code if is_free else INTERNAL_ERROR

@@ -9,7 +9,7 @@ Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", and basic/v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -44,19 +44,15 @@ LEVELS: Final = (
 
 
 class _Meta(msgspec.Struct, rename=None):
+    """Up to 2025-11-25 the last four are reserved and mean nothing, whatever stands there."""
+
     token: Id | UnsetType = msgspec.field(default=UNSET, name="progressToken")
-    version: str | UnsetType = msgspec.field(
-        default=UNSET, name="io.modelcontextprotocol/protocolVersion"
-    )
-    info: dict[str, Any] | UnsetType = msgspec.field(
-        default=UNSET, name="io.modelcontextprotocol/clientInfo"
-    )
-    capabilities: dict[str, Any] | UnsetType = msgspec.field(
+    version: Any = msgspec.field(default=UNSET, name="io.modelcontextprotocol/protocolVersion")
+    info: Any = msgspec.field(default=UNSET, name="io.modelcontextprotocol/clientInfo")
+    capabilities: Any = msgspec.field(
         default=UNSET, name="io.modelcontextprotocol/clientCapabilities"
     )
-    log_level: str | UnsetType = msgspec.field(
-        default=UNSET, name="io.modelcontextprotocol/logLevel"
-    )
+    log_level: Any = msgspec.field(default=UNSET, name="io.modelcontextprotocol/logLevel")
 
 
 class _Params(msgspec.Struct):
@@ -105,14 +101,16 @@ class ServerSession(Session):
     # ---- requests
 
     def _on_request(self, frame: Request, now: float) -> list[Event]:
+        terms = None
         try:
-            self._require_room(frame)
-            terms = self._terms(frame)
-            if terms is None:
+            if (terms := self._terms(frame)) is None:
                 return self._before(frame)
+            self._require_room(frame)
             return self._admit(frame, terms)
         except Refuse as refusal:
-            return [_refusal(frame.id, refusal.code, refusal.message, refusal.data)]
+            era = "handshake" if terms is None else terms.crossing.revision.era
+            code = codes.sendable(refusal.code, era)
+            return [_refusal(frame.id, code, refusal.message, refusal.data)]
         except (DecodeError, StepError) as error:
             return [_refusal(frame.id, codes.INVALID_PARAMS, f"Invalid params: {error}")]
 
@@ -126,7 +124,7 @@ class ServerSession(Session):
         """What the request itself tells, or the handshake did; None before there was one."""
         meta = self._meta(frame)
         token = None if meta.token is UNSET else meta.token
-        if meta.version is not UNSET:
+        if isinstance(meta.version, str):
             return self._told(frame, meta, meta.version, token)
         if self.agreed is None or token is None:
             return self.agreed
@@ -142,7 +140,7 @@ class ServerSession(Session):
         return _no_meta if meta is UNSET else meta
 
     def _told(self, frame: Request, meta: _Meta, version: str, token: Id | None) -> Terms:
-        if meta.capabilities is UNSET:
+        if not isinstance(meta.capabilities, dict):
             raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities")
         if self.guard is not None:
             self.guard(frame, version)
@@ -150,9 +148,12 @@ class ServerSession(Session):
         if version not in offer.per_request:
             data = {"supported": list(offer.newest_first), "requested": version}
             raise Refuse(codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+        if meta.log_level is not UNSET and meta.log_level not in LEVELS:
+            raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel")
         info = None if meta.info is UNSET else meta.info
         level = None if meta.log_level is UNSET else meta.log_level
-        return Terms(self._crossing(version), info, meta.capabilities, token, level)
+        capabilities = cast("dict[str, Any]", meta.capabilities)
+        return Terms(self._crossing(version), info, capabilities, token, level)
 
     def _crossing(self, version: str) -> Crossing:
         """For a revision without handshake, whose messages carry all that others need."""
@@ -310,11 +311,20 @@ class ServerSession(Session):
             sent.append(self.notify(method, make(uri=uri)))
         return sent
 
-    def log(self, terms: Terms, level: str, data: Any, logger: str | None = None) -> bytes:
-        """A log message about a request; empty where the client wants none of that level."""
-        least = self.log_level if terms.crossing.revision.era == "handshake" else terms.log_level
-        if least is None and terms.crossing.revision.era == "per-request":
-            return b""
+    def log(self, id: Id, terms: Terms, level: str, data: Any, logger: str | None = None) -> bytes:
+        """A log message about a request; empty where the client wants none of that level.
+
+        Raises ValueError for an unknown level. In the per-request era there is none when the
+        request is answered or cancelled. Source: 2026-07-28 server/utilities/logging.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"{level!r} is no level of log messages: {', '.join(LEVELS)}")
+        running = self.running.get(id)
+        least = self.log_level
+        if terms.crossing.revision.era == "per-request":
+            if running is None or running.terms is not terms or terms.log_level is None:
+                return b""
+            least = terms.log_level
         if least is not None and LEVELS.index(level) < LEVELS.index(least):
             return b""
         params: Any = latest.LoggingMessageNotificationParams(

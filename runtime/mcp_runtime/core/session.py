@@ -272,8 +272,9 @@ class Session(ABC):
 
     def refuse(self, id: Id, code: int, message: str, data: Any = None) -> bytes:
         """`data` is parsed JSON; empty where nothing is to be sent, or not yet."""
-        if id not in self.running:
+        if (running := self.running.get(id)) is None:
             return b""
+        code = codes.sendable(code, running.terms.crossing.revision.era)
         raw = b"" if data is None else _dump(data)
         return self._finish(id, envelope.refusal(id, code, message, raw))
 
