@@ -1,4 +1,4 @@
-"""Interleaved pairs: ours, the peer, ours, the peer; the median of each, and their ratio."""
+"""Interleaved pairs: ours, the peer, ours, the peer; the median of each, and of their ratios."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from typing import Final
 __all__ = ["Row", "Side", "processes", "show", "turns"]
 
 PAIRS: Final = 9
-_ROUND: Final = 0.05
+_SHORT: Final = 5
+"""How many pairs of rounds stand for one pair of whole processes."""
+_ROUND: Final = 0.01
 """Seconds that one side works before the other has its turn."""
 
 
@@ -28,9 +30,13 @@ class Row:
     peer: float | None
     bar: float | None
     unit: str = "s"
+    pairs: tuple[float, ...] = ()
+    """peer / ours of each pair: what slows the machine for a while slows both sides of it."""
 
     @property
     def ratio(self) -> float | None:
+        if self.pairs:
+            return statistics.median(self.pairs)
         return None if self.peer is None else self.peer / self.ours
 
 
@@ -72,11 +78,11 @@ class Side:
 
 def turns(name: str, ours: Side, peer: Side, bar: float | None) -> Row:
     """Medians of interleaved rounds of two jobs; `bar` is the least peer / ours."""
-    times = [(ours.turn(), peer.turn()) for _ in range(PAIRS)]
+    times = [(ours.turn(), peer.turn()) for _ in range(_SHORT * PAIRS)]
     ours.close()
     peer.close()
     mine, theirs = (statistics.median(side) for side in zip(*times, strict=True))
-    return Row(name, mine, theirs, bar)
+    return Row(name, mine, theirs, bar, pairs=tuple(b / a for a, b in times))
 
 
 def processes(
