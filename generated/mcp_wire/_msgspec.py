@@ -56,7 +56,6 @@ class _AnyInstance(type):
     """A class of which everything is an instance: what the codecs return is right by itself."""
 
     of: ClassVar[object]
-    read: ClassVar[Callable[[Json, At], Json]]
 
     def __instancecheck__(cls, instance: object) -> bool:
         return True
@@ -77,11 +76,11 @@ else:
                 cls._made[of] = _AnyInstance("Checked", (), {"of": of})
             return cls._made[of]
 
-    def _unknown(obj: Json, at: At) -> NoReturn:
-        raise ValueError("unknown members are for the codec")
-
     Extra = Checked[None]
-    Extra.read = _unknown
+
+
+def _unknown(obj: Json, at: At) -> NoReturn:
+    raise ValueError("unknown members are for the codec")
 
 
 class Demanding(msgspec.StructMeta):
@@ -204,11 +203,12 @@ def decoder(
 ) -> Callable[[Any], Any]:
     """The native decoder of a type; a lone struct is read as one of two, so that its tag counts."""
 
+    found: dict[Any, Callable[[Json, At], Json]] = {Extra: _unknown}
+
     def hook(cls: Any, obj: Json) -> Json:
-        try:
-            read = cls.read
-        except AttributeError:
-            read = cls.read = readers[cls.of]
+        read = found.get(cls)
+        if read is None:
+            read = found[cls] = readers[getattr(cls, "of", cls)]
         return read(obj, None)
 
     return msgspec.json.Decoder(_with_tag(T), dec_hook=hook).decode

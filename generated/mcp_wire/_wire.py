@@ -620,12 +620,12 @@ def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
         raw = data.encode("utf-8", "surrogatepass")
     else:
         raw = bytes(data)
-    brackets = raw.translate(_ONE_SORT, _NO_BRACKETS)
-    if len(brackets) <= 2 * MAX_DEPTH:
+    if len(raw) < 2_000 and len(raw.translate(None, _NO_BRACKETS)) <= 2 * MAX_DEPTH:
         return False
     if b"\\" in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     quoted = raw.translate(_ONE_SORT, _NO_STRUCTURE)
+    brackets = quoted.translate(None, b'"')
     if 2 * quoted.count(b'""') + len(brackets) != len(quoted):
         brackets = b"".join(quoted.replace(b'""', b"").split(b'"')[::2])
     return _rounds(brackets) > MAX_DEPTH

@@ -218,7 +218,7 @@ class _Annotator(Annotator):
         return name
 
     def code(self, type: Type) -> Code:
-        if self.gears.alone(type):
+        if self.gears.alone(type) or (isinstance(type, Ref) and type.name in self.gears.open):
             return super().code(type)
         code = self.plain.of(type)
         if not isinstance(type, Ref):

@@ -1338,14 +1338,14 @@ def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
     The native encoder writes null for NaN, and unknown members under a name of their own with a
-    null in it: where there is one (`rfind` looks for it soonest), the codec writes. Raises
+    null in it: where there is one (`rpartition` looks for it soonest), the codec writes. Raises
     EncodeError for what JSON has no form for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    return text if text.rfind(b"null") < 0 else write(to_wire(value))
+    return write(to_wire(value)) if text.rpartition(b"null")[1] else text
 
 
 @overload

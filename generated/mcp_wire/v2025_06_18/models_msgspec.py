@@ -233,7 +233,7 @@ class Request(Model, frozen=True, kw_only=True):
 class RequestParams(Model, frozen=True, kw_only=True):
     """Value of `Request.params`."""
 
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1556,14 +1556,14 @@ def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
     The native encoder writes null for NaN, and unknown members under a name of their own with a
-    null in it: where there is one (`rfind` looks for it soonest), the codec writes. Raises
+    null in it: where there is one (`rpartition` looks for it soonest), the codec writes. Raises
     EncodeError for what JSON has no form for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    return text if text.rfind(b"null") < 0 else write(to_wire(value))
+    return write(to_wire(value)) if text.rpartition(b"null")[1] else text
 
 
 @overload

@@ -294,7 +294,7 @@ class TaskAugmentedRequestParams(Model, frozen=True, kw_only=True):
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -312,7 +312,7 @@ class RequestParamsMeta(Open):
 class RequestParams(Model, frozen=True, kw_only=True):
     """Parameters that every request can have."""
 
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -430,7 +430,7 @@ class URLElicitationRequiredErrorError(
     code: ClassVar[Literal[-32042]] = -32042
     message: str
     """One short sentence for people."""
-    data: Checked[URLElicitationRequiredErrorErrorData]
+    data: URLElicitationRequiredErrorErrorData
 
 
 class URLElicitationRequiredErrorErrorData(Open):
@@ -472,7 +472,7 @@ class InitializeRequestParams(Model, frozen=True, kw_only=True):
     """Newest revision that the client speaks."""
     capabilities: ClientCapabilities
     client_info: Implementation = field(name="clientInfo")
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -759,7 +759,7 @@ class PaginatedRequestParams(Model, frozen=True, kw_only=True):
 
     cursor: Cursor | Unset = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -837,7 +837,7 @@ class ResourceRequestParams(Model, frozen=True, kw_only=True):
     """Any scheme may occur, common ones such as `file:` as well as the server's own.
     Format: uri.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -848,7 +848,7 @@ class ReadResourceRequestParams(Model, frozen=True, kw_only=True):
     """Any scheme may occur, common ones such as `file:` as well as the server's own.
     Format: uri.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -894,7 +894,7 @@ class SubscribeRequestParams(Model, frozen=True, kw_only=True):
     """Any scheme may occur, common ones such as `file:` as well as the server's own.
     Format: uri.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -916,7 +916,7 @@ class UnsubscribeRequestParams(Model, frozen=True, kw_only=True):
     """Any scheme may occur, common ones such as `file:` as well as the server's own.
     Format: uri.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1061,7 +1061,7 @@ class GetPromptRequestParams(Model, frozen=True, kw_only=True):
     """Name of a prompt from `prompts/list`."""
     arguments: dict[str, str] | Unset = UNSET
     """Values by argument name, always strings."""
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1229,7 +1229,7 @@ class CallToolRequestParams(Model, frozen=True, kw_only=True):
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1549,7 +1549,7 @@ class SetLevelRequestParams(Model, frozen=True, kw_only=True):
 
     level: LoggingLevel
     """Least severe level to send from now on."""
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1620,7 +1620,7 @@ class CreateMessageRequestParams(Model, frozen=True, kw_only=True):
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1809,7 +1809,7 @@ class CompleteRequestParams(Model, frozen=True, kw_only=True):
     """The argument being typed."""
     context: CompleteRequestParamsContext | Unset = UNSET
     """What the server may take into account."""
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1936,7 +1936,7 @@ class ElicitRequestFormParams(Model, frozen=True, kw_only=True):
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1976,7 +1976,7 @@ class ElicitRequestURLParams(
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
-    meta: Checked[RequestParamsMeta] | Unset = field(default=UNSET, name="_meta")
+    meta: RequestParamsMeta | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -2374,14 +2374,14 @@ def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
     The native encoder writes null for NaN, and unknown members under a name of their own with a
-    null in it: where there is one (`rfind` looks for it soonest), the codec writes. Raises
+    null in it: where there is one (`rpartition` looks for it soonest), the codec writes. Raises
     EncodeError for what JSON has no form for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    return text if text.rfind(b"null") < 0 else write(to_wire(value))
+    return write(to_wire(value)) if text.rpartition(b"null")[1] else text
 
 
 @overload

@@ -348,7 +348,7 @@ class ResultMetaObject(Open):
 class RequestParams(Model, frozen=True, kw_only=True):
     """Parameters that every client request has."""
 
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
@@ -364,7 +364,7 @@ class Request(Model, frozen=True, kw_only=True):
 class NotificationParams(Model, frozen=True, kw_only=True):
     """Parameters that every notification can have."""
 
-    meta: Checked[NotificationMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: NotificationMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -440,7 +440,7 @@ class JSONRPCResultResponse(
     jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
     id: RequestId
     """Id of the request that is answered."""
-    result: Checked[Result]
+    result: Result
 
 
 class JSONRPCErrorResponse(
@@ -609,7 +609,7 @@ class InputRequiredResult(
     """Opaque text that the client repeats unchanged in the retry; absent means that
     none is repeated.
     """
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ClassVar[Literal["input_required"]] = "input_required"
     """Tells a final result from a request for more input; an older server that omits
@@ -630,7 +630,7 @@ class InputResponseRequestParams(Model, frozen=True, kw_only=True):
     """Copied from the `InputRequiredResult` of the attempt before; absent if that
     had none.
     """
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
@@ -641,7 +641,7 @@ class CancelledNotificationParams(Model, frozen=True, kw_only=True):
     """Id of a request that the client sent earlier and that is still open."""
     reason: str | Unset = UNSET
     """Why, in words for people or a log."""
-    meta: Checked[NotificationMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: NotificationMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -687,7 +687,7 @@ class DiscoverResult(Model, frozen=True, kw_only=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -875,7 +875,7 @@ class ProgressNotificationParams(Model, frozen=True, kw_only=True):
     """
     message: str | Unset = UNSET
     """The current step in words, for people."""
-    meta: Checked[NotificationMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: NotificationMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -893,7 +893,7 @@ class PaginatedRequestParams(Model, frozen=True, kw_only=True):
 
     cursor: Cursor | Unset = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
@@ -976,7 +976,7 @@ class ListResourcesResult(Model, frozen=True, kw_only=True):
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -1024,7 +1024,7 @@ class ListResourceTemplatesResult(Model, frozen=True, kw_only=True):
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -1058,7 +1058,7 @@ class ResourceRequestParams(Model, frozen=True, kw_only=True):
     """Any scheme may occur, common ones such as `file:` as well as the server's own.
     Format: uri.
     """
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
@@ -1069,7 +1069,7 @@ class ReadResourceRequestParams(Model, frozen=True, kw_only=True):
     """Any scheme may occur, common ones such as `file:` as well as the server's own.
     Format: uri.
     """
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
     input_responses: InputResponses | Unset = field(
         default=UNSET, name="inputResponses"
@@ -1111,7 +1111,7 @@ class ReadResourceResult(Model, frozen=True, kw_only=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -1165,7 +1165,7 @@ class SubscriptionsListenRequestParams(Model, frozen=True, kw_only=True):
 
     notifications: SubscriptionFilter
     """Nothing outside this filter is sent on the stream."""
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
@@ -1201,7 +1201,7 @@ class SubscriptionsListenResult(Model, frozen=True, kw_only=True):
     own.
     """
 
-    meta: Checked[SubscriptionsListenResultMetaObject] = field(name="_meta")
+    meta: SubscriptionsListenResultMetaObject = field(name="_meta")
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
@@ -1226,7 +1226,7 @@ class SubscriptionsAcknowledgedNotificationParams(Model, frozen=True, kw_only=Tr
 
     notifications: SubscriptionFilter
     """The part of the client's filter that the server serves; the rest is left out."""
-    meta: Checked[NotificationMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: NotificationMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1248,7 +1248,7 @@ class ResourceUpdatedNotificationParams(Model, frozen=True, kw_only=True):
 
     uri: str
     """The watched resource or one below it. Format: uri."""
-    meta: Checked[NotificationMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: NotificationMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1368,7 +1368,7 @@ class ListPromptsResult(Model, frozen=True, kw_only=True):
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -1412,7 +1412,7 @@ class GetPromptRequestParams(Model, frozen=True, kw_only=True):
     """Copied from the `InputRequiredResult` of the attempt before; absent if that
     had none.
     """
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
@@ -1435,7 +1435,7 @@ class GetPromptResult(Model, frozen=True, kw_only=True):
     description: str | Unset = UNSET
     """What the prompt is for, in words for people."""
     messages: list[PromptMessage]
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -1567,7 +1567,7 @@ class ListToolsResult(Model, frozen=True, kw_only=True):
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -1607,7 +1607,7 @@ class CallToolResult(Model, frozen=True, kw_only=True):
     """True if the tool failed, with the reason in `content` for the model; absent
     means success.
     """
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -1643,7 +1643,7 @@ class CallToolRequestParams(Model, frozen=True, kw_only=True):
     """Copied from the `InputRequiredResult` of the attempt before; absent if that
     had none.
     """
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
@@ -1699,11 +1699,9 @@ class Tool(Model, frozen=True, kw_only=True):
 
     description: str | Unset = UNSET
     """Tells the model what the tool does and when to use it."""
-    input_schema: Checked[ToolInputSchema] = field(name="inputSchema")
+    input_schema: ToolInputSchema = field(name="inputSchema")
     """JSON Schema of the arguments object."""
-    output_schema: Checked[ToolOutputSchema] | Unset = field(
-        default=UNSET, name="outputSchema"
-    )
+    output_schema: ToolOutputSchema | Unset = field(default=UNSET, name="outputSchema")
     """JSON Schema of `structuredContent` in results; absent means that its form is
     not promised.
     """
@@ -1747,7 +1745,7 @@ class LoggingMessageNotificationParams(Model, frozen=True, kw_only=True):
     """Part of the server that logs; absent means unnamed."""
     data: Any
     """The entry itself, as text or any other JSON value."""
-    meta: Checked[NotificationMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: NotificationMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
@@ -1993,7 +1991,7 @@ class CompleteRequestParams(Model, frozen=True, kw_only=True):
     """The argument being typed."""
     context: CompleteRequestParamsContext | Unset = UNSET
     """What the server may take into account."""
-    meta: Checked[RequestMetaObject] = field(name="_meta")
+    meta: RequestMetaObject = field(name="_meta")
     """Required, as it tells the protocol version and the client's capabilities."""
 
 
@@ -2030,7 +2028,7 @@ class CompleteResult(Model, frozen=True, kw_only=True):
     """Suggestions for an argument."""
 
     completion: CompleteResultCompletion
-    meta: Checked[ResultMetaObject] | Unset = field(default=UNSET, name="_meta")
+    meta: ResultMetaObject | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
     result_type: ResultType = field(name="resultType")
     """Tells a final result from a request for more input; an older server that omits
@@ -2530,14 +2528,14 @@ def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
     The native encoder writes null for NaN, and unknown members under a name of their own with a
-    null in it: where there is one (`rfind` looks for it soonest), the codec writes. Raises
+    null in it: where there is one (`rpartition` looks for it soonest), the codec writes. Raises
     EncodeError for what JSON has no form for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
         raise refused(value, to_wire) from None
-    return text if text.rfind(b"null") < 0 else write(to_wire(value))
+    return write(to_wire(value)) if text.rpartition(b"null")[1] else text
 
 
 @overload
