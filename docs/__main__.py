@@ -5,6 +5,7 @@ Usage: python -m docs [--check]
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -17,6 +18,7 @@ from mcp_bindgen.diff.markdown import markdown
 from mcp_bindgen.diff.report import Side, compare
 from mcp_bindgen.diff.rules import RULES, Rule
 from mcp_bindgen.source import Source
+from mcp_runtime import limits as runtime_limits
 
 FOLDER: Final = Path(__file__).parent
 HEAD: Final = "## The rules\n"
@@ -49,11 +51,46 @@ def rule(row: Rule) -> str:
     return f"\n### {row.id}\n\n{row.asks}{informs}\n\n{told}\n\n{row.why} Example: {row.example}.\n"
 
 
+def limits() -> str:
+    """The table of the runtime's limits, from the class that has them."""
+    body = ast.parse(Path(runtime_limits.__file__).read_text("utf-8")).body
+    fields = next(node for node in body if isinstance(node, ast.ClassDef)).body[1:]
+    rows = [
+        f"| `{field.target.id}` | {_shown(field.target.id)} | {_told(said)} |\n"
+        for field, said in zip(fields[::2], fields[1::2], strict=True)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+    ]
+    return LIMITS + "".join(rows)
+
+
+def _shown(name: str) -> str:
+    value = getattr(runtime_limits.DEFAULT, name)
+    return f"{value // 1024:,} KiB" if name.endswith("_bytes") else f"{value:,g}"
+
+
+def _told(node: ast.stmt) -> str:
+    assert isinstance(node, ast.Expr)
+    assert isinstance(node.value, ast.Constant)
+    return " ".join(str(node.value.value).split())
+
+
+LIMITS: Final = """\
+# Limits of the runtime
+
+Each is a field of `mcp_runtime.Limits`, which servers and clients take as `limits`. Times are in
+seconds. What crosses a limit is refused with an error that names it, and the session lives on.
+Nesting of JSON is limited to 128 by the models.
+
+| limit | default | what it bounds |
+| --- | --- | --- |
+"""
+
+
 def pages() -> Mapping[str, Callable[[], str]]:
     """Each page by its path, and what makes it."""
     pairs = pairwise(pins.revisions())
     found = {f"changes/{old}_{new}.md": partial(changes, old, new) for old, new in pairs}
-    return {**found, "COMPATIBILITY.md": compatibility}
+    return {**found, "COMPATIBILITY.md": compatibility, "LIMITS.md": limits}
 
 
 def main(check: bool) -> int:

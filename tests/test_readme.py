@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -43,4 +44,7 @@ def said(command: str, folder: Path) -> str:
     program, *args = shlex.split(command)
     assert program == "mcp-bindgen"
     line = [sys.executable, "-m", "mcp_bindgen", *args]
-    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False).stdout
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return done.stdout
