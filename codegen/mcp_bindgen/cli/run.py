@@ -36,14 +36,26 @@ def command(
     Over HTTP the names of this machine are admitted as Host and Origin, unless others are named.
     Exit code 0 when the client is gone; 2: there is no such server.
     """
+    options = _options(http, hosts, origins)
     server = _server(target)
-    options: dict[str, Any] = {"hosts": hosts, "origins": origins} if http else {}
     with ExitStack() as stack:
-        try:
-            server.run(http=http, trace=_trace(stack, trace), **options)
-        except (ValueError, ModuleNotFoundError) as error:
-            raise InputError(str(error)) from error
+        server.run(trace=_trace(stack, trace), **options)
     return OK
+
+
+def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...]) -> dict[str, Any]:
+    """Raises InputError for an address that is none, or where nothing is there to serve it."""
+    from mcp_runtime.io.uvicorn import address
+
+    if http is None:
+        return {}
+    if util.find_spec("uvicorn") is None:
+        raise InputError("serving over HTTP needs uvicorn", remedy="Install the extra `http`.")
+    try:
+        address(http)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    return {"http": http, "hosts": hosts, "origins": origins}
 
 
 def _server(target: str) -> Any:

@@ -1,0 +1,255 @@
+"""`run`, `call` and `trace`: a server is served, asked and its wire judged, as a person would."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.cli.command import invoke, run
+
+SERVER: Final = '''
+import os
+from mcp_runtime import Context, Server, ToolError
+
+server = Server("demo", "1.2.3")
+other = Server("other", "1")
+
+
+@server.tool
+async def add(a: int, b: int) -> int:
+    """Adds.
+
+    Two numbers.
+    """
+    print("this is no message")
+    os.write(1, b"nor is this")
+    return a + b
+
+
+@server.tool
+async def fail() -> str:
+    raise ToolError("\\x1b[31mno")
+
+
+@server.tool
+async def tell(password: str) -> str:
+    return "Authorization: Bearer abcdefgh12345"
+
+
+@server.resource("a://{x}")
+def a(x: str) -> str:
+    """An a."""
+    return x
+'''
+RUN: Final = (sys.executable, "-m", "mcp_bindgen", "run")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> str:
+    path = tmp_path / "demo.py"
+    path.write_text(SERVER, encoding="utf-8")
+    return f"{path}:server"
+
+
+def call(*words: str) -> subprocess.CompletedProcess[bytes]:
+    return run("call", *words)
+
+
+def test_what_a_server_has_is_listed(server: str) -> None:
+    done = call("--list", "--", *RUN, server)
+    assert done.stdout.decode().splitlines() == [
+        "demo 1.2.3, MCP 2026-07-28",
+        "  tool      add: Adds.",
+        "  tool      fail",
+        "  tool      tell",
+        "  template  a://{x}: An a.",
+    ]
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", "2026-07-28"])
+def test_a_tool_is_called_and_its_prints_stay_off_the_wire(server: str, revision: str) -> None:
+    done = call("--revision", revision, "--", *RUN, server, "add", '{"a": 1, "b": 2}')
+    assert (done.stdout, done.returncode) == (b'{"result":3}\n', 0)
+    assert b"this is no message" in done.stderr
+    assert b"nor is this" in done.stderr
+
+
+def test_a_result_is_shown_as_json(server: str) -> None:
+    done = call("--format", "json", "--", *RUN, server, "add", '{"a": 1, "b": 2}')
+    assert json.loads(done.stdout)["structuredContent"] == {"result": 3}
+
+
+def test_a_tool_that_fails_is_a_finding_whose_text_cannot_steer_the_terminal(server: str) -> None:
+    done = call("--", *RUN, server, "fail")
+    assert done.returncode == 1
+    assert b"\x1b" not in done.stdout
+    assert b"no" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--", "no-such-command", "x"], "cannot start 'no-such-command'"),
+        (["--", sys.executable, "-c", "pass", "x"], "has ended before it said what it speaks"),
+        (["--", "x"], "a call has a command and a tool"),
+        (["--", "x", "y", "{bad"], "the arguments are no JSON"),
+        (["--revision", "1999-01-01", "--", "x", "y"], "no such revision"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_one_message(words: list[str], said: str) -> None:
+    done = call(*words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert said in done.stderr.decode()
+
+
+def test_an_unknown_tool_is_the_servers_own_error(server: str) -> None:
+    done = call("--", *RUN, server, "nope")
+    assert done.returncode == 2
+    assert "Unknown tool: nope (-32602)" in done.stderr.decode()
+
+
+def test_a_module_with_several_servers_asks_for_a_name(server: str) -> None:
+    done = run("run", server.removesuffix(":server"))
+    assert done.returncode == 2
+    assert "has other, server" in done.stderr.decode()
+
+
+@pytest.mark.parametrize("target", ["no_such_module", "no_such_file.py", "json", "demo.py:nope"])
+def test_what_is_no_server_is_not_run(target: str, tmp_path: Path) -> None:
+    (tmp_path / "demo.py").write_text(SERVER, encoding="utf-8")
+    done = run("run", target, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"mcp-bindgen: ")
+
+
+# ---- trace
+
+
+def recorded(server: str, file: Path, *words: str, revision: str = "2025-11-25") -> list[Any]:
+    call("--revision", revision, "--trace", str(file), "--", *RUN, server, *words)
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_a_trace_has_each_message_and_its_direction(server: str, tmp_path: Path) -> None:
+    lines = recorded(server, tmp_path / "t", "add", '{"a": 1, "b": 2}')
+    told = [(line["direction"], line["message"].get("method")) for line in lines]
+    assert told == [
+        ("sent", "initialize"),
+        ("received", None),
+        ("sent", "notifications/initialized"),
+        ("sent", "tools/call"),
+        ("received", None),
+    ]
+    times = [line["at"] for line in lines]
+    assert times == sorted(times)
+
+
+def test_secrets_are_left_out_of_a_trace(server: str, tmp_path: Path) -> None:
+    lines = recorded(server, tmp_path / "t", "tell", '{"password": "hunter2"}')
+    text = json.dumps(lines)
+    assert "hunter2" not in text
+    assert "abcdefgh12345" not in text
+    assert lines[3]["message"]["params"]["arguments"] == {"password": "[redacted]"}
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-11-25", "2026-07-28"])
+def test_the_wire_of_our_own_sides_is_valid(server: str, tmp_path: Path, revision: str) -> None:
+    recorded(server, tmp_path / "t", "add", '{"a": 1, "b": 2}', revision=revision)
+    done = run("trace", "--check", "--revision", revision, tmp_path / "t")
+    assert done.stdout.decode().endswith(" valid, 0 invalid\n")
+    assert done.returncode == 0
+
+
+def test_a_message_at_fault_is_told_with_its_line_and_path(server: str, tmp_path: Path) -> None:
+    file = tmp_path / "t"
+    lines = recorded(server, file, "add", '{"a": 1, "b": 2}')
+    lines[4]["message"]["result"]["content"] = 5
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    done = run("trace", "--check", "--revision", "2025-11-25", file)
+    assert done.returncode == 1
+    first, last = done.stdout.decode().splitlines()
+    assert first.startswith("5: <- invalid CallToolResult at $.result.content: expected array")
+    assert last == "5 messages: 4 valid, 1 invalid"
+
+
+def test_a_trace_is_shown_message_by_message(server: str, tmp_path: Path) -> None:
+    recorded(server, tmp_path / "t", "add", '{"a": 1, "b": 2}')
+    shown = invoke("trace", tmp_path / "t").stdout.splitlines()
+    assert len(shown) == 5
+    assert "-> " in shown[0]
+    assert '"initialize"' in shown[0]
+
+
+@pytest.mark.parametrize("text", ["nonsense\n", "[]\n", '{"direction": "up", "message": 1}\n'])
+def test_a_file_that_is_no_trace_is_refused_by_its_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(text, encoding="utf-8")
+    done = run("trace", tmp_path / "t")
+    assert done.returncode == 2
+    assert b"line 1 is no line of a trace" in done.stderr
+
+
+def test_check_needs_a_revision(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("", encoding="utf-8")
+    assert b"Give --revision" in run("trace", "--check", tmp_path / "t").stderr
+
+
+# ---- over HTTP
+
+
+@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:99999", "127.0.0.1:"])
+def test_an_address_that_is_none_is_refused(server: str, address: str) -> None:
+    done = run("run", "--http", address, server)
+    assert done.returncode == 2
+    assert b"is no address" in done.stderr
+
+
+def test_run_serves_over_http_until_it_is_told_to_end(server: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [*RUN, "--http", f"127.0.0.1:{port}", "--allow-host", "demo.example", server]
+    process = subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE)
+    try:
+        body = _discovered(port, process)
+        assert body["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "demo"
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=10)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _discovered(port: int, process: subprocess.Popen[bytes]) -> Any:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
+    headers = {
+        "Host": "demo.example",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "server/discover",
+    }
+    url = f"http://127.0.0.1:{port}/mcp"
+    for _ in range(200):
+        request = urllib.request.Request(url, json.dumps(asked).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=5) as response:
+                return json.load(response)
+        except urllib.error.URLError:
+            assert process.poll() is None
+            time.sleep(0.05)
+    raise AssertionError("nothing serves there")
