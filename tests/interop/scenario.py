@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,18 +22,23 @@ from tests.interop import node
 
 __all__ = [
     "CLIENTS",
+    "DIFFERENCES",
     "SERVERS",
     "Client",
     "Server",
     "agreed",
+    "differences",
     "expected",
     "invalid",
     "seen",
     "tapped",
 ]
 
-HANDSHAKE: Final = "2025-11-25"
+SESSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+FORMLESS: Final = SESSIONS[:2]
 PER_REQUEST: Final = "2026-07-28"
+EVERY: Final = (*SESSIONS, PER_REQUEST)
+
 PATIENCE: Final = 60
 HERE: Final = Path(__file__).parent
 TAP: Final = str(HERE / "tap.py")
@@ -41,11 +46,12 @@ TAP: Final = str(HERE / "tap.py")
 TOOLS: Final = ["add", "ask", "echo", "fail", "grow", "sample", "wait", "where", "work"]
 STEPS: Final = [[1, 3], [2, 3], [3, 3]]
 WORDS: Final = "é\n\u2028😀"
+TOOL_ERROR: Final = "tool error"
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client program, and what it tells otherwise than the others do.
+    """A client program.
 
     `modes` are what it can be asked for, each with the revision that it wants then; one that is
     called as a revision takes no other.
@@ -54,8 +60,6 @@ class Client:
     name: str
     modes: dict[str, str]
     drops_progress: bool = False
-    differs: dict[str, Any] = field(default_factory=dict)
-    differs_unasked: dict[str, Any] = field(default_factory=dict)
 
     def command(self, mode: str, server: Sequence[str]) -> list[str]:
         return _command(self.name, mode, *server)
@@ -63,13 +67,10 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server program, and in what its answers differ from the others'."""
+    """A server program."""
 
     name: str
     revisions: tuple[str, ...]
-    wraps_text: bool = False
-    differs: dict[str, Any] = field(default_factory=dict)
-    differs_in_handshake: dict[str, Any] = field(default_factory=dict)
 
     def command(self) -> list[str]:
         return _command(self.name)
@@ -84,49 +85,112 @@ def _command(name: str, *arguments: str) -> list[str]:
     return node.command(f"{file}.cjs", *arguments)
 
 
-BOTH_ERAS: Final = {"legacy": HANDSHAKE, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST}
+_LEGACY: Final = {"legacy": SESSIONS[-1]}
+_BOTH_ERAS: Final = {**_LEGACY, "auto": PER_REQUEST, PER_REQUEST: PER_REQUEST}
 CLIENTS: Final = {
     client.name: client
     for client in (
-        Client("ours-client", BOTH_ERAS),
-        # In the one revision that it takes it asks the server nothing first, not even its name.
-        Client("mcp-client", BOTH_ERAS, differs_unasked={"server": None}),
+        Client("ours-client", {**_BOTH_ERAS, **{revision: revision for revision in SESSIONS}}),
+        Client("mcp-client", _BOTH_ERAS),
         # Progress that arrives in one piece with the answer is lost: it is told later than that.
-        Client("sdk-client", {"legacy": HANDSHAKE}, drops_progress=True),
-        # The older code for what is missing it tells as the newer one.
-        Client("v2-client", BOTH_ERAS, drops_progress=True, differs={"missing": {"code": -32602}}),
+        Client("sdk-client", _LEGACY, drops_progress=True),
+        Client("v2-client", _BOTH_ERAS, drops_progress=True),
     )
 }
-
-TOOL_ERROR: Final = "tool error"
-
-
-def _sum(result: int) -> list[Any]:
-    return [[f'{{"result":{result}}}'], {"result": result}]
-
-
 SERVERS: Final = {
     server.name: server
     for server in (
-        # The text of structured content is its JSON.
-        Server(
-            "ours-server",
-            (HANDSHAKE, PER_REQUEST),
-            differs={"add": _sum(5), "again": _sum(2)},
-            differs_in_handshake={"missing": {"code": -32002}},
-        ),
-        # It sends log messages without the capability for them, so their level cannot be set.
-        Server(
-            "mcp-server",
-            (HANDSHAKE, PER_REQUEST),
-            wraps_text=True,
-            differs={"unknown": TOOL_ERROR},
-            differs_in_handshake={"level": "refused"},
-        ),
-        Server("sdk-server", (HANDSHAKE,), differs={"unknown": TOOL_ERROR}),
-        Server("v2-server", (HANDSHAKE, PER_REQUEST)),
+        Server("ours-server", EVERY),
+        Server("mcp-server", EVERY),
+        Server("sdk-server", SESSIONS),
+        Server("v2-server", EVERY),
     )
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is seen otherwise than with all others, where a client or server takes part."""
+
+    of: str
+    why: str
+    what: dict[str, Any]
+    revisions: tuple[str, ...] = EVERY
+    modes: tuple[str, ...] | None = None
+
+
+def _sum(result: int) -> str:
+    return json.dumps({"result": result}, separators=(",", ":"))
+
+
+def _wrapped(text: str) -> list[Any]:
+    return [[text], {"result": text}]
+
+
+DIFFERENCES: Final = (
+    Difference(
+        "mcp-client",
+        "in the one revision that it takes it asks the server nothing first, not even its name",
+        {"server": None},
+        modes=(PER_REQUEST,),
+    ),
+    Difference(
+        "ours-server",
+        "the text of structured content is its JSON",
+        {"add": [[_sum(5)], {"result": 5}], "again": [[_sum(2)], {"result": 2}]},
+    ),
+    Difference(
+        "ours-server",
+        "nothing is sent that the revision has not, as structured content",
+        {"add": [[_sum(5)], None], "again": [[_sum(2)], None]},
+        FORMLESS,
+    ),
+    Difference(
+        "ours-server",
+        "what is missing has the code that the revision advises",
+        {"missing": {"code": -32002}},
+        SESSIONS,
+    ),
+    Difference(
+        "mcp-server",
+        "text is structured content too",
+        {
+            "echo": _wrapped(WORDS),
+            "work": _wrapped("done"),
+            "ask": _wrapped("hello Ada"),
+            "sample": _wrapped("you said hello"),
+            "where": _wrapped("file:///work"),
+        },
+    ),
+    Difference(
+        "mcp-server",
+        "it sends log messages without the capability for them, so their level cannot be set",
+        {"level": "refused"},
+        SESSIONS,
+    ),
+    Difference("mcp-server", "an unknown tool is a failed one", {"unknown": TOOL_ERROR}),
+    Difference("sdk-server", "an unknown tool is a failed one", {"unknown": TOOL_ERROR}),
+    *(
+        Difference(
+            server,
+            "a client of a revision without forms cannot be asked",
+            {"ask": answer, "asked": []},
+            FORMLESS,
+        )
+        for server, answer in {
+            "ours-server": TOOL_ERROR,
+            "mcp-server": {"code": -32021},
+            "sdk-server": TOOL_ERROR,
+            "v2-server": TOOL_ERROR,
+        }.items()
+    ),
+    Difference(
+        "v2-client",
+        "it knows the older code for what is missing as the newer one",
+        {"missing": {"code": -32602}},
+    ),
+)
+"""A later one counts more."""
 
 
 def agreed(client: Client, mode: str, server: Server) -> str | None:
@@ -134,17 +198,23 @@ def agreed(client: Client, mode: str, server: Server) -> str | None:
     wanted = client.modes[mode]
     if wanted in server.revisions:
         return wanted
-    return None if mode == wanted else HANDSHAKE
+    return None if mode == wanted else SESSIONS[-1]
+
+
+def differences(client: Client, mode: str, server: Server) -> list[Difference]:
+    """Those that count for a pair."""
+    return [
+        difference
+        for difference in DIFFERENCES
+        if difference.of in {client.name, server.name}
+        if agreed(client, mode, server) in difference.revisions
+        if difference.modes is None or mode in difference.modes
+    ]
 
 
 def expected(client: Client, mode: str, server: Server) -> dict[str, Any]:
-    """What a client sees of a server when they have agreed on a revision."""
-
-    def text(said: str) -> list[Any]:
-        return [[said], {"result": said} if server.wraps_text else None]
-
+    """What a client sees of a server."""
     revision = agreed(client, mode, server)
-    session = {"level": "done", "ping": "done"} if revision == HANDSHAKE else {}
     everything = {
         "revision": revision,
         "server": server.name,
@@ -152,17 +222,17 @@ def expected(client: Client, mode: str, server: Server) -> dict[str, Any]:
         "resources": ["note://today"],
         "templates": ["greeting://{name}"],
         "prompts": ["review"],
-        **session,
+        **({"level": "done", "ping": "done"} if revision in SESSIONS else {}),
         "add": [["5"], {"result": 5}],
-        "echo": text(WORDS),
-        "work": text("done"),
+        "echo": [[WORDS], None],
+        "work": [["done"], None],
         "progress": STEPS,
         "logs": [["info", f"step {step}"] for step, _ in STEPS],
-        "ask": text("hello Ada"),
+        "ask": [["hello Ada"], None],
         "asked": ["Who are you?"],
-        "sample": text("you said hello"),
+        "sample": [["you said hello"], None],
         "sampled": ["hello"],
-        "where": text("file:///work"),
+        "where": [["file:///work"], None],
         "fail": TOOL_ERROR,
         "wrong": TOOL_ERROR,
         "unknown": {"code": -32602},
@@ -175,9 +245,9 @@ def expected(client: Client, mode: str, server: Server) -> dict[str, Any]:
         "again": [["2"], {"result": 2}],
         "grown": sorted([*TOOLS, "grown"]),
     }
-    differs = server.differs | (server.differs_in_handshake if session else {})
-    differs |= client.differs | (client.differs_unasked if mode == revision else {})
-    return {name: differs.get(name, value) for name, value in everything.items()}
+    for difference in differences(client, mode, server):
+        everything |= difference.what
+    return everything
 
 
 def tapped(wire: Path, server: Sequence[str]) -> list[str]:

@@ -9,10 +9,12 @@ import pytest
 
 from tests.interop.scenario import (
     CLIENTS,
+    DIFFERENCES,
     SERVERS,
     Client,
     Server,
     agreed,
+    differences,
     expected,
     invalid,
     seen,
@@ -22,15 +24,18 @@ from tests.interop.scenario import (
 IN_NODE: Final = ("sdk", "v2")
 
 
-def _pairs() -> list[object]:
-    return [
-        pytest.param(client, mode, server, id=f"{client.name}-{mode}-{server.name}", marks=marks)
-        for client in CLIENTS.values()
-        for mode in client.modes
-        for server in SERVERS.values()
-        if agreed(client, mode, server)
-        for marks in [_marks({side.name.partition("-")[0] for side in (client, server)})]
-    ]
+PAIRS: Final = [
+    (client, mode, server)
+    for client in CLIENTS.values()
+    for mode in client.modes
+    for server in SERVERS.values()
+    if agreed(client, mode, server)
+]
+
+
+def _case(client: Client, mode: str, server: Server) -> object:
+    marks = _marks({side.name.partition("-")[0] for side in (client, server)})
+    return pytest.param(client, mode, server, id=f"{client.name}-{mode}-{server.name}", marks=marks)
 
 
 def _marks(families: set[str]) -> list[pytest.MarkDecorator]:
@@ -61,7 +66,7 @@ def _marks(families: set[str]) -> list[pytest.MarkDecorator]:
     "transport.stdio.stdin-clean",
     "versioning.discover.implemented",
 )
-@pytest.mark.parametrize(("client", "mode", "server"), _pairs())
+@pytest.mark.parametrize(("client", "mode", "server"), [_case(*pair) for pair in PAIRS])
 def test_a_client_sees_all_that_a_server_offers_and_neither_says_anything_invalid(
     client: Client, mode: str, server: Server, tmp_path: Path
 ) -> None:
@@ -69,3 +74,8 @@ def test_a_client_sees_all_that_a_server_offers_and_neither_says_anything_invali
     told = seen(client, mode, tapped(wire, server.command()))
     assert told == expected(client, mode, server)
     assert list(invalid(wire, told["revision"])) == []
+
+
+def test_every_difference_is_seen_in_a_pair() -> None:
+    counted = [difference for pair in PAIRS for difference in differences(*pair)]
+    assert [difference for difference in DIFFERENCES if difference not in counted] == []
