@@ -1,7 +1,7 @@
 """What a client of a peer sees of a server of a peer: the same whoever they are, but for a table.
 
 Every server offers the same tools, resources and prompts; every client tries them all and tells
-what it saw. The programs are in peers/ and node/.
+what it saw. The programs are in ours/, peers/ and node/.
 """
 
 from __future__ import annotations
