@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 import mcp_wire
 from mcp_wire import LATEST
-from mcp_wire._wire import DecodeError, EncodeError, Method, fault, is_json
+from mcp_wire._wire import DecodeError, EncodeError, Method, fault, is_json, parse
 from mcp_wire.steps import Context, StepError, Trip, route
 from mcp_wire.v2026_07_28 import calls_msgspec as latest_calls
 from mcp_wire.v2026_07_28 import models_msgspec as latest
@@ -35,6 +35,7 @@ __all__ = [
     "is_json",
     "latest",
     "latest_calls",
+    "parse",
     "revision",
     "route",
 ]

@@ -18,7 +18,7 @@ from msgspec import UNSET
 from mcp_runtime.core import codes, envelope
 from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.core.crossing import Crossing
-from mcp_runtime.core.envelope import Id, Refusal, Request
+from mcp_runtime.core.envelope import UNREADABLE, Id, Refusal, Request
 from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
 from mcp_runtime.core.lifecycle import CLIENT, State
 from mcp_runtime.core.offer import ClientOffer, agreed
@@ -99,10 +99,15 @@ class ClientSession(Session):
             return self._first[sent.method](sent, result)
         except NoCommonRevision as error:
             return self._give_up(sent, error)
-        except (DecodeError, StepError, msgspec.DecodeError) as error:
-            if sent.method == "server/discover":
-                return self._fall_back(sent, error, now)
-            return self._give_up(sent, BadAnswer(f"{sent.method}: {error}"))
+        except (DecodeError, StepError, *UNREADABLE) as error:
+            return self._misanswered(sent, error, now)
+
+    def _misanswered(self, sent: Sent, why: object, now: float) -> list[Event]:
+        if sent.method not in self._first or self.state is State.OPEN:
+            return super()._misanswered(sent, why, now)
+        if sent.method == "server/discover":
+            return self._fall_back(sent, why, now)
+        return self._give_up(sent, BadAnswer(f"{sent.method}: {why}"))
 
     def _discovered(self, sent: Sent, result: bytes) -> list[Event]:
         """Source: 2026-07-28 server/discover, "Response"."""
@@ -293,7 +298,7 @@ def _object(params: bytes) -> dict[str, Any]:
     """Raises Refuse for what is no JSON object."""
     try:
         return _objects.decode(params) if params else {}
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
 
 
@@ -301,7 +306,7 @@ def _supported(frame: Refusal) -> list[str]:
     """The revisions that an error names."""
     try:
         return _supporting.decode(frame.data).supported if frame.data else []
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return []
 
 
@@ -309,6 +314,6 @@ def _token(params: bytes) -> Id | None:
     """Where progress is wanted. Raises Refuse."""
     try:
         meta = _token_params.decode(params).meta if params else None
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
     return None if meta is None else meta.token

@@ -7,7 +7,7 @@ the steps between the revisions carry it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -16,10 +16,12 @@ from mcp_runtime.revisions import (
     LATEST,
     UNSET,
     Context,
+    DecodeError,
     Position,
     Revision,
     Trip,
     latest,
+    parse,
     revision,
     route,
 )
@@ -35,8 +37,8 @@ class Crossing:
     """Bodies of one peer: bytes of its `revision` to models of the newest one, and back.
 
     A method that the newest revision does not have is read and written with the models of the
-    peer's. Reading raises DecodeError, writing EncodeError; both raise StepError for what the other
-    revision cannot say.
+    peer's, and as JSON objects if that does not have it either. Reading raises DecodeError, writing
+    EncodeError; both raise StepError for what the other revision cannot say.
     """
 
     def __init__(self, revision: Revision, context: Context, tolerances: Tolerances) -> None:
@@ -61,6 +63,8 @@ class Crossing:
         return self._write("result", method, result)
 
     def _read(self, position: Position, method: str, raw: bytes) -> Any:
+        if method not in self.revision.methods:
+            return _object(raw) if raw else UNSET
         way = None if self._same else self._way(position, method, up=True)
         if not raw:
             native = self.revision.decode_no_params(method)
@@ -90,3 +94,11 @@ class Crossing:
             known = method in _NEWEST.methods
             self._ways[key] = route(here, there, method, position, bare=True) if known else None
         return self._ways[key]
+
+
+def _object(raw: bytes) -> dict[str, Any]:
+    """Raises DecodeError."""
+    found = parse(raw)
+    if not isinstance(found, dict):
+        raise DecodeError("$", "object", type(found).__name__)
+    return cast("dict[str, Any]", found)

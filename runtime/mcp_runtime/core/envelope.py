@@ -9,6 +9,7 @@ Source: all revisions, basic/index, "Messages".
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
@@ -18,6 +19,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from mcp_runtime.core.codes import INVALID_REQUEST, PARSE_ERROR
 
 __all__ = [
+    "UNREADABLE",
     "Answer",
     "Batch",
     "Frame",
@@ -26,6 +28,7 @@ __all__ = [
     "Notification",
     "Refusal",
     "Request",
+    "Single",
     "answer",
     "notification",
     "read",
@@ -122,7 +125,8 @@ _array: Final = msgspec.json.Decoder(list[Raw])
 _any: Final = msgspec.json.Decoder(Raw)
 _dump: Final = msgspec.json.Encoder().encode
 
-_NO_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for a text that is not the JSON it should be."""
 _PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
 _MEMBERS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
 
@@ -144,7 +148,7 @@ def _single(text: bytes) -> Single:
         wire = _wire.decode(text)
     except msgspec.ValidationError as error:
         return _unfit(text, str(error))
-    except _NO_JSON as error:
+    except UNREADABLE as error:
         return _no_json(error)
     if wire.jsonrpc != "2.0":
         return _unfit(text, "`jsonrpc` is not 2.0")
@@ -186,7 +190,7 @@ def _framed(text: bytes, wire: _Wire) -> Single:
 def _refusal(text: bytes, raw: Raw, id: Id | None) -> Single:
     try:
         error = _error.decode(raw)
-    except _NO_JSON as fault:
+    except UNREADABLE as fault:
         return _unfit(text, str(fault))
     return Refusal(id, error.code, error.message, bytes(error.data))
 
@@ -194,7 +198,7 @@ def _refusal(text: bytes, raw: Raw, id: Id | None) -> Single:
 def _several(text: bytes, most: int) -> Frame:
     try:
         parts = _array.decode(text)
-    except _NO_JSON as error:
+    except UNREADABLE as error:
         return _no_json(error)
     if not parts:
         return Malformed(None, INVALID_REQUEST, "Invalid request: an empty batch")
@@ -215,7 +219,7 @@ def _no_json(error: Exception) -> Malformed:
 def _no_object(text: bytes) -> Malformed:
     try:
         _any.decode(text)
-    except _NO_JSON as error:
+    except UNREADABLE as error:
         return _no_json(error)
     return Malformed(None, INVALID_REQUEST, "Invalid request: it is no JSON object")
 
@@ -223,7 +227,7 @@ def _no_object(text: bytes) -> Malformed:
 def _unfit(text: bytes, why: str) -> Malformed:
     try:
         shape = _shape.decode(text)
-    except _NO_JSON as error:
+    except UNREADABLE as error:
         return _no_json(error)
     answers = shape.result is not UNSET or shape.error is not UNSET
     is_response = answers and shape.method is UNSET
@@ -233,7 +237,7 @@ def _unfit(text: bytes, why: str) -> Malformed:
 def _id_of(raw: Raw) -> Id | None:
     try:
         return _id.decode(raw)
-    except _NO_JSON:
+    except UNREADABLE:
         return None
 
 
@@ -259,8 +263,8 @@ def _twice(text: bytes) -> str:
         json.loads(text, object_pairs_hook=keep, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         return "it is nested too deeply, or not UTF-8"
-    names = [name for name, _ in last]
-    found = next((name for name in names if names.count(name) > 1), None)
+    counts = Counter(name for name, _ in last)
+    found = next((name for name, count in counts.items() if count > 1), None)
     return "" if found is None else f"the member {found!r} stands there twice"
 
 

@@ -61,6 +61,9 @@ class Pending:
     def add(
         self, id: Id, method: str, patience: Patience, now: float, token: Id | None = None
     ) -> Sent:
+        """Raises ValueError for a progress token of another request that is pending."""
+        if token in self._tokens:
+            raise ValueError(f"the progress token {token!r} is that of another open request")
         last = now + patience.total
         sent = Sent(id, method, patience, now, last, min(now + patience.each, last), token)
         self._sent[id] = sent

@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from mcp_runtime.core import codes, envelope
 from mcp_runtime.core.capabilities import declares, needed, required
 from mcp_runtime.core.crossing import Crossing
-from mcp_runtime.core.envelope import Id, Notification, Request
+from mcp_runtime.core.envelope import UNREADABLE, Id, Notification, Request
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
 from mcp_runtime.core.lifecycle import SERVER, State
 from mcp_runtime.core.offer import ServerOffer
@@ -87,6 +87,7 @@ class ServerSession(Session):
         self.log_level: str | None = None
         """The level that the client has set for the session."""
         self.subscriptions = Subscriptions(limits.subscriptions)
+        self._declared: Mapping[str, Any] = {}
         self._tolerances = Tolerances(SERVER)
         self._crossings: dict[str, Crossing] = {}
         self._own: Final[dict[str, Callable[[Request, Terms], list[Event]]]] = {
@@ -135,7 +136,7 @@ class ServerSession(Session):
             return _no_meta
         try:
             meta = _params.decode(frame.params).meta
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
         return _no_meta if meta is UNSET else meta
 
@@ -213,11 +214,12 @@ class ServerSession(Session):
         )
         crossing = Crossing(revision(spoken), context, self._tolerances)
         self.agreed = Terms(crossing, asked["clientInfo"], asked["capabilities"])
+        self._declared = offer.declared
         return [Write(envelope.answer(frame.id, _dump(offer.initialized(spoken))))]
 
     def _spoken(self, frame: Request) -> str:
         """The revision that was asked for, or our newest. Raises Refuse if we have none."""
-        asked = _initialize.decode(frame.params or b"{}").version
+        asked = _asked(frame)
         ours = self.offer().handshake
         if not ours:
             data = {"supported": list(self.offer().newest_first), "requested": asked}
@@ -286,6 +288,9 @@ class ServerSession(Session):
             self.subscriptions.end(id)
         return events
 
+    def lost(self, why: str = "the peer is gone") -> list[Event]:
+        return self._heeded(super().lost(why))
+
     # ---- what the server tells
 
     def changed(self, what: str) -> list[bytes]:
@@ -295,7 +300,7 @@ class ServerSession(Session):
             self.notify(method, latest.NotificationParams(meta=_tagged(id)), self.running[id].terms)
             for id in self.subscriptions.of_list(what)
         ]
-        if self.agreed is not None and self.state is State.OPEN:
+        if self.state is State.OPEN and declares(self._declared, f"{what}.listChanged"):
             sent.append(self.notify(method, latest.NotificationParams()))
         return sent
 
@@ -397,3 +402,11 @@ class _Initialize(msgspec.Struct):
 
 
 _initialize: Final = msgspec.json.Decoder(_Initialize)
+
+
+def _asked(frame: Request) -> str:
+    """The revision that `initialize` asks for. Raises Refuse."""
+    try:
+        return _initialize.decode(frame.params or b"{}").version
+    except UNREADABLE as error:
+        raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None

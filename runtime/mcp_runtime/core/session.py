@@ -20,6 +20,7 @@ import msgspec
 
 from mcp_runtime.core import codes, envelope
 from mcp_runtime.core.envelope import (
+    UNREADABLE,
     Answer,
     Batch,
     Frame,
@@ -28,6 +29,7 @@ from mcp_runtime.core.envelope import (
     Notification,
     Refusal,
     Request,
+    Single,
 )
 from mcp_runtime.core.events import (
     Answered,
@@ -45,12 +47,11 @@ from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Patience, Pending, Sent
 from mcp_runtime.errors import BadAnswer, Disconnected, NotOpen, Refused, TimedOut, TooMuch
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest
+from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest, parse
 
 __all__ = ["Running", "Session"]
 
 _dump: Final = msgspec.json.Encoder().encode
-_parse: Final = msgspec.json.decode
 _MAX_REASON: Final = 1000
 
 
@@ -60,6 +61,7 @@ class _Together:
 
     open: set[Id] = field(default_factory=set[Id])
     answers: list[bytes] = field(default_factory=list[bytes])
+    is_read: bool = False
 
     def add(self, id: Id, data: bytes) -> bytes:
         self.open.discard(id)
@@ -67,7 +69,8 @@ class _Together:
         return self.all()
 
     def all(self) -> bytes:
-        return envelope.together(self.answers) if self.answers and not self.open else b""
+        is_done = self.is_read and not self.open
+        return envelope.together(self.answers) if is_done and self.answers else b""
 
 
 @dataclass(slots=True)
@@ -144,7 +147,7 @@ class Session(ABC):
     def _cancelled(self, raw: bytes) -> list[Event]:
         try:
             found = _cancellation.decode(raw)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             return [Ignored(f"notifications/cancelled: {error}")]
         running = self.running.get(found.id)
         if running is None or running.method == "initialize":
@@ -171,7 +174,11 @@ class Session(ABC):
         try:
             return [Answered(sent, self.agreed.crossing.read_result(sent.method, result))]
         except (DecodeError, StepError) as error:
-            return [Failed(sent, BadAnswer(f"{sent.method}: {error}"))]
+            return self._misanswered(sent, error, now)
+
+    def _misanswered(self, sent: Sent, why: object, now: float) -> list[Event]:
+        """What came as the answer to a request of ours is none."""
+        return [Failed(sent, BadAnswer(f"{sent.method}: {why}"))]
 
     def _on_refusal(self, frame: Refusal, now: float) -> list[Event]:
         sent = None if frame.id is None else self.pending.take(frame.id)
@@ -180,10 +187,16 @@ class Session(ABC):
         return self._refused(sent, frame, now)
 
     def _refused(self, sent: Sent, frame: Refusal, now: float) -> list[Event]:
-        data = _parse(frame.data) if frame.data else None
+        try:
+            data = parse(frame.data) if frame.data else None
+        except DecodeError as error:
+            return self._misanswered(sent, error, now)
         return [Failed(sent, Refused(frame.code, frame.message, data))]
 
     def _on_malformed(self, frame: Malformed, now: float) -> list[Event]:
+        sent = self.pending.take(frame.id) if frame.is_response and frame.id is not None else None
+        if sent is not None:
+            return self._misanswered(sent, frame.message, now)
         if frame.is_response or not self._may_complain(frame.id):
             return [Ignored(frame.message)]
         return [Write(envelope.refusal(frame.id, frame.code, frame.message))]
@@ -203,17 +216,24 @@ class Session(ABC):
         for single in frame.frames:
             if isinstance(single, Request) and single.method == "initialize":
                 single = Malformed(single.id, codes.INVALID_REQUEST, "initialize is never batched")
-            known = set(self.running)
-            for event in self._on_frame[type(single)](single, now):
-                if isinstance(event, Write):
-                    together.answers.append(event.data)
-                else:
-                    events.append(event)
-            for id in self.running.keys() - known:
-                together.open.add(id)
-                self.running[id].batch = together
+            events += self._on_member(single, together, now)
+        together.is_read = True
         answers = together.all()
         return [*events, Write(answers)] if answers else events
+
+    def _on_member(self, single: Single, together: _Together, now: float) -> list[Event]:
+        """What is said at once to a request, or to what is none, is told together with the rest."""
+        id = single.id if isinstance(single, Request | Malformed) else None
+        before = None if id is None else self.running.get(id)
+        events = self._on_frame[type(single)](single, now)
+        running = None if id is None else self.running.get(id)
+        if id is not None and running is not None and running is not before:
+            together.open.add(id)
+            running.batch = together
+        elif isinstance(single, Request | Malformed):
+            together.answers += [event.data for event in events if isinstance(event, Write)]
+            return [event for event in events if not isinstance(event, Write)]
+        return events
 
     # ---- what is sent
 
