@@ -359,6 +359,7 @@ class Client:
         token = None
         if params is not UNSET and on_progress is not None:
             token = params.meta.progress_token
+            token = None if token is UNSET else token
         patience = Patience(timeout or self._timeout, self.limits.total, progress_counts=True)
         return await self.connection.request(
             method, params, patience=patience, token=token, on_progress=on_progress

@@ -51,7 +51,7 @@ class Connection(ABC):
         self.loop = asyncio.get_running_loop()
         self.ignored = 0
         """Messages that were dropped; the reason of each is logged at level debug."""
-        self._trace = trace
+        self._trace = None if trace is None else _guarded(trace)
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._loose: set[asyncio.Task[None]] = set()
         self._waiting: dict[Id, asyncio.Future[Any]] = {}
@@ -65,12 +65,12 @@ class Connection(ABC):
             Failed: self._on_failed,
             GaveUp: self._on_gave_up,
             Progressed: self._on_progressed,
-            Notified: self._on_notified,
+            Notified: _guarded(self._on_notified),
             Opened: self._on_opened,
             Ignored: self._on_ignored,
         }
-        if trace is not None:
-            session.watch = lambda message: trace("received", message)
+        if (seen := self._trace) is not None:
+            session.watch = lambda message: seen("received", message)
 
     # ---- what a transport and a role fill in
 
@@ -129,13 +129,14 @@ class Connection(ABC):
         if task is not None:
             log.info("request %r was cancelled by the peer: %s", event.id, event.reason)
             task.cancel()
+            self._keep(task)
 
     def _on_progressed(self, event: Progressed) -> None:
         told, params = self._progress.get(event.sent.id), event.params
         if told is not None:
             total = params.total if isinstance(params.total, int | float) else None
             message = getattr(params, "message", None)
-            told(params.progress, total, message if isinstance(message, str) else None)
+            _guarded(told)(params.progress, total, message if isinstance(message, str) else None)
 
     def _on_ignored(self, event: Ignored) -> None:
         self.ignored += 1
@@ -145,7 +146,10 @@ class Connection(ABC):
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> None:
         """Runs a notification's handler; what it raises is logged."""
-        task = self.loop.create_task(_logged(work))
+        self._keep(self.loop.create_task(_logged(work)))
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        """Has `finished` wait for it."""
         self._loose.add(task)
         task.add_done_callback(self._loose.discard)
 
@@ -153,19 +157,35 @@ class Connection(ABC):
         try:
             self.send(await self._answer(called), called.id)
         finally:
-            self._tasks.pop(called.id, None)
+            if self._is_ours(called):
+                del self._tasks[called.id]
+
+    def _is_ours(self, called: Called) -> bool:
+        """Whether this task still serves the request: given up, its id may be another's by now."""
+        return self._tasks.get(called.id) is asyncio.current_task()
 
     async def _answer(self, called: Called) -> bytes:
-        session, id = self.session, called.id
         try:
-            return session.answer(id, await self._run(called))
+            result = await self._run(called)
+            return self.session.answer(called.id, result) if self._is_ours(called) else b""
         except Refuse as refusal:
-            return session.refuse(id, refusal.code, refusal.message, refusal.data)
+            return self._refuse(called, refusal)
         except (EncodeError, StepError) as error:
             log.exception("%s: the result cannot be sent", called.method)
-            return session.refuse(id, codes.INTERNAL_ERROR, f"Internal error: {error}")
+            return self._refuse(called, Refuse(codes.INTERNAL_ERROR, f"Internal error: {error}"))
         except Exception:
             log.exception("%s failed", called.method)
+            return self._refuse(called, Refuse(codes.INTERNAL_ERROR, "Internal error"))
+
+    def _refuse(self, called: Called, refusal: Refuse) -> bytes:
+        """What a handler puts into its error may have no form in JSON."""
+        if not self._is_ours(called):
+            return b""
+        session, id = self.session, called.id
+        try:
+            return session.refuse(id, refusal.code, refusal.message, refusal.data)
+        except Exception:
+            log.exception("%s: the error cannot be sent", called.method)
             return session.refuse(id, codes.INTERNAL_ERROR, "Internal error")
 
     def read_params(self, called: Called) -> Any:
@@ -268,6 +288,18 @@ class OnWire(Connection):
 
     async def drain(self) -> None:
         await self.wire.drain()
+
+
+def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
+    """What a callback of the application raises is logged: the session goes on."""
+
+    def call(*arguments: Any) -> None:
+        try:
+            callback(*arguments)
+        except Exception:
+            log.exception("a callback failed")
+
+    return call
 
 
 async def _logged(work: Coroutine[Any, Any, object]) -> None:
