@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -49,7 +49,6 @@ _ERAS: Final[dict[str, tuple[bool, dict[str, Any]]]] = {
 }
 """Whether a session begins with a handshake, and what every call carries."""
 
-_UNITS: Final = {"memory": "B"}
 _BARS: Final = {"start to first answer": 4, "one at a time": 5, "32 in flight": 25, "memory": 2}
 
 
@@ -177,33 +176,38 @@ def _start(command: Sequence[str], era: str) -> float:
 
 
 def _measure(
-    command: Sequence[str], peer: Sequence[str], era: str
-) -> Iterator[tuple[str, float, float]]:
-    """What is measured, of both: medians of interleaved rounds, after a start to warm up."""
+    name: str, command: Sequence[str], peer: Sequence[str], era: str, bars: Mapping[str, float]
+) -> Iterator[Row]:
+    """All that is measured of a server, beside the peer; a start of each warms up."""
     starts = partial(_start, command, era), partial(_start, peer, era)
     for start in starts:
         start()
-    yield "start to first answer", *_medians(*starts)
     one, other = Server(command, era), Server(peer, era)
-    yield "one at a time", *_medians(one.one_at_a_time, other.one_at_a_time)
-    yield "32 in flight", *_medians(one.in_flight, other.in_flight)
-    yield "memory", one.memory(), other.memory()
+    measures = {
+        "start to first answer": starts,
+        "one at a time": (one.one_at_a_time, other.one_at_a_time),
+        "32 in flight": (one.in_flight, other.in_flight),
+    }
+    for what, sides in measures.items():
+        yield _paired(f"{name}, {what}", *sides, bars.get(what))
+    yield Row(f"{name}, memory", one.memory(), other.memory(), bars.get("memory"), "B")
     one.close()
     other.close()
 
 
-def _medians(one: Callable[[], float], other: Callable[[], float]) -> tuple[float, float]:
+def _paired(
+    name: str, one: Callable[[], float], other: Callable[[], float], bar: float | None
+) -> Row:
+    """Medians of interleaved rounds, and the ratio of each pair."""
     times = [(one(), other()) for _ in range(PAIRS)]
-    first, second = (statistics.median(side) for side in zip(*times, strict=True))
-    return first, second
+    ours, peer = (statistics.median(side) for side in zip(*times, strict=True))
+    return Row(name, ours, peer, bar, pairs=tuple(b / a for a, b in times))
 
 
 def stdio() -> Iterator[Row]:
     """A typed `add(a, b)` over stdio beside `mcp`; for scale: a bare loop, and `cat`."""
     theirs = (peers.python(), str(_HERE / "theirs.py"))
     for era in _ERAS:
-        for what, ours, peer in _measure(_OURS, theirs, era):
-            yield Row(f"{era}, {what}", ours, peer, _BARS[what], _UNITS.get(what, "s"))
+        yield from _measure(era, _OURS, theirs, era, _BARS)
     for name, command in {"a bare loop": _BARE, "cat": _CAT}.items():
-        for what, ours, peer in _measure(command, theirs, "2026-07-28"):
-            yield Row(f"{name}, {what}", ours, peer, None, _UNITS.get(what, "s"))
+        yield from _measure(name, command, theirs, "2026-07-28", {})
