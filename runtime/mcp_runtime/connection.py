@@ -39,8 +39,8 @@ log: Final = logging.getLogger("mcp_runtime")
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
 """Takes progress, total and message."""
-Trace: TypeAlias = Callable[[Literal["received", "sent"], bytes], None]
-"""Sees each message."""
+Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven"], bytes], None]
+"""Sees each message, and the name of each member that was forgiven."""
 
 
 class Connection(ABC):
@@ -71,6 +71,7 @@ class Connection(ABC):
         }
         if (seen := self._trace) is not None:
             session.watch = lambda message: seen("received", message)
+            session.tolerances.watch = lambda member: seen("forgiven", member.encode())
 
     # ---- what a transport and a role fill in
 

@@ -54,6 +54,10 @@ class Limits:
     """A URI that a peer asks for."""
     completions: int = 100
     """Values of one completion."""
+    call_rate: float = 100_000.0
+    """Calls of tools a second on one connection, in the mean of a second; more are refused."""
+    completion_rate: float = 1000.0
+    """The same for completions."""
     log_rate: float = 1000.0
     """Log messages a second to one peer, in the mean of a second; those above are dropped."""
     progress_rate: float = 100.0

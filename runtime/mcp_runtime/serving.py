@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_runtime.connection import Connection, OnWire, Trace
 from mcp_runtime.context import Context, InputNeeded
+from mcp_runtime.core import codes
 from mcp_runtime.core.envelope import Id
 from mcp_runtime.core.events import Called, Notified
 from mcp_runtime.core.inputs import Inputs, Seal
 from mcp_runtime.core.rate import Bucket
 from mcp_runtime.core.server_session import ServerSession, missing
-from mcp_runtime.errors import NotOffered
+from mcp_runtime.errors import NotOffered, Refuse
 from mcp_runtime.io.wire import Wire
 
 if TYPE_CHECKING:
     from mcp_runtime.server import Server
 
 __all__ = ["ServerConnection", "StreamConnection"]
+
+_RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
+"""The limit of what a peer may ask a second, by method."""
 
 
 class ServerConnection(Connection):
@@ -32,14 +36,28 @@ class ServerConnection(Connection):
             server.offer, next_id=count(1).__next__, limits=server.limits
         )
         self.log_rate = Bucket(server.limits.log_rate)
+        self._rates: dict[str, Bucket] = {}
         super().__init__(self.server_session, trace=trace)
 
     async def _run(self, called: Called) -> Any:
+        self._require_slowness(called.method)
         params = self.read_params(called)
         ctx = Context(self.server, self, called)
         if self._may_ask(called, params):
             return await self._attempt(called, params, ctx)
         return await self.server.handle(called.method, params, ctx)
+
+    def _require_slowness(self, method: str) -> None:
+        """Raises Refuse for the peer's request that comes too soon after others.
+
+        Source: 2025-11-25 server/tools and server/utilities/completion, "Security Considerations".
+        """
+        if method not in _RATES:
+            return
+        if method not in self._rates:
+            self._rates[method] = Bucket(getattr(self.server.limits, _RATES[method]))
+        if not self._rates[method].take(self.loop.time()):
+            raise Refuse(codes.BUSY, f"{method}: too many a second (Limits.{_RATES[method]})")
 
     def _may_ask(self, called: Called, params: Any) -> bool:
         """Whether the result may ask for input. Source: 2026-07-28 basic/patterns/mrtr."""

@@ -1,7 +1,8 @@
 """The wire as JSON lines: what was sent and received, when, with secrets left out.
 
 Each line has `at` (seconds since the first), `direction` (`sent` or `received`, as we see it) and
-`message`, or `text` for what is no JSON.
+`message`, or `text` for what is no JSON. A line `forgiven` names a member that a row of
+`core/tolerances.py` has forgiven in the message before.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class TraceFile:
         self._clock = clock
         self._began = clock()
 
-    def __call__(self, direction: Literal["received", "sent"], data: bytes) -> None:
+    def __call__(self, direction: Literal["received", "sent", "forgiven"], data: bytes) -> None:
         line: dict[str, Any] = {
             "at": round(self._clock() - self._began, 6),
             "direction": direction,

@@ -21,7 +21,7 @@ from mcp_bindgen.verdicts import Judge, Verdict
 __all__ = ["command"]
 
 _OTHER: Final = {"sent": "received", "received": "sent"}
-_ARROWS: Final = {"sent": "->", "received": "<-"}
+_ARROWS: Final = {"sent": "->", "received": "<-", "forgiven": "!!"}
 _WIDEST: Final = 160
 
 
@@ -61,7 +61,7 @@ def _lines(stream: IO[bytes]) -> Iterator[_Line]:
             message, direction = line.get("message"), line["direction"]
             data = json.dumps(message).encode() if "message" in line else line["text"].encode()
             found = _Line(number, float(line.get("at", 0)), direction, message, data)
-            _OTHER[direction]
+            _ARROWS[direction]
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             remedy = (
                 "A line has `direction` and `message`, as `mcp-bindgen call --trace` writes it."
@@ -85,6 +85,8 @@ def _judged(lines: Iterator[_Line], bindings: Bindings) -> int:
     judges = {direction: Judge(bindings) for direction in _OTHER}
     counts: Counter[bool | None] = Counter()
     for line in lines:
+        if line.direction not in _OTHER:
+            continue
         asks = isinstance(line.message, dict) and "method" in cast(
             "Mapping[str, object]", line.message
         )

@@ -24,7 +24,6 @@ from mcp_runtime.core.lifecycle import CLIENT, State
 from mcp_runtime.core.offer import ClientOffer, agreed
 from mcp_runtime.core.pending import Patience, Sent
 from mcp_runtime.core.session import Running, Session
-from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.errors import (
     BadAnswer,
     NoCommonRevision,
@@ -59,7 +58,6 @@ class ClientSession(Session):
         super().__init__(next_id=next_id, limits=limits)
         self.offer = offer
         self.instructions: str | None = None
-        self.tolerances = Tolerances(CLIENT)
         self.failure: SessionError | None = None
         """Why the session did not open."""
         self._asked: list[str] = []

@@ -23,7 +23,6 @@ from mcp_runtime.core.lifecycle import SERVER, State
 from mcp_runtime.core.offer import ServerOffer
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.subscriptions import Subscriptions
-from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.errors import NotOffered, Refuse
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import Context, DecodeError, Method, StepError, latest, revision
@@ -88,7 +87,6 @@ class ServerSession(Session):
         """The level that the client has set for the session."""
         self.subscriptions = Subscriptions(limits.subscriptions)
         self._declared: Mapping[str, Any] = {}
-        self._tolerances = Tolerances(SERVER)
         self._crossings: dict[str, Crossing] = {}
         self._own: Final[dict[str, Callable[[Request, Terms], list[Event]]]] = {
             "ping": self._ping,
@@ -159,7 +157,7 @@ class ServerSession(Session):
     def _crossing(self, version: str) -> Crossing:
         """For a revision without handshake, whose messages carry all that others need."""
         if version not in self._crossings:
-            self._crossings[version] = Crossing(revision(version), Context(), self._tolerances)
+            self._crossings[version] = Crossing(revision(version), Context(), self.tolerances)
         return self._crossings[version]
 
     def _before(self, frame: Request) -> list[Event]:
@@ -204,7 +202,7 @@ class ServerSession(Session):
 
     def _initialize(self, frame: Request) -> list[Event]:
         offer, spoken = self.offer(), self._spoken(frame)
-        self._tolerances.decode(revision(spoken), "params", "initialize", frame.params or b"{}")
+        self.tolerances.decode(revision(spoken), "params", "initialize", frame.params or b"{}")
         asked = msgspec.json.decode(frame.params)
         self._move("send initialize result")
         context = Context(
@@ -212,7 +210,7 @@ class ServerSession(Session):
             client_capabilities=asked["capabilities"],
             server_info=latest.to_wire(offer.info),
         )
-        crossing = Crossing(revision(spoken), context, self._tolerances)
+        crossing = Crossing(revision(spoken), context, self.tolerances)
         self.agreed = Terms(crossing, asked["clientInfo"], asked["capabilities"])
         self._declared = offer.declared
         return [Write(envelope.answer(frame.id, _dump(offer.initialized(spoken))))]

@@ -45,6 +45,7 @@ from mcp_runtime.core.events import (
 from mcp_runtime.core.lifecycle import Role, State, after
 from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Patience, Pending, Sent
+from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.errors import BadAnswer, Disconnected, NotOpen, Refused, TimedOut, TooMuch
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest, parse
@@ -89,6 +90,7 @@ class Session(ABC):
     role: Role
 
     def __init__(self, *, next_id: Callable[[], Id], limits: Limits = DEFAULT) -> None:
+        self.tolerances = Tolerances(self.role)
         self.limits = limits
         self.state = State.NEW
         self.agreed: Terms | None = None

@@ -83,6 +83,8 @@ class Tolerances:
 
     def __init__(self, role: Role, rows: tuple[Tolerance, ...] = TOLERANCES) -> None:
         self.counts: Counter[str] = Counter()
+        self.watch: Callable[[str], object] | None = None
+        """Sees each member that is forgiven."""
         self._rows = {
             (row.revision, row.position, f"$.{row.member}"): row for row in rows if row.role == role
         }
@@ -108,4 +110,6 @@ class Tolerances:
         if not row.forgives(found) or (found is None and row.member in body):
             raise error
         self.counts[row.member] += 1
+        if self.watch is not None:
+            self.watch(row.member)
         return msgspec.json.encode({**body, row.member: row.assumed(found)})
