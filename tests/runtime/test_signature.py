@@ -528,6 +528,8 @@ def judges(index: int) -> tuple[Signature, Any]:
 @hypothesis.given(value=JSON)
 def test_the_reader_takes_what_the_schema_takes(index: int, value: Any) -> None:
     signature, validator = judges(index)
+    if TYPES[index] is Shape and isinstance(value, dict):
+        value = {"type": "Shape", **value}  # msgspec takes a single tagged struct without its tag
     try:
         signature.arguments({"value": value})
         is_taken = True
