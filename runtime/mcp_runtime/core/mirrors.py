@@ -1,0 +1,168 @@
+"""Which headers repeat a message's body: what a client sends, and which tools it must turn away.
+
+Source: 2026-07-28 basic/transports/streamable-http, "Request Metadata"; server/tools,
+"x-mcp-header".
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from mcp_runtime.core.envelope import Request
+from mcp_runtime.errors import TooMuch
+
+__all__ = ["BadMark", "Marks", "encoded", "marks", "mirrored"]
+
+Path: TypeAlias = tuple[str, ...]
+Marks: TypeAlias = Mapping[str, Path]
+"""The headers of a tool, without their prefix, each with the path of its argument."""
+
+_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_MARK: Final = "x-mcp-header"
+_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+_PRIMITIVE: Final = frozenset({"boolean", "integer", "string"})
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_PLAIN: Final = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?")
+_LOOKS_CODED: Final = re.compile(r"=\?base64\?.*\?=")
+_SAFE: Final = 2**53 - 1
+_MAX_SHOWN: Final = 80
+
+# Where a schema has schemas: one, a list of them, or an object of them.
+_ONE: Final = (
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
+_LISTS: Final = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
+_MAPS: Final = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
+
+
+class BadMark(Exception):
+    """An `x-mcp-header` breaks a rule; the text says which, and where."""
+
+
+def mirrored(request: Request, marks: Marks) -> dict[str, str]:
+    """The headers of a request of the per-request era; `marks` are those of the tool it calls.
+
+    Raises TooMuch for an integer that not every peer can hold.
+    """
+    params: dict[str, Any] = msgspec.json.decode(request.params or b"{}")
+    headers = {
+        "MCP-Protocol-Version": str(params.get("_meta", {}).get(_VERSION, "")),
+        "Mcp-Method": encoded(request.method),
+    }
+    if request.method in _NAMED:
+        headers["Mcp-Name"] = encoded(params[_NAMED[request.method]])
+    for name, path in marks.items():
+        value = _text(_at(params.get("arguments"), path), path)
+        if value is not None:
+            headers[f"Mcp-Param-{name}"] = encoded(value)
+    return headers
+
+
+def encoded(value: str) -> str:
+    """As a header can hold it: as it is where that is safe, in base64 where it is not."""
+    if _PLAIN.fullmatch(value) and not _LOOKS_CODED.fullmatch(value):
+        return value
+    return f"=?base64?{b64encode(value.encode()).decode()}?="
+
+
+def _at(value: Any, path: Path) -> Any:
+    """None where nothing is there."""
+    for name in path:
+        value = _object(value).get(name)
+    return value
+
+
+def _text(value: Any, path: Path) -> str | None:
+    """None for what no header is made of."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() if abs(value) > _SAFE:
+            raise TooMuch(f"{'.'.join(path)}: {value} is over 2**53 - 1, and goes into a header")
+        case int() | str():
+            return str(value)
+        case _:
+            return None
+
+
+# ---- the marks of a tool
+
+
+def marks(schema: Mapping[str, Any]) -> Marks:
+    """Of a tool's input schema, parsed JSON. Raises BadMark; then the tool is not to be used."""
+    found: dict[str, Path] = {}
+    for name, path in _found(schema, (), reachable=True):
+        if name.lower() in {known.lower() for known in found}:
+            raise BadMark(f"{'.'.join(path)}: {_MARK} {name!r} stands there a second time")
+        found[name] = path
+    return found
+
+
+def _found(schema: Mapping[str, Any], path: Path, *, reachable: bool) -> Iterator[tuple[str, Path]]:
+    if _MARK in schema:
+        yield _checked(schema, path, reachable and path != ()), path
+    for key, part, inner in _parts(schema):
+        below = reachable and key == "properties"
+        yield from _found(inner, (*path, *part), reachable=below)
+
+
+def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str, Path, Mapping[str, Any]]]:
+    """The schemas directly inside a schema: the keyword, what follows in the path, the schema."""
+    for key in _ONE:
+        yield from _schema(key, (key,), schema.get(key))
+    for key in _LISTS:
+        for each in _list(schema.get(key)):
+            yield from _schema(key, (key,), each)
+    for key in _MAPS:
+        for name, each in _object(schema.get(key)).items():
+            yield from _schema(key, (name,) if key == "properties" else (key, name), each)
+
+
+def _schema(key: str, part: Path, found: Any) -> Iterator[tuple[str, Path, Mapping[str, Any]]]:
+    if inner := _object(found):
+        yield key, part, inner
+
+
+def _checked(schema: Mapping[str, Any], path: Path, reachable: bool) -> str:
+    """The mark of a schema. Raises BadMark."""
+    name, where = schema[_MARK], ".".join(path) or "the schema itself"
+    if not reachable:
+        raise BadMark(f"{where}: {_MARK} where no chain of `properties` leads to")
+    if not isinstance(name, str) or not _TOKEN.fullmatch(name):
+        raise BadMark(f"{where}: {_MARK} {repr(name)[:_MAX_SHOWN]} is no name of a header")
+    if not _is_primitive(schema.get("type")):
+        raise BadMark(f"{where}: {_MARK} on what is no string, integer or boolean")
+    return name
+
+
+def _is_primitive(kind: Any) -> bool:
+    """One of the types, or several, or null beside them."""
+    kinds = {each for each in [*_list(kind), kind] if isinstance(each, str)} - {"null"}
+    return bool(kinds) and kinds <= _PRIMITIVE
+
+
+def _list(found: Any) -> list[Any]:
+    """Empty for what is none; so for objects."""
+    return found if isinstance(found, list) else []  # pyright: ignore[reportUnknownVariableType]
+
+
+def _object(found: Any) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}  # pyright: ignore[reportUnknownVariableType]

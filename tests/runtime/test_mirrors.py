@@ -1,0 +1,174 @@
+"""Headers repeat what a body says, in characters that a header can hold."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_runtime.core.envelope import Request
+from mcp_runtime.core.mirrors import BadMark, Marks, encoded, marks, mirrored
+from mcp_runtime.errors import TooMuch
+
+VERSION = "2026-07-28"
+
+
+def headers_of(method: str, marked: Marks | None = None, **params: Any) -> dict[str, str]:
+    meta = {"io.modelcontextprotocol/protocolVersion": VERSION}
+    body = json.dumps({**params, "_meta": meta}).encode()
+    return mirrored(Request(1, method, body), marked or {})
+
+
+def mirror(value: Any, path: tuple[str, ...] = ("a",)) -> str | None:
+    found = headers_of("tools/call", {"A": path}, name="t", arguments={"a": value})
+    return found.get("Mcp-Param-A")
+
+
+def schema(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+@pytest.mark.requirement("transport.http.headers.method", "transport.http.headers.on-each-post")
+@pytest.mark.requirement("transport.http.version-header.equals-body")
+def test_each_request_repeats_its_method_and_version() -> None:
+    assert headers_of("tools/list") == {"MCP-Protocol-Version": VERSION, "Mcp-Method": "tools/list"}
+
+
+@pytest.mark.requirement("transport.http.headers.name")
+def test_what_is_named_is_repeated() -> None:
+    uri = "file:///path/to/file%20name.txt"
+    assert headers_of("tools/call", name="my-tool")["Mcp-Name"] == "my-tool"
+    assert headers_of("prompts/get", name="p q")["Mcp-Name"] == "p q"
+    assert headers_of("resources/read", uri=uri)["Mcp-Name"] == uri
+    assert "Mcp-Name" not in headers_of("completion/complete", name="p", uri=uri)
+
+
+@pytest.mark.requirement("transport.http.headers.name-encoded")
+def test_a_name_that_no_header_holds_goes_in_base64() -> None:
+    assert headers_of("tools/call", name="wetter/Z\u00fcrich")["Mcp-Name"] == (
+        "=?base64?d2V0dGVyL1rDvHJpY2g=?="
+    )
+
+
+@pytest.mark.requirement(
+    "transport.http.encoding.string", "transport.http.encoding.sentinel-escaped"
+)
+@pytest.mark.requirement("transport.http.encoding.base64", "transport.http.encoding.markers")
+@pytest.mark.parametrize(
+    ("value", "header"),
+    [
+        ("", ""),
+        ("us-west1", "us-west1"),
+        ("us west 1", "us west 1"),
+        ("=?base64?", "=?base64?"),
+        ("=?BASE64?YQ==?=", "=?BASE64?YQ==?="),
+        ("Hello, \u4e16\u754c", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+        (" padded ", "=?base64?IHBhZGRlZCA=?="),
+        (" ", "=?base64?IA==?="),
+        ("\tindented", "=?base64?CWluZGVudGVk?="),
+        ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+        ("a\n", "=?base64?YQo=?="),
+        ("a\x7f", "=?base64?YX8=?="),
+        ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+    ],
+)
+def test_a_value_goes_as_it_is_or_in_base64(value: str, header: str) -> None:
+    assert encoded(value) == header
+
+
+@pytest.mark.requirement("transport.http.encoding.applied")
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_value_is_a_header_and_comes_back(value: str) -> None:
+    header = encoded(value)
+    assert header == header.strip()
+    assert all(" " <= character <= "~" for character in header)
+    coded = header.startswith("=?base64?") and header.endswith("?=") and len(header) > 10
+    assert (b64decode(header[9:-2]).decode() if coded else header) == value
+
+
+@pytest.mark.requirement("transport.http.encoding.integer", "transport.http.encoding.boolean")
+def test_values_are_told_as_json_tells_them() -> None:
+    assert [mirror(value) for value in (42, -7, 0, 42.0)] == ["42", "-7", "0", "42"]
+    assert [mirror(value) for value in (True, False)] == ["true", "false"]
+
+
+@pytest.mark.requirement("transport.http.param-headers.omit-absent")
+@pytest.mark.requirement("transport.http.param-headers.omit-null")
+@pytest.mark.requirement("transport.http.param-headers.exact-path")
+def test_what_is_not_there_has_no_header() -> None:
+    assert mirror(None) is None
+    assert mirror("x", ("b",)) is None
+    assert mirror({"b": "x"}, ("a", "b")) == "x"
+    assert mirror(["x"], ("a", "0")) is None
+    assert mirror({"b": {}}, ("a", "b")) is None
+    assert headers_of("tools/call", {"A": ("a",)}, name="t").keys() >= {"Mcp-Name"}
+
+
+@pytest.mark.requirement("transport.http.param-headers.safe-integer")
+def test_an_integer_that_not_every_peer_can_hold_is_not_sent() -> None:
+    most = 2**53 - 1
+    assert [mirror(most), mirror(-most)] == [str(most), str(-most)]
+    for value in (most + 1, -most - 1, 1e300):
+        with pytest.raises(TooMuch, match=r"a: -?[0-9]+ is over"):
+            mirror(value)
+
+
+@pytest.mark.requirement("transport.http.param-headers.designated")
+@pytest.mark.requirement("transport.http.param-headers.header-name")
+def test_marks_are_found_along_properties() -> None:
+    text = {"type": "string", "x-mcp-header": "Region"}
+    deep = schema(inner=schema(count={"type": "integer", "x-mcp-header": "Count"}))
+    assert marks(schema(region=text, query={"type": "string"})) == {"Region": ("region",)}
+    assert marks(schema(outer=deep)) == {"Count": ("outer", "inner", "count")}
+    assert marks(schema(a={"type": ["boolean", "null"], "x-mcp-header": "A"})) == {"A": ("a",)}
+    assert marks({"type": "object"}) == {}
+
+
+def test_what_is_no_schema_has_no_marks() -> None:
+    data = {"x-mcp-header": ""}
+    assert marks(schema(**{"x-mcp-header": {"type": "string"}})) == {}
+    assert (
+        marks(schema(a={"default": data, "const": data, "enum": [data], "examples": [data]})) == {}
+    )
+    assert marks({"properties": [data], "items": True, "allOf": {}, "$defs": []}) == {}
+
+
+MARK = {"type": "string", "x-mcp-header": "A"}
+
+
+@pytest.mark.requirement("transport.http.param-headers.reject-tool")
+@pytest.mark.requirement("tools.x-mcp-header.not-empty", "tools.x-mcp-header.token-syntax")
+@pytest.mark.requirement("tools.x-mcp-header.unique", "tools.x-mcp-header.primitive-types")
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        *[
+            (schema(a={"type": "string", "x-mcp-header": name}), "a: .* is no name of a header")
+            for name in ("", "a b", "a:", "\u00e4", "a\r\n", "a\n", 1, None, ["A"])
+        ],
+        *[
+            (schema(a={"type": kind, "x-mcp-header": "A"}), "a: .* no string, integer or boolean")
+            for kind in ("number", "object", "array", "null", ["null"], ["string", "number"], None)
+        ],
+        (schema(a={"x-mcp-header": "A"}), "no string, integer or boolean"),
+        (schema(a=MARK, b=MARK), "b: .* 'A' stands there a second time"),
+        (schema(a=MARK, b=schema(c={**MARK, "x-mcp-header": "a"})), "b.c: .* a second time"),
+        (MARK, "the schema itself: "),
+        (schema(a={"items": MARK}), "a.items: .* no chain of `properties`"),
+        (schema(a={"items": schema(b=MARK)}), r"a.items.b: .* no chain"),
+        (schema(a={"prefixItems": [MARK]}), "no chain"),
+        ({"anyOf": [schema(a=MARK)]}, "anyOf.a: .* no chain"),
+        ({"if": schema(a=MARK)}, "no chain"),
+        ({"not": MARK}, "no chain"),
+        ({"$defs": {"d": MARK}}, r"\$defs.d: .* no chain"),
+        ({"patternProperties": {".": MARK}}, "no chain"),
+        ({"additionalProperties": MARK}, "no chain"),
+    ],
+)
+def test_a_mark_that_breaks_a_rule_is_refused(found: dict[str, Any], why: str) -> None:
+    with pytest.raises(BadMark, match=why):
+        marks(found)
