@@ -13,20 +13,18 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
-from math import inf
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias, cast
 
 from msgspec import UNSET, structs
 
 from mcp_runtime.answering import Answering, Approve, OnElicit, OnSample, Roots
+from mcp_runtime.calling import ClientConnection, ClientOnWire
 from mcp_runtime.changes import Changes
-from mcp_runtime.connection import OnProgress, OnWire, Trace
-from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Called, Notified, Opened, Terms
+from mcp_runtime.connection import OnProgress, Trace
+from mcp_runtime.core.events import Notified, Terms
 from mcp_runtime.core.offer import ClientOffer
 from mcp_runtime.core.pending import Patience
-from mcp_runtime.errors import BadAnswer, Disconnected, NotApproved, NotOpen, TooMuch
-from mcp_runtime.io.wire import Wire
+from mcp_runtime.errors import BadAnswer, NotApproved, NotOpen, TooMuch
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
@@ -42,9 +40,9 @@ OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
 
 
 class Opener(Protocol):
-    """Makes a wire to a server, which lives as long as what it entered on `stack`."""
+    """Reaches a server: the connection, which lives as long as what it entered on `stack`."""
 
-    async def __call__(self, stack: AsyncExitStack, limits: Limits) -> Wire: ...
+    async def __call__(self, stack: AsyncExitStack, client: Client) -> ClientConnection: ...
 
 
 class Client:
@@ -78,7 +76,7 @@ class Client:
         self.limits = limits
         self.answering = Answering(on_sample, on_elicit, roots, approve)
         capabilities = self.answering.capabilities(sample_tools, elicit_modes)
-        self._offer = ClientOffer(
+        self.offer = ClientOffer(
             info=t.Implementation(name=name, version=version),
             revisions=tuple(revisions),
             capabilities=capabilities,
@@ -90,7 +88,7 @@ class Client:
         self._log_level = log_level
         self._timeout = limits.deadline if timeout is None else timeout
         self._validate = validate
-        self._trace = trace
+        self.trace = trace
         self._tokens = count(1)
         self._stack = AsyncExitStack()
         self._connection: ClientConnection | None = None
@@ -111,12 +109,12 @@ class Client:
         It gets few names of our environment, and `env`. Other `options` are those of the class.
         """
 
-        async def open(stack: AsyncExitStack, limits: Limits) -> Wire:
+        async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
             from mcp_runtime.io.child import spawn
 
-            child = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=limits)
+            child = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=client.limits)
             stack.push_async_callback(child.close)
-            return child
+            return ClientOnWire(client, child)
 
         return cls(open, **options)
 
@@ -125,8 +123,7 @@ class Client:
     async def __aenter__(self) -> Self:
         """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
         try:
-            wire = await self._open(self._stack, self.limits)
-            self._connection = connection = ClientConnection(self, wire)
+            self._connection = connection = await self._open(self._stack, self)
             connection.session.log_level = self._log_level
             await connection.open()
             if self._log_level is not None and "logging" in self.server_capabilities:
@@ -432,79 +429,6 @@ class Client:
             self._on_log(event.params)
 
 
-class ClientConnection(OnWire):
-    """A client's side of a stream."""
-
-    session: ClientSession
-
-    def __init__(self, client: Client, wire: Wire) -> None:
-        self.client = client
-        self.listening: list[Changes] = []
-        session = ClientSession(
-            client._offer,  # pyright: ignore[reportPrivateUsage]
-            next_id=count(1).__next__,
-            limits=client.limits,
-        )
-        super().__init__(session, trace=client._trace)  # pyright: ignore[reportPrivateUsage]
-        self._opened: asyncio.Future[None] = self.loop.create_future()
-        self.attach(wire)
-
-    async def open(self) -> None:
-        """Raises NoCommonRevision, BadAnswer, Refused, TimedOut, Disconnected."""
-        self.send(self.session.open(self.loop.time()))
-        self._watch_pending()
-        await self._opened
-
-    def heed(self, events: Any) -> None:
-        super().heed(events)
-        if not self._opened.done():
-            self._watch_pending()
-            if self.session.failure is not None:
-                self._opened.set_exception(self.session.failure)
-
-    def _watch_pending(self) -> None:
-        if (due := self.session.pending.due) is not None:
-            self._watch_clock(due)
-
-    def _on_opened(self, event: Opened) -> None:
-        if not self._opened.done():
-            self._opened.set_result(None)
-
-    def ended(self) -> None:
-        super().ended()
-        if not self._opened.done():
-            why = "the server has ended before it said what it speaks"
-            self._opened.set_exception(Disconnected(why))
-        for changes in self.listening:
-            changes.end(Disconnected("the server is gone"))
-
-    def start_listening(self, params: Any, changes: Changes) -> None:
-        now = self.loop.time()
-        sent, data = self.session.call(
-            "subscriptions/listen", params, now=now, patience=Patience(inf)
-        )
-        changes.id = sent.id
-        waiting = self._wait(sent)
-        waiting.add_done_callback(lambda done: _closed(done, changes))
-        self.send(data)
-
-    async def _run(self, called: Called) -> Any:
-        return await self.client.answering.answer(called.method, self.read_params(called))
-
-    def _on_notified(self, event: Notified) -> None:
-        meta = getattr(event.params, "meta", UNSET)
-        id = getattr(meta, "subscription_id", UNSET)
-        for changes in self.listening:
-            if id is UNSET or id == changes.id:
-                changes.heed(event)
-        self.client.notified(event)
-
-
-def _closed(done: asyncio.Future[Any], changes: Changes) -> None:
-    error = None if done.cancelled() else done.exception()
-    changes.end(error if isinstance(error, Exception) else None)
-
-
 def _complete(method: str, result: Any) -> Any:
     """Raises BadAnswer for a kind of result that is not known.
 
@@ -522,10 +446,10 @@ def _schema(tool: t.Tool) -> Mapping[str, Any]:
 def _in_memory(server: Server) -> Opener:
     """The server in this process, through bytes."""
 
-    async def open(stack: AsyncExitStack, limits: Limits) -> Wire:
+    async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
         from mcp_runtime.io.memory import pair
 
-        ours, theirs = pair(limits)
+        ours, theirs = pair(client.limits)
         await stack.enter_async_context(server.running())
         served = asyncio.create_task(server.serve(theirs))
 
@@ -534,7 +458,7 @@ def _in_memory(server: Server) -> Opener:
             await served
 
         stack.push_async_callback(close)
-        return ours
+        return ClientOnWire(client, ours)
 
     return open
 

@@ -14,6 +14,7 @@
       PeerError              theirs
         Refused              the peer answered with an error
         BadAnswer            the peer's answer is not what its revision says
+        BadStatus            the peer's HTTP status is an error
 
 A handler that wants to answer with an error of its own raises `Refuse`; a tool that wants to tell
 the model what went wrong raises `ToolError`.
@@ -25,6 +26,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "BadAnswer",
+    "BadStatus",
     "CallCancelled",
     "Disconnected",
     "LocalError",
@@ -123,6 +125,14 @@ class Refused(PeerError):
 
 class BadAnswer(PeerError):
     """The peer's answer is not what its revision says; the text has the place."""
+
+
+class BadStatus(PeerError):
+    """The status of an HTTP answer is an error, and its body is none of the protocol."""
+
+    def __init__(self, what: str, status: int, reason: str = "") -> None:
+        super().__init__(f"{what}: HTTP {status} {reason}".rstrip())
+        self.status = status
 
 
 class Refuse(Exception):

@@ -62,6 +62,14 @@ class Limits:
     """Log messages a second to one peer, in the mean of a second; those above are dropped."""
     progress_rate: float = 100.0
     """Progress messages a second for one request; those above are dropped but for the last."""
+    redirects: int = 5
+    """Redirections that one HTTP request follows, all within its origin."""
+    resume_attempts: int = 5
+    """How often in a row a broken HTTP stream is taken up again without an event from it."""
+    resume_wait: float = 1.0
+    """Before that, if the server names no time; it doubles from attempt to attempt."""
+    stream_wait: float = 1.0
+    """For the server's own HTTP stream to open, before a client makes its first call."""
     close_wait: float = 1.0
     """For a server to end after its standard input was closed; then it is told to terminate."""
     terminate_wait: float = 1.0

@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime import Client, Server
+from mcp_runtime.calling import ClientOnWire
 from mcp_runtime.io.memory import pair
 from mcp_runtime.io.wire import Wire
 from mcp_runtime.limits import Limits
@@ -306,11 +307,11 @@ class RawServer:
     def requests(self, method: str) -> list[Json]:
         return [m for m in self.asked if m.get("method") == method]
 
-    async def __call__(self, stack: AsyncExitStack, limits: Limits) -> Wire:
+    async def __call__(self, stack: AsyncExitStack, client: Client) -> ClientOnWire:
         ours, theirs = pair()
         self.lines.append(_Served(theirs, self))
         stack.push_async_callback(ours.close)
-        return ours
+        return ClientOnWire(client, ours)
 
     def client(self, **options: Any) -> Client:
         return Client(self, revisions=options.pop("revisions", [self.revision]), **options)

@@ -20,7 +20,7 @@ VERSION = "2026-07-28"
 def headers_of(method: str, marked: Marks | None = None, **params: Any) -> dict[str, str]:
     meta = {"io.modelcontextprotocol/protocolVersion": VERSION}
     body = json.dumps({**params, "_meta": meta}).encode()
-    return mirrored(Request(1, method, body), marked or {})
+    return mirrored(Request(1, method, body), {"t": marked or {}})
 
 
 def mirror(value: Any, path: tuple[str, ...] = ("a",)) -> str | None:

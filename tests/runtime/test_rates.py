@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mcp_runtime.calling import ClientOnWire
 from mcp_runtime.client import Client
 from mcp_runtime.core.rate import Bucket
 from mcp_runtime.errors import Refused
@@ -88,10 +89,10 @@ def test_what_was_forgiven_is_counted_and_stands_in_the_trace() -> None:
     file = BytesIO()
 
     async def main() -> dict[str, int]:
-        async def opened(stack: Any, limits: Limits) -> Wire:
-            ours, theirs = pair(limits)
+        async def opened(stack: Any, client: Client) -> ClientOnWire:
+            ours, theirs = pair(client.limits)
             theirs.start(Careless(theirs))
-            return ours
+            return ClientOnWire(client, ours)
 
         async with Client(opened, trace=TraceFile(file)) as client:
             return dict(client.forgiven)

@@ -60,6 +60,8 @@ class ClientSession(Session):
         self.instructions: str | None = None
         self.failure: SessionError | None = None
         """Why the session did not open."""
+        self.hurried = True
+        """Whether a server that is silent to `server/discover` is one that wants a handshake."""
         self._asked: list[str] = []
         self._found: dict[str, Any] | None = None
         self._first: Final[dict[str, Callable[[Sent, bytes], list[Event]]]] = {
@@ -69,10 +71,17 @@ class ClientSession(Session):
 
     # ---- the beginning
 
-    def open(self, now: float) -> bytes:
-        """The first message."""
-        modern = self.offer.per_request
-        return self._ask(modern[0], now) if modern else self._offer(self.offer.handshake[0], now)
+    def open(self, now: float, *, handshake: bool = False) -> bytes:
+        """The first message: `handshake` does not ask first. May be called again, to open anew.
+
+        What is in flight then stays so. Raises NoCommonRevision without a revision to begin with.
+        """
+        self.state, self.failure, self._asked = State.NEW, None, []
+        if self.offer.per_request and not handshake:
+            return self._ask(self.offer.per_request[0], now)
+        if not self.offer.handshake:
+            raise NoCommonRevision(self.offer.newest_first, ["a handshake only"])
+        return self._offer(self.offer.handshake[0], now)
 
     def _ask(self, version: str, now: float) -> bytes:
         self._move("send server/discover")
@@ -81,7 +90,7 @@ class ClientSession(Session):
         body = terms.crossing.write_params(
             "server/discover", latest.RequestParams(meta=self.meta(version))
         )
-        patience = Patience(self.limits.probe)
+        patience = Patience(self.limits.probe) if self.hurried else None
         return self._send("server/discover", body, now=now, patience=patience)[1]
 
     def _offer(self, version: str, now: float) -> bytes:
@@ -91,7 +100,7 @@ class ClientSession(Session):
         return self._send("initialize", body, now=now)[1]
 
     def _answered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
-        if sent.method not in self._first or self.state is State.OPEN:
+        if not self._opens(sent):
             return super()._answered(sent, result, now)
         try:
             return self._first[sent.method](sent, result)
@@ -153,7 +162,7 @@ class ClientSession(Session):
         return Terms(Crossing(spoken, Context(), self.tolerances), info, capabilities)
 
     def _refused(self, sent: Sent, frame: Refusal, now: float) -> list[Event]:
-        if sent.method not in self._first or self.state is State.OPEN:
+        if not self._opens(sent):
             return super()._refused(sent, frame, now)
         supported = _supported(frame)
         if sent.method == "initialize" and not supported:
@@ -182,16 +191,35 @@ class ClientSession(Session):
         self.state, self.failure = State.CLOSED, error
         return [Failed(sent, error)]
 
-    def expired(self, now: float) -> list[Event]:
-        if self.state is State.OPEN:
-            return super().expired(now)
-        events: list[Event] = []
-        for sent in self.pending.late(now):
-            self.pending.take(sent.id)
-            late = TimedOut(sent.method, now - sent.started)
-            asked = sent.method == "server/discover"
-            events += self._fall_back(sent, late, now) if asked else self._give_up(sent, late)
-        return events
+    def refused(self, id: Id, frame: Refusal, now: float) -> list[Event]:
+        """An error is the answer to a request, whatever id it has."""
+        sent = self.pending.take(id)
+        return [] if sent is None else self._refused(sent, frame, now)
+
+    def failed(
+        self, id: Id, error: SessionError, now: float, *, is_old: bool = False
+    ) -> list[Event]:
+        """No answer to a request will come; `is_old` if that is how older servers are."""
+        sent = self.pending.take(id)
+        if sent is None:
+            return []
+        if not self._opens(sent):
+            return [Failed(sent, error)]
+        if is_old and sent.method == "server/discover":
+            return self._fall_back(sent, error, now)
+        return self._give_up(sent, error)
+
+    def _opens(self, sent: Sent) -> bool:
+        return sent.method in self._first and self.state is not State.OPEN
+
+    def _late(self, sent: Sent, now: float) -> list[Event]:
+        if not self._opens(sent):
+            return super()._late(sent, now)
+        self.pending.take(sent.id)
+        late = TimedOut(sent.method, now - sent.started)
+        if sent.method == "server/discover" and self.hurried:
+            return self._fall_back(sent, late, now)
+        return self._give_up(sent, late)
 
     # ---- what the server sends
 

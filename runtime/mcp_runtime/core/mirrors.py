@@ -55,8 +55,8 @@ class BadMark(Exception):
     """An `x-mcp-header` breaks a rule; the text says which, and where."""
 
 
-def mirrored(request: Request, marks: Marks) -> dict[str, str]:
-    """The headers of a request of the per-request era; `marks` are those of the tool it calls.
+def mirrored(request: Request, marked: Mapping[str, Marks]) -> dict[str, str]:
+    """The headers of a request of the per-request era; `marked` has the marks of each tool.
 
     Raises TooMuch for an integer that not every peer can hold.
     """
@@ -67,7 +67,8 @@ def mirrored(request: Request, marks: Marks) -> dict[str, str]:
     }
     if request.method in _NAMED:
         headers["Mcp-Name"] = encoded(params[_NAMED[request.method]])
-    for name, path in marks.items():
+    asked: Marks = marked.get(params["name"], {}) if request.method == "tools/call" else {}
+    for name, path in asked.items():
         value = _text(_at(params.get("arguments"), path), path)
         if value is not None:
             headers[f"Mcp-Param-{name}"] = encoded(value)

@@ -336,21 +336,27 @@ class Session(ABC):
         return envelope.notification("notifications/cancelled", _dump(body))
 
     def expired(self, now: float) -> list[Event]:
-        """What is late: each request is cancelled and has failed."""
-        events: list[Event] = []
-        for sent in self.pending.late(now):
-            seconds = now - sent.started
-            if data := self.cancel(sent.id, f"no answer within {seconds:g} s"):
-                events.append(Write(data))
-            events.append(Failed(sent, TimedOut(sent.method, seconds)))
-        return events
+        """What is late has failed."""
+        return [event for sent in self.pending.late(now) for event in self._late(sent, now)]
+
+    def _late(self, sent: Sent, now: float) -> list[Event]:
+        seconds = now - sent.started
+        failed = Failed(sent, TimedOut(sent.method, seconds))
+        data = self.cancel(sent.id, f"no answer within {seconds:g} s")
+        return [Write(data), failed] if data else [failed]
+
+    def abandon(self, why: str) -> list[Event]:
+        """The peer's requests will have no answer: it has forgotten them."""
+        gone: list[Event] = [GaveUp(id, why) for id in self.running]
+        self.running.clear()
+        return gone
 
     def lost(self, why: str = "the peer is gone") -> list[Event]:
         """The stream has ended: what is in flight, both ways, will not be answered."""
         self.state = State.CLOSED
-        gone: list[Event] = [GaveUp(id, why) for id in self.running]
-        self.running.clear()
-        return gone + [Failed(sent, Disconnected(why)) for sent in self.pending.drain()]
+        return self.abandon(why) + [
+            Failed(sent, Disconnected(why)) for sent in self.pending.drain()
+        ]
 
     # ---- rules
 

@@ -1,0 +1,104 @@
+"""A client's side of a connection: who asks waits for an answer, who listens hears of changes."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from mcp_runtime.changes import Changes
+from mcp_runtime.connection import Connection, OnWire
+from mcp_runtime.core.client_session import ClientSession
+from mcp_runtime.core.events import Called, Notified, Opened
+from mcp_runtime.core.pending import Patience
+from mcp_runtime.errors import Disconnected
+from mcp_runtime.io.wire import Wire
+
+if TYPE_CHECKING:
+    from mcp_runtime.client import Client
+
+__all__ = ["ClientConnection", "ClientOnWire"]
+
+
+class ClientConnection(Connection):
+    """One server; a transport says how a message is sent."""
+
+    session: ClientSession
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.listening: list[Changes] = []
+        session = ClientSession(client.offer, next_id=count(1).__next__, limits=client.limits)
+        super().__init__(session, trace=client.trace)
+        self._opened: asyncio.Future[None] = self.loop.create_future()
+
+    async def open(self, *, handshake: bool = False) -> None:
+        """Raises NoCommonRevision, BadAnswer, Refused, TimedOut, Disconnected."""
+        self._opened = self.loop.create_future()
+        self.send(self.session.open(self.loop.time(), handshake=handshake))
+        self._watch_pending()
+        await self._opened
+
+    def heed(self, events: Any) -> None:
+        super().heed(events)
+        if not self._opened.done():
+            self._watch_pending()
+            if self.session.failure is not None:
+                self._opened.set_exception(self.session.failure)
+
+    def _watch_pending(self) -> None:
+        if (due := self.session.pending.due) is not None:
+            self._watch_clock(due)
+
+    def _on_opened(self, event: Opened) -> None:
+        if not self._opened.done():
+            self._opened.set_result(None)
+
+    def lost(self, why: str) -> None:
+        """What is in flight ends, and what listens."""
+        self.end(why)
+        if not self._opened.done():
+            self._opened.set_exception(Disconnected(f"{why} before it said what it speaks"))
+        for changes in self.listening:
+            changes.end(Disconnected(why))
+
+    def start_listening(self, params: Any, changes: Changes) -> None:
+        now = self.loop.time()
+        sent, data = self.session.call(
+            "subscriptions/listen", params, now=now, patience=Patience(inf)
+        )
+        changes.id = sent.id
+        waiting = self._wait(sent)
+        waiting.add_done_callback(lambda done: _closed(done, changes))
+        self.send(data)
+
+    async def _run(self, called: Called) -> Any:
+        return await self.client.answering.answer(called.method, self.read_params(called))
+
+    def _on_notified(self, event: Notified) -> None:
+        meta = getattr(event.params, "meta", UNSET)
+        id = getattr(meta, "subscription_id", UNSET)
+        for changes in self.listening:
+            if id is UNSET or id == changes.id:
+                changes.heed(event)
+        self.client.notified(event)
+
+
+class ClientOnWire(ClientConnection, OnWire):
+    """A server on a stream of lines."""
+
+    def __init__(self, client: Client, wire: Wire) -> None:
+        super().__init__(client)
+        self.attach(wire)
+
+    def ended(self) -> None:
+        super().ended()
+        self.lost("the server is gone")
+
+
+def _closed(done: asyncio.Future[Any], changes: Changes) -> None:
+    error = None if done.cancelled() else done.exception()
+    changes.end(error if isinstance(error, Exception) else None)
