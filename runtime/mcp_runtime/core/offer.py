@@ -15,15 +15,17 @@ from mcp_runtime.revisions import (
     ALL,
     UNSET,
     Context,
+    DecodeError,
     Revision,
     Trip,
     UnsetType,
     latest,
+    parse,
     revision,
     route,
 )
 
-__all__ = ["ClientOffer", "Offer", "ServerOffer", "agreed"]
+__all__ = ["ClientOffer", "Offer", "ServerOffer", "agreed", "heard"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +130,19 @@ class ClientOffer(Offer):
             "clientInfo": latest.to_wire(self.info),
         }
         return _down("params", told, spoken)
+
+
+def heard(asked: bytes, spoken: str) -> dict[str, Any]:
+    """The params of `initialize`, as far as they mean something in the revision that is spoken.
+
+    A client may offer a newer one, and declare what that has.
+    """
+    try:
+        revision(_SHAKEN).decode("params", "initialize", asked)
+    except DecodeError:
+        found: dict[str, Any] = parse(asked)
+        return found
+    return _down("params", parse(asked), spoken)
 
 
 def agreed(ours: Offer, theirs: Sequence[str]) -> Revision | None:

@@ -20,7 +20,7 @@ from mcp_runtime.core.crossing import Crossing
 from mcp_runtime.core.envelope import UNREADABLE, Id, Notification, Request
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
 from mcp_runtime.core.lifecycle import SERVER, State
-from mcp_runtime.core.offer import ServerOffer
+from mcp_runtime.core.offer import ServerOffer, heard
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.subscriptions import Subscriptions
 from mcp_runtime.errors import NotOffered, Refuse
@@ -203,7 +203,7 @@ class ServerSession(Session):
     def _initialize(self, frame: Request) -> list[Event]:
         offer, spoken = self.offer(), self._spoken(frame)
         self.tolerances.decode(revision(spoken), "params", "initialize", frame.params or b"{}")
-        asked = msgspec.json.decode(frame.params)
+        asked = heard(frame.params, spoken)
         self._move("send initialize result")
         context = Context(
             client_info=asked["clientInfo"],
