@@ -27,7 +27,7 @@ from mcp_runtime.core.events import (
 )
 from mcp_runtime.core.pending import Patience, Sent
 from mcp_runtime.core.session import Session
-from mcp_runtime.errors import Refuse
+from mcp_runtime.errors import Refuse, TimedOut
 from mcp_runtime.io.wire import Wire
 from mcp_runtime.revisions import DecodeError, EncodeError, StepError
 
@@ -117,6 +117,8 @@ class Connection(ABC):
         self._settle(event.sent, lambda waiting: waiting.set_result(event.result))
 
     def _on_failed(self, event: Failed) -> None:
+        if isinstance(event.error, TimedOut):
+            log.info("request %r is cancelled: %s", event.sent.id, event.error)
         self._settle(event.sent, lambda waiting: waiting.set_exception(event.error))
 
     def _settle(self, sent: Sent, settle: Callable[[asyncio.Future[Any]], None]) -> None:
@@ -221,7 +223,9 @@ class Connection(ABC):
         try:
             return await waiting
         except asyncio.CancelledError:
-            self.send(self.session.cancel(sent.id, "the caller has given up"), about)
+            reason = "the caller has given up"
+            log.info("request %r, %s, is cancelled: %s", sent.id, method, reason)
+            self.send(self.session.cancel(sent.id, reason), about)
             raise
         finally:
             self._waiting.pop(sent.id, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
@@ -110,7 +111,7 @@ class StreamConnection(ServerConnection, OnWire):
         self.server.connections.add(self)
         self.attach(wire)
         try:
-            await self.over
+            await asyncio.shield(self.over)
             await self.finished()
         finally:
             self.server.connections.discard(self)
