@@ -6,13 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import unquote
 
 from msgspec import UNSET
 
 from mcp_runtime.core import codes
 from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.errors import NotApproved, NotOffered, Refuse
+from mcp_runtime.forms import misfit
+from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.sampling import rounds, unbalanced
+from mcp_runtime.uri import is_uri
 
 __all__ = ["Answering", "Approve", "OnElicit", "OnSample", "Roots"]
 
@@ -31,6 +36,7 @@ class Answering:
     on_elicit: OnElicit | None
     roots: Roots | None
     approve: Approve | None
+    limits: Limits = DEFAULT
     declared: Mapping[str, Any] | None = None
 
     def capabilities(
@@ -91,13 +97,21 @@ class Answering:
     async def sample(self, params: Any) -> Any:
         """Source: 2025-11-25 client/sampling, "Error Handling"."""
         assert self.on_sample is not None
-        if fault := _unbalanced(params.messages):
+        if fault := unbalanced(params.messages):
             raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {fault}")
+        if rounds(params.messages) > self.limits.tool_rounds:
+            why = f"over {self.limits.tool_rounds} rounds of tools (Limits.tool_rounds)"
+            raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {why}")
         return await self.on_sample(params)
 
     async def elicit(self, params: Any) -> Any:
+        """Raises ValueError for an answer that the form does not admit: none is sent then."""
         assert self.on_elicit is not None
-        return await self.on_elicit(params)
+        answer = await self.on_elicit(params)
+        is_filled = answer.action == "accept" and isinstance(params, t.ElicitRequestFormParams)
+        if is_filled and (fault := misfit(params.requested_schema, answer.content)):
+            raise ValueError(f"the answer does not fit the form: {fault}")
+        return answer
 
     async def list_roots(self, params: Any) -> Any:
         assert self.roots is not None
@@ -114,24 +128,7 @@ _ANSWERS: Final[Mapping[str, Callable[[Answering, Any], Awaitable[Any]]]] = {
 
 def _required_file(root: t.Root) -> t.Root:
     """Source: 2025-11-25 client/roots, "Data Types" and "Security Considerations"."""
-    if not root.uri.startswith("file://") or "/../" in f"{root.uri}/":
+    path = unquote(root.uri).replace("\\", "/")
+    if not root.uri.startswith("file://") or not is_uri(root.uri) or "/../" in f"{path}/":
         raise Refuse(codes.INTERNAL_ERROR, "a root is a file:// URI without `..`")
     return root
-
-
-def _blocks(message: t.SamplingMessage) -> list[Any]:
-    return message.content if isinstance(message.content, list) else [message.content]
-
-
-def _unbalanced(messages: Sequence[t.SamplingMessage]) -> str:
-    """What is wrong with uses of tools and their results; empty if nothing is."""
-    open: set[str] = set()
-    for message in messages:
-        blocks = _blocks(message)
-        results = [block for block in blocks if isinstance(block, t.ToolResultContent)]
-        if results and len(results) != len(blocks):
-            return "a message with tool results has nothing else"
-        if open != {result.tool_use_id for result in results}:
-            return "each tool_use is followed by a message with its result"
-        open = {block.id for block in blocks if isinstance(block, t.ToolUseContent)}
-    return "a tool_use has no result" if open else ""

@@ -14,7 +14,7 @@ from mcp_runtime.connection import Connection, OnWire
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Called, Notified, Opened
 from mcp_runtime.core.pending import Patience
-from mcp_runtime.errors import Disconnected
+from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.io.wire import Wire
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class ClientConnection(Connection):
         session = ClientSession(client.offer, next_id=count(1).__next__, limits=client.limits)
         super().__init__(session, trace=client.trace)
         self._opened: asyncio.Future[None] = self.loop.create_future()
+        self.is_gone = False
 
     async def open(self, *, handshake: bool = False) -> None:
         """Raises NoCommonRevision, BadAnswer, Refused, TimedOut, Disconnected."""
@@ -54,16 +55,30 @@ class ClientConnection(Connection):
             self._watch_clock(due)
 
     def _on_opened(self, event: Opened) -> None:
+        super()._on_opened(event)
         if not self._opened.done():
             self._opened.set_result(None)
 
     def lost(self, why: str) -> None:
         """What is in flight ends, and what listens."""
+        self.is_gone = True
         self.end(why)
         if not self._opened.done():
             self._opened.set_exception(Disconnected(f"{why} before it said what it speaks"))
+        if self.listening and self.client.restarts(self):
+            self.spawn(self._restart())
+        else:
+            self._end_changes(Disconnected(why))
+
+    async def _restart(self) -> None:
+        try:
+            await self.client.revive()
+        except SessionError as error:
+            self._end_changes(error)
+
+    def _end_changes(self, error: SessionError) -> None:
         for changes in self.listening:
-            changes.end(Disconnected(why))
+            changes.end(error)
 
     def start_listening(self, params: Any, changes: Changes) -> None:
         now = self.loop.time()
@@ -72,8 +87,13 @@ class ClientConnection(Connection):
         )
         changes.id = sent.id
         waiting = self._wait(sent)
-        waiting.add_done_callback(lambda done: _closed(done, changes))
+        waiting.add_done_callback(lambda done: self._closed(done, changes))
         self.send(data)
+
+    def _closed(self, done: asyncio.Future[Any], changes: Changes) -> None:
+        error = None if done.cancelled() else done.exception()
+        if not (isinstance(error, Disconnected) and self.client.restarts(self)):
+            changes.end(error if isinstance(error, Exception) else None)
 
     async def _run(self, called: Called) -> Any:
         return await self.client.answering.answer(called.method, self.read_params(called))
@@ -82,7 +102,7 @@ class ClientConnection(Connection):
         meta = getattr(event.params, "meta", UNSET)
         id = getattr(meta, "subscription_id", UNSET)
         for changes in self.listening:
-            if id is UNSET or id == changes.id:
+            if id == (UNSET if changes.id is None else changes.id):
                 changes.heed(event)
         self.client.notified(event)
 
@@ -97,8 +117,3 @@ class ClientOnWire(ClientConnection, OnWire):
     def ended(self) -> None:
         super().ended()
         self.lost("the server is gone")
-
-
-def _closed(done: asyncio.Future[Any], changes: Changes) -> None:
-    error = None if done.cancelled() else done.exception()
-    changes.end(error if isinstance(error, Exception) else None)

@@ -21,11 +21,21 @@ from mcp_runtime.answering import Answering, Approve, OnElicit, OnSample, Roots
 from mcp_runtime.calling import ClientConnection, ClientOnWire
 from mcp_runtime.changes import Changes
 from mcp_runtime.connection import OnProgress, Trace
+from mcp_runtime.core import codes
 from mcp_runtime.core.events import Notified, Terms
 from mcp_runtime.core.offer import ClientOffer
 from mcp_runtime.core.pending import Patience
-from mcp_runtime.errors import BadAnswer, NotApproved, NotOpen, TooMuch
+from mcp_runtime.errors import (
+    BadAnswer,
+    NotApproved,
+    NotFound,
+    NotOffered,
+    NotOpen,
+    Refused,
+    TooMuch,
+)
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.meta import require_meta
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.schemas import validate_schema
@@ -51,6 +61,8 @@ class Client:
     `on_sample`, `on_elicit` and `roots` serve what the server asks, and declare that they do;
     `approve(method, params)` is asked before each of these, and before each call of a tool.
     `timeout` is for each answer, in seconds; progress restarts it, up to `Limits.total`.
+    A server that does not answer pings, every `ping_every` seconds, counts as gone; one that is
+    gone is started anew `restarts` times, and its subscriptions are made again.
     """
 
     def __init__(
@@ -70,11 +82,13 @@ class Client:
         log_level: str | None = None,
         timeout: float | None = None,
         validate: bool = True,
+        ping_every: float | None = None,
+        restarts: int = 0,
         limits: Limits = DEFAULT,
         trace: Trace | None = None,
     ) -> None:
         self.limits = limits
-        self.answering = Answering(on_sample, on_elicit, roots, approve)
+        self.answering = Answering(on_sample, on_elicit, roots, approve, limits)
         capabilities = self.answering.capabilities(sample_tools, elicit_modes)
         self.offer = ClientOffer(
             info=t.Implementation(name=name, version=version),
@@ -89,6 +103,10 @@ class Client:
         self._timeout = limits.deadline if timeout is None else timeout
         self._validate = validate
         self.trace = trace
+        self._ping_every = ping_every
+        self._restarts = restarts
+        self._restarting = asyncio.Lock()
+        self._revival: asyncio.Task[Any] | None = None
         self._tokens = count(1)
         self._stack = AsyncExitStack()
         self._connection: ClientConnection | None = None
@@ -123,18 +141,50 @@ class Client:
     async def __aenter__(self) -> Self:
         """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
         try:
-            self._connection = connection = await self._open(self._stack, self)
-            connection.session.log_level = self._log_level
-            await connection.open()
-            if self._log_level is not None and "logging" in self.server_capabilities:
-                await self.set_log_level(self._log_level)
+            await self._connect()
         except BaseException:
             await self.__aexit__(None, None, None)
             raise
         return self
 
+    async def _connect(self) -> None:
+        self._connection = connection = await self._open(self._stack, self)
+        connection.ping_every = self._ping_every
+        connection.session.log_level = self._log_level
+        await connection.open()
+        if self._log_level is not None and "logging" in self.server_capabilities:
+            await self.set_log_level(self._log_level)
+
+    def restarts(self, connection: ClientConnection) -> bool:
+        """Whether the server, which is gone, may be started anew."""
+        return connection is self._connection and self._restarts > 0
+
+    async def revive(self) -> None:
+        """Starts a server anew that is gone, as often as it may be, and listens again.
+
+        Source: 2026-07-28 basic/transports/stdio and basic/patterns/subscriptions.
+        """
+        async with self._restarting:
+            gone = self.connection
+            if not gone.is_gone or not self.restarts(gone):
+                return
+            self._restarts -= 1
+            log.warning("the server is gone: it is started anew")
+            self._revival = asyncio.current_task()
+            try:
+                await self._stack.aclose()
+                await self._connect()
+                self.connection.listening = gone.listening
+                for changes in gone.listening:
+                    await self._listen(changes)
+            finally:
+                self._revival = None
+
     async def __aexit__(self, *exception: object) -> None:
         connection, self._connection = self._connection, None
+        if (revival := self._revival) is not None:
+            revival.cancel()
+            await asyncio.wait([revival])
         if connection is not None:
             connection.end("the client was closed")
         await self._stack.aclose()
@@ -207,6 +257,7 @@ class Client:
         *,
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> t.CallToolResult:
         """A result that `is_error` is one too: it is for the model to read.
 
@@ -216,7 +267,7 @@ class Client:
         params = t.CallToolRequestParams(
             name=name,
             arguments=UNSET if arguments is None else dict(arguments),
-            meta=self._meta(on_progress),
+            meta=self._meta(on_progress, meta),
         )
         if self._approve is not None and not await self._approve("tools/call", params):
             raise NotApproved(f"the call of {name} was not approved")
@@ -227,10 +278,15 @@ class Client:
         return result
 
     async def read_resource(
-        self, uri: str, *, timeout: float | None = None
+        self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        params = t.ReadResourceRequestParams(uri=uri, meta=self._meta())
-        result: t.ReadResourceResult = await self._insist("resources/read", params, timeout=timeout)
+        """Raises NotFound where the server has no such resource, and as `call_tool` does."""
+        params = t.ReadResourceRequestParams(uri=uri, meta=self._meta(meta=meta))
+        result: t.ReadResourceResult
+        try:
+            result = await self._insist("resources/read", params, timeout=timeout)
+        except Refused as refused:
+            raise _not_found(refused, uri) from None
         return result.contents
 
     async def get_prompt(
@@ -239,11 +295,12 @@ class Client:
         arguments: Mapping[str, str] | None = None,
         *,
         timeout: float | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> t.GetPromptResult:
         params = t.GetPromptRequestParams(
             name=name,
             arguments=UNSET if arguments is None else dict(arguments),
-            meta=self._meta(),
+            meta=self._meta(meta=meta),
         )
         result: t.GetPromptResult = await self._insist("prompts/get", params, timeout=timeout)
         return result
@@ -279,6 +336,16 @@ class Client:
             params = revision.models.SetLevelRequestParams(level=level)
             await self.request("logging/setLevel", params)
 
+    async def set_roots(self, roots: Roots) -> None:
+        """Other roots from now on; the server is told, where the revision has that.
+
+        Raises NotOffered for a client that was made without any.
+        """
+        if self.answering.roots is None:
+            raise NotOffered("roots/list", "roots: the client was made without")
+        self.answering.roots = roots
+        await self.roots_changed()
+
     async def roots_changed(self) -> None:
         """Tells the server to ask for the roots again, where the revision has that."""
         if self._has("notifications/roots/list_changed"):
@@ -305,33 +372,43 @@ class Client:
             resource_subscriptions=list(uris) or UNSET,
         )
         changes = Changes(wanted)
-        connection = self.connection
-        connection.listening.append(changes)
-        streams = self._has("subscriptions/listen")
+        listening = self.connection.listening
+        listening.append(changes)
         try:
-            await (self._stream(changes) if streams else self._watch(uris, "subscribe"))
+            await self._listen(changes)
             yield changes
         finally:
-            connection.listening.remove(changes)
-            if streams and changes.id is not None:
-                connection.send(connection.session.cancel(changes.id, "no longer wanted"))
-            elif not streams and connection is self._connection:
-                await self._watch(uris, "unsubscribe")
+            listening.remove(changes)
+            if (connection := self._connection) is not None and not connection.is_gone:
+                await self._unlisten(changes, connection)
+
+    async def _listen(self, changes: Changes) -> None:
+        if self._has("subscriptions/listen"):
+            await self._stream(changes)
+        else:
+            await self._watch(changes.wanted.resource_subscriptions, "subscribe")
+
+    async def _unlisten(self, changes: Changes, connection: ClientConnection) -> None:
+        if changes.id is not None:
+            connection.send(connection.session.cancel(changes.id, "no longer wanted"))
+        else:
+            await self._watch(changes.wanted.resource_subscriptions, "unsubscribe")
 
     async def _stream(self, changes: Changes) -> None:
         connection = self.connection
+        changes.acknowledged.clear()
         params = t.SubscriptionsListenRequestParams(notifications=changes.wanted, meta=self._meta())
         connection.start_listening(params, changes)
         await asyncio.wait_for(changes.acknowledged.wait(), self._timeout)
 
-    async def _watch(self, uris: Sequence[str], verb: str) -> None:
+    async def _watch(self, uris: Sequence[str] | t.Unset, verb: str) -> None:
         models = self._terms.crossing.revision.models
         make = (
             models.SubscribeRequestParams
             if verb == "subscribe"
             else models.UnsubscribeRequestParams
         )
-        for uri in uris:
+        for uri in () if uris is UNSET else uris:
             await self.request(f"resources/{verb}", make(uri=uri))
 
     @property
@@ -353,6 +430,8 @@ class Client:
         on_progress: OnProgress | None = None,
     ) -> Any:
         """One request, as it is: a result may ask for input. Raises as `call_tool` does."""
+        if self.connection.is_gone and self._revival is not asyncio.current_task():
+            await self.revive()
         token = None
         if params is not UNSET and on_progress is not None:
             token = params.meta.progress_token
@@ -367,9 +446,16 @@ class Client:
     def _has(self, method: str) -> bool:
         return method in self._terms.crossing.revision.methods
 
-    def _meta(self, on_progress: OnProgress | None = None) -> Any:
+    def _meta(
+        self, on_progress: OnProgress | None = None, meta: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Raises ValueError for names that `_meta` cannot have."""
         token = None if on_progress is None else next(self._tokens)
-        return self.connection.session.meta(token=token)
+        found = self.connection.session.meta(token=token)
+        if not meta:
+            return found
+        require_meta(meta)
+        return structs.replace(found, extra_=dict(meta))
 
     async def _all(self, method: str, member: str) -> list[Any]:
         """Of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
@@ -405,7 +491,7 @@ class Client:
             responses = await self.answering.responses(result)
             params = structs.replace(
                 first,
-                meta=self._meta(on_progress),
+                meta=structs.replace(self._meta(on_progress), extra_=first.meta.extra_),
                 input_responses=responses,
                 request_state=result.request_state,
             )
@@ -427,6 +513,16 @@ class Client:
     def notified(self, event: Notified) -> None:
         if event.method == "notifications/message" and self._on_log is not None:
             self._on_log(event.params)
+
+
+def _not_found(refused: Refused, uri: str) -> Refused:
+    """NotFound, if the error on reading `uri` says that.
+
+    Up to 2025-11-25 it has a code of its own; after that it is told by its data.
+    """
+    told = refused.data == {"uri": uri} and refused.code == codes.INVALID_PARAMS
+    is_it = told or refused.code == codes.RESOURCE_NOT_FOUND
+    return NotFound(refused.code, refused.message, refused.data) if is_it else refused
 
 
 def _complete(method: str, result: Any) -> Any:

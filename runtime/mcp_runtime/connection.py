@@ -27,9 +27,9 @@ from mcp_runtime.core.events import (
 )
 from mcp_runtime.core.pending import Patience, Sent
 from mcp_runtime.core.session import Session
-from mcp_runtime.errors import Refuse, TimedOut
+from mcp_runtime.errors import Refuse, SessionError, TimedOut
 from mcp_runtime.io.wire import Wire
-from mcp_runtime.revisions import DecodeError, EncodeError, StepError
+from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
 
 __all__ = ["Connection", "OnProgress", "OnWire", "Trace"]
 
@@ -45,6 +45,9 @@ Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven"], bytes], No
 
 class Connection(ABC):
     """One peer, until it is gone."""
+
+    ping_every: float | None = None
+    """Seconds between pings on a stream, where the revision has them; None for none."""
 
     def __init__(self, session: Session, *, trace: Trace | None = None) -> None:
         self.session = session
@@ -275,6 +278,7 @@ class OnWire(Connection):
     wire: Wire
     over: asyncio.Future[None]
     """Done when the peer is gone."""
+    _pinging: asyncio.Task[None] | None = None
 
     def attach(self, wire: Wire) -> None:
         self.wire, self.over = wire, self.loop.create_future()
@@ -282,6 +286,28 @@ class OnWire(Connection):
 
     def received(self, chunk: bytes) -> None:
         self.heed(self.session.receive(chunk, self.loop.time()))
+
+    def _on_opened(self, event: Opened) -> None:
+        super()._on_opened(event)
+        if self.ping_every is not None and "ping" in event.terms.crossing.revision.methods:
+            self._pinging = self.loop.create_task(self._ping(self.ping_every))
+
+    async def _ping(self, every: float) -> None:
+        """A peer that does not answer is gone. Source: 2025-11-25 basic/utilities/ping."""
+        patience = Patience(min(every, self.session.limits.deadline))
+        try:
+            while True:
+                await asyncio.sleep(every)
+                await self.request("ping", UNSET, patience=patience)
+        except SessionError as error:
+            log.warning("the peer does not answer a ping: %s", error)
+            self.spawn(self.wire.close())
+            self.ended()
+
+    def end(self, why: str = "the peer is gone") -> None:
+        if self._pinging is not None:
+            self._pinging.cancel()
+        super().end(why)
 
     def ended(self) -> None:
         self.end()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from binascii import b2a_base64
+import re
+from binascii import Error as Base64Error
+from binascii import a2b_base64, b2a_base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, get_args
 
 import msgspec
 
+from mcp_runtime.meta import require_meta
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.uri import is_uri
 from mcp_runtime.values import BadResult, to_json, to_text
 
 if TYPE_CHECKING:
@@ -35,12 +39,15 @@ Meta: TypeAlias = dict[str, Any] | t.Unset
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture: the bytes of its file, and a type such as `image/png`."""
+    """A picture: the bytes of its file, and a type such as `image/png`. Raises ValueError."""
 
     data: bytes
     mime_type: str
     annotations: t.Annotations | t.Unset = t.UNSET
     meta: Meta = t.UNSET
+
+    def __post_init__(self) -> None:
+        _require_fit(self.mime_type, self.meta)
 
     def block(self) -> t.ImageContent:
         return t.ImageContent(
@@ -53,12 +60,15 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Audio:
-    """Sound: the bytes of its file, and a type such as `audio/wav`."""
+    """Sound: the bytes of its file, and a type such as `audio/wav`. Raises ValueError."""
 
     data: bytes
     mime_type: str
     annotations: t.Annotations | t.Unset = t.UNSET
     meta: Meta = t.UNSET
+
+    def __post_init__(self) -> None:
+        _require_fit(self.mime_type, self.meta)
 
     def block(self) -> t.AudioContent:
         return t.AudioContent(
@@ -71,13 +81,18 @@ class Audio:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """A resource as a whole: text as str, anything else as bytes."""
+    """A resource as a whole: text as str, anything else as bytes. Raises ValueError."""
 
     uri: str
     data: str | bytes
     mime_type: str | None = None
     annotations: t.Annotations | t.Unset = t.UNSET
     meta: Meta = t.UNSET
+
+    def __post_init__(self) -> None:
+        _require_fit(self.mime_type, self.meta)
+        if not is_uri(self.uri):
+            raise ValueError(f"{self.uri[:80]!r} is no URI")
 
     def block(self) -> t.EmbeddedResource:
         resource = _contents(self.data, self.uri, self.mime_type)
@@ -94,8 +109,27 @@ CONTENT: Final[tuple[type, ...]] = (*_BLOCKS, *_WRAPPED)
 """The classes whose instances are content as they are."""
 
 
+_MIME_TYPE: Final = re.compile(r"[\w!#$&^+.-]{1,127}/[\w!#$&^+.-]{1,127}(?:[ \t]*;.*)?", re.ASCII)
+
+
+def _require_fit(mime_type: str | None, meta: Meta) -> None:
+    """Raises ValueError for what is no type, and for what `_meta` cannot have."""
+    if mime_type is not None and not _MIME_TYPE.fullmatch(mime_type):
+        raise ValueError(f"{mime_type[:80]!r} is no MIME type, such as image/png")
+    if meta is not t.UNSET:
+        require_meta(meta)
+
+
 def _base64(data: bytes) -> str:
     return b2a_base64(data, newline=False).decode("ascii")
+
+
+def _require_base64(data: str) -> None:
+    """Raises BadResult."""
+    try:
+        a2b_base64(data, strict_mode=True)
+    except (Base64Error, ValueError):
+        raise BadResult("expected base64: Image, Audio and Embedded take bytes") from None
 
 
 # ---- tools
@@ -186,9 +220,42 @@ def prompt_messages(value: object) -> list[t.PromptMessage]:
 
 def _messages(item: object) -> list[t.PromptMessage]:
     if isinstance(item, t.PromptMessage):
-        return [item]
+        return [msgspec.structs.replace(item, content=_sound(item.content))]
     role, content = _pair(item)
-    return [t.PromptMessage(role=role, content=block) for block in blocks(content)]
+    return [t.PromptMessage(role=role, content=_sound(block)) for block in blocks(content)]
+
+
+def _sound(block: t.ContentBlock) -> t.ContentBlock:
+    """With a type and data that are some, and a resource's type and URI. Raises BadResult.
+
+    Source: 2025-11-25 server/prompts, "PromptMessage".
+    """
+    if isinstance(block, t.ImageContent | t.AudioContent):
+        _require_type(block.mime_type)
+        _require_base64(block.data)
+    if isinstance(block, t.EmbeddedResource):
+        return msgspec.structs.replace(block, resource=_typed(block.resource))
+    return block
+
+
+def _typed(
+    resource: t.TextResourceContents | t.BlobResourceContents,
+) -> t.TextResourceContents | t.BlobResourceContents:
+    if not is_uri(resource.uri):
+        raise BadResult(f"{resource.uri[:80]!r} is no URI")
+    assumed = "text/plain"
+    if isinstance(resource, t.BlobResourceContents):
+        _require_base64(resource.blob)
+        assumed = "application/octet-stream"
+    if resource.mime_type is t.UNSET:
+        return msgspec.structs.replace(resource, mime_type=assumed)
+    _require_type(resource.mime_type)
+    return resource
+
+
+def _require_type(mime_type: str) -> None:
+    if not _MIME_TYPE.fullmatch(mime_type):
+        raise BadResult(f"{mime_type[:80]!r} is no MIME type, such as image/png")
 
 
 def _pair(item: object) -> tuple[Any, object]:
@@ -230,6 +297,8 @@ def _contents(
 ) -> t.TextResourceContents | t.BlobResourceContents:
     mime = t.UNSET if mime_type is None else mime_type
     if isinstance(value, _CONTENTS):
+        if isinstance(value, t.BlobResourceContents):
+            _require_base64(value.blob)
         return value
     if isinstance(value, _BINARY):
         blob = _base64(cast("bytes", value))

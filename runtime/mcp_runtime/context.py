@@ -11,21 +11,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
+from urllib.parse import urlsplit
 
 from msgspec import UNSET
 
-from mcp_runtime import forms
-from mcp_runtime.core import http
+from mcp_runtime import forms, sampling
+from mcp_runtime.core import codes, http
+from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.envelope import Id
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.inputs import Inputs
 from mcp_runtime.core.pending import Patience
 from mcp_runtime.core.rate import Bucket
 from mcp_runtime.core.server_session import missing, require_client
-from mcp_runtime.errors import NotOffered, Refuse
+from mcp_runtime.errors import NotOffered, Refuse, TooMuch
 from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.uri import is_uri
 
 if TYPE_CHECKING:
     from mcp_runtime.server import Server
@@ -35,6 +39,18 @@ __all__ = ["Context", "Elicited", "InputNeeded"]
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 _T = TypeVar("_T")
+
+
+def require_page(url: str) -> None:
+    """Raises ValueError for what is no URL, or would be sent in the clear beyond this machine."""
+    parts = urlsplit(url)
+    if not is_uri(url) or not parts.hostname:
+        raise ValueError(f"{url[:80]!r} is no URL")
+    if parts.scheme != "https" and parts.hostname not in _LOCAL:
+        raise ValueError(f"{url[:80]!r}: https is needed, but for this machine")
+
+
+_LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class InputNeeded(BaseException):
@@ -179,12 +195,47 @@ class Context:
     ) -> Elicited[None]:
         """Sends the user to a web page; the answer tells only that the user agreed to go.
 
-        Raises NotOffered, TimedOut. Source: 2026-07-28 client/elicitation, "URL Mode".
+        Raises NotOffered, ValueError for a URL that is none or not secret on its way, TimedOut.
+        Source: 2026-07-28 client/elicitation, "URL Mode".
         """
-        extra = {"elicitationId": elicitation_id} if elicitation_id else {}
-        params = t.ElicitRequestURLParams(message=message, url=url, extra_=extra)
+        params = self._page(message, url, elicitation_id)
         answer = await self._ask(t.ElicitRequest(params=params), key, timeout)
         return Elicited(answer.action)
+
+    def _page(self, message: str, url: str, id: str = "") -> t.ElicitRequestURLParams:
+        """Up to 2025-11-25 it is known by an id, until `elicitation_over`."""
+        require_page(url)
+        extra = {"elicitationId": id or token_urlsafe(16)} if self.era == "handshake" else {}
+        return t.ElicitRequestURLParams(message=message, url=url, extra_=extra)
+
+    async def require_urls(self, *pages: tuple[str, str]) -> list[Elicited[None]]:
+        """Stops here unless the user visits these pages, each a message and a URL.
+
+        In 2025-11-25 the request is refused with a list of them, and the client may repeat it when
+        they were visited: ask only while that is needed. From 2026-07-28 on each is one of
+        `elicit_url`. Raises as that does, and Refuse.
+        Source: 2025-11-25 client/elicitation, "URL Elicitation Required Error".
+        """
+        if self.era == "per-request":
+            return [await self.elicit_url(message, url) for message, url in pages]
+        params = [self._page(message, url) for message, url in pages]
+        for each in params:
+            require_client("elicitation/create", "elicitation", each, self._called.terms)
+        told = {"elicitations": [t.to_wire(each) for each in params]}
+        raise Refuse(codes.URL_ELICITATION_REQUIRED, "URL elicitation required", told)
+
+    async def elicitation_over(self, elicitation_id: str) -> None:
+        """Tells the client that what it visited for `elicit_url` is done, where that is told.
+
+        Source: 2025-11-25 client/elicitation, "Completion Notifications".
+        """
+        method, revision = (
+            "notifications/elicitation/complete",
+            self._called.terms.crossing.revision,
+        )
+        if method in revision.methods:
+            make = revision.models.ElicitationCompleteNotificationParams
+            await self._connection.notify(method, make(elicitation_id=elicitation_id))
 
     async def sample(
         self,
@@ -200,7 +251,8 @@ class Context:
     ) -> t.CreateMessageResult:
         """Asks the client's language model; `more` are other members of the params, by their names.
 
-        Raises NotOffered, also for tools where the client takes none; Refused; TimedOut.
+        Raises NotOffered, also for tools or `include_context` where the client takes none;
+        ValueError for uses of tools without their results, TooMuch, Refused, TimedOut.
         Source: 2026-07-28 client/sampling.
         """
         if isinstance(messages, str):
@@ -213,14 +265,39 @@ class Context:
             tool_choice=UNSET if tool_choice is None else tool_choice,
             **more,
         )
+        self._require_sound(params)
         answer: t.CreateMessageResult = await self._ask(
             t.CreateMessageRequest(params=params), key, timeout
         )
         return answer
 
+    def _require_sound(self, params: t.CreateMessageRequestParams) -> None:
+        messages, most = params.messages, self.server.limits.tool_rounds
+        tools = [] if params.tools is UNSET else params.tools
+        fault = sampling.unbalanced(messages) or sampling.unpromised(messages, tools)
+        if fault:
+            raise ValueError(f"messages: {fault}")
+        if sampling.rounds(messages) > most:
+            raise TooMuch(f"over {most} rounds of tools (Limits.tool_rounds)")
+        if params.include_context in ("thisServer", "allServers"):
+            models = self._called.terms.crossing.revision.models
+            gated = hasattr(models, "ClientCapabilitiesSampling")
+            if gated and not declares(self.client_capabilities, "sampling.context"):
+                raise NotOffered("sampling/createMessage", "sampling.context")
+
     async def roots(self, *, key: str | None = None, timeout: float | None = None) -> list[t.Root]:
-        """Where the client says it works. Raises NotOffered, Refused, TimedOut."""
+        """Where the client says it works, kept until it tells of a change.
+
+        Raises NotOffered, Refused, TimedOut.
+        """
+        connection = self._connection
+        if connection.roots is not None and declares(self.client_capabilities, "roots"):
+            return list(connection.roots)
+        changes = connection.root_changes
         answer: t.ListRootsResult = await self._ask(t.ListRootsRequest(), key, timeout)
+        tells = self.era == "handshake" and declares(self.client_capabilities, "roots.listChanged")
+        if tells and changes == connection.root_changes:
+            connection.roots = answer.roots
         return answer.roots
 
     async def pause(self, retry: float = 1.0) -> None:

@@ -13,6 +13,7 @@
         TooMuch              a limit of `limits.py` was reached
       PeerError              theirs
         Refused              the peer answered with an error
+          NotFound           it has no such resource
         BadAnswer            the peer's answer is not what its revision says
         BadStatus            the peer's HTTP status is an error
 
@@ -32,6 +33,7 @@ __all__ = [
     "LocalError",
     "NoCommonRevision",
     "NotApproved",
+    "NotFound",
     "NotOffered",
     "NotOpen",
     "NotStarted",
@@ -121,6 +123,10 @@ class Refused(PeerError):
         self.code = code
         self.message = message
         self.data = data
+
+
+class NotFound(Refused):
+    """The server has no resource of that URI."""
 
 
 class BadAnswer(PeerError):

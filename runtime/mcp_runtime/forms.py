@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
+
+from msgspec import UNSET
 
 from mcp_runtime.adapters import Misfit, adapter
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["Form", "form"]
+__all__ = ["Form", "form", "misfit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class Form:
 def form(of: type[Any] | Mapping[str, Any]) -> Form:
     """Raises TypeError for what is more than a flat row of simple fields."""
     if isinstance(of, Mapping):
-        return Form(_shown(dict(of), "the schema"), lambda content: content)
+        shown = _shown(dict(of), "the schema")
+        return Form(shown, lambda content: _checked(shown, content))
     reader = adapter(of)
     schema, _ = _resolved(reader.schema)
 
@@ -39,6 +42,75 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
             raise BadAnswer(f"what the user filled in is not what was asked: {misfit}") from None
 
     return Form(_shown(schema, of.__name__), read)
+
+
+def _checked(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> Any:
+    if fault := misfit(schema, content):
+        raise BadAnswer(f"what the user filled in is not what was asked: {fault}")
+    return content
+
+
+def misfit(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> str:
+    """What is wrong with what was filled in; empty if nothing is."""
+    told: Mapping[str, Any] = t.to_wire(schema)
+    given: Mapping[str, Any] = {} if content is UNSET or content is None else content
+    for name in told.get("required", ()):
+        if name not in given:
+            return f"{name!r} is missing"
+    for name, value in given.items():
+        if name in told["properties"] and (fault := _fault(told["properties"][name], value)):
+            return f"{name!r}: {fault}"
+    return ""
+
+
+def _fault(field: Mapping[str, Any], value: Any) -> str:
+    kind = field["type"]
+    if not _KINDS[kind](value):
+        return f"expected {kind}"
+    if kind == "array":
+        choices = field["items"]
+        within = all(_is_choice(choices, item) for item in value)
+    else:
+        within = _is_choice(field, value)
+    if not within:
+        return "it is none of the choices"
+    for least, most, measure in _BOUNDS:
+        if least in field and measure(value) < field[least]:
+            return f"expected {least} {field[least]}"
+        if most in field and measure(value) > field[most]:
+            return f"expected {most} {field[most]}"
+    return ""
+
+
+def _is_choice(field: Mapping[str, Any], value: Any) -> bool:
+    titled = field.get("oneOf", field.get("anyOf"))
+    choices = field.get("enum") if titled is None else [each["const"] for each in titled]
+    return choices is None or value in choices
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, str)
+        for item in value  # pyright: ignore[reportUnknownVariableType]
+    )
+
+
+_KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": _is_number,
+    "integer": lambda value: _is_number(value) and value == int(value),
+    "boolean": lambda value: isinstance(value, bool),
+    "array": _is_texts,
+}
+_BOUNDS: Final[tuple[tuple[str, str, Callable[[Any], Any]], ...]] = (
+    ("minLength", "maxLength", len),
+    ("minItems", "maxItems", len),
+    ("minimum", "maximum", lambda value: value),
+)
 
 
 def _resolved(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:

@@ -30,6 +30,8 @@ class Limits:
     """Items of one page of a list."""
     pages: int = 1000
     """Pages that are fetched for one list."""
+    tool_rounds: int = 32
+    """How often a model may be given the results of tools in one conversation."""
     input_rounds: int = 16
     """How often one request may be answered with a request for more input."""
     request_state_bytes: int = 16 * 1024

@@ -23,7 +23,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Map
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast, overload
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from mcp_runtime.connection import Trace
 from mcp_runtime.content import prompt_messages, resource_contents
@@ -45,11 +45,12 @@ from mcp_runtime.features import (
 )
 from mcp_runtime.io.wire import Wire
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.meta import require_extensions, require_meta
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.serving import ServerConnection, StreamConnection
 from mcp_runtime.signature import BadArguments, read, read_prompt, read_template
-from mcp_runtime.uri import Template
+from mcp_runtime.uri import Template, is_uri
 
 if TYPE_CHECKING:
     from mcp_runtime.io.http_server import HttpApp
@@ -71,6 +72,8 @@ class Server:
     to all processes that serve one another's clients; without, each process draws its own.
     `offers` are kinds of features that come only later. `ttl_ms` and `cache_scope` tell clients how
     long they may keep lists, and whether they may share them.
+
+    `ping_every` is in seconds: clients on streams that do not answer are given up.
 
     `lifespan(server)` is entered before the first client is served, and left after the last; what
     it yields is `Context.lifespan`.
@@ -94,6 +97,7 @@ class Server:
         ttl_ms: int = 0,
         cache_scope: Literal["public", "private"] = "private",
         lifespan: Callable[[Server], AbstractAsyncContextManager[Any]] | None = None,
+        ping_every: float | None = None,
     ) -> None:
         self.info = t.Implementation(
             name=name,
@@ -106,10 +110,12 @@ class Server:
         self.limits = limits
         self.state: Any = None
         self.sealer = _sealer(keys)
+        self.ping_every = ping_every
         self.connections: set[ServerConnection] = set()
         self._instructions: str | UnsetType = or_unset(instructions)
         self._revisions = tuple(revisions)
         self._offers = frozenset(offers)
+        require_extensions(extensions or ())
         self._extensions = or_unset(extensions)
         self._hints: dict[str, Any] = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
         self._lifespan = lifespan
@@ -227,7 +233,7 @@ class Server:
             output_schema=UNSET if output is None else t.from_wire(t.ToolOutputSchema, output),
             annotations=or_unset(annotations),
             icons=or_unset(None if icons is None else list(icons)),
-            meta=or_unset(meta),
+            meta=_checked(meta),
         )
         self._tools.add(model.name, Tool(model, signature, function))
         self._changed("tools")
@@ -278,7 +284,7 @@ class Server:
             "mime_type": or_unset(mime_type),
             "annotations": or_unset(annotations),
             "icons": or_unset(None if icons is None else list(icons)),
-            "meta": or_unset(meta),
+            "meta": _checked(meta),
         }
 
         def register(function: _F) -> _F:
@@ -303,6 +309,8 @@ class Server:
             "description": or_unset(description or signature.description or None),
             **options,
         }
+        if not template.names and not is_uri(uri):
+            raise ValueError(f"{uri[:80]!r} is no URI (RFC 3986), such as notes://today")
         if template.names:
             model = t.ResourceTemplate(uri_template=uri, **told)
             self._templates.add(uri, ResourceTemplate(model, template, signature, function))
@@ -354,7 +362,7 @@ class Server:
             description=or_unset(description or signature.description or None),
             arguments=or_unset(arguments or None),
             icons=or_unset(None if icons is None else list(icons)),
-            meta=or_unset(meta),
+            meta=_checked(meta),
         )
         self._prompts.add(model.name, Prompt(model, signature, function))
         self._changed("prompts")
@@ -495,14 +503,14 @@ class Server:
         if len(uri) > self.limits.uri_chars:
             raise Refuse(codes.INVALID_PARAMS, f"a URI of over {self.limits.uri_chars} characters")
         if resource := self._resources.get(uri):
-            return _contents(await resource.run(ctx), uri, resource.model)
+            return _contents(await resource.run(ctx), uri, resource.model, ctx)
         for template in self._templates:
             if (values := template.template.match(uri)) is not None:
                 try:
                     value = await template.run(values, ctx)
                 except BadArguments:
                     continue
-                return _contents(value, uri, template.model)
+                return _contents(value, uri, template.model, ctx)
         raise _not_found(uri, ctx)
 
     async def _list_prompts(self, params: Any, ctx: Context) -> t.ListPromptsResult:
@@ -519,7 +527,7 @@ class Server:
         except BadArguments as error:
             raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
         if isinstance(value, t.GetPromptResult):
-            return value
+            return structs.replace(value, messages=prompt_messages(value.messages))
         return t.GetPromptResult(
             messages=prompt_messages(value),
             description=prompt.model.description,
@@ -625,6 +633,14 @@ _OF_THE_SESSION: Final = frozenset(
 )
 
 
+def _checked(meta: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
+    """Raises ValueError for names that `_meta` cannot have."""
+    if meta is None:
+        return UNSET
+    require_meta(meta)
+    return meta
+
+
 def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:
     if keys is None:
         return KeyRing([secrets.token_bytes(32)])
@@ -639,8 +655,11 @@ def _failed(text: str) -> t.CallToolResult:
 
 
 def _contents(
-    value: Any, uri: str, model: Any
+    value: Any, uri: str, model: Any, ctx: Context
 ) -> list[t.TextResourceContents | t.BlobResourceContents]:
+    """A handler's None says that there is no such resource."""
+    if value is None:
+        raise _not_found(uri, ctx)
     mime_type = None if model.mime_type is UNSET else model.mime_type
     return resource_contents(value, uri, mime_type)
 

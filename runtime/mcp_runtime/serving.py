@@ -17,6 +17,7 @@ from mcp_runtime.core.rate import Bucket
 from mcp_runtime.core.server_session import ServerSession, missing
 from mcp_runtime.errors import NotOffered, Refuse
 from mcp_runtime.io.wire import Wire
+from mcp_runtime.revisions import latest as t
 
 if TYPE_CHECKING:
     from mcp_runtime.server import Server
@@ -38,6 +39,9 @@ class ServerConnection(Connection):
         )
         self.log_rate = Bucket(server.limits.log_rate)
         self._rates: dict[str, Bucket] = {}
+        self.roots: list[t.Root] | None = None
+        """As the client told them, as long as it tells of changes and has told of none."""
+        self.root_changes = 0
         super().__init__(self.server_session, trace=trace)
 
     async def _run(self, called: Called) -> Any:
@@ -83,6 +87,8 @@ class ServerConnection(Connection):
         return ctx.inputs.result(seal.seal)
 
     def _on_notified(self, event: Notified) -> None:
+        if event.method == "notifications/roots/list_changed":
+            self.roots, self.root_changes = None, self.root_changes + 1
         self.server.notified(event.method, event.params, self)
 
     def interrupt(self, id: Id, retry: int) -> None:
@@ -109,6 +115,7 @@ class StreamConnection(ServerConnection, OnWire):
     async def serve(self, wire: Wire) -> None:
         """Until the client is gone; what is worked on then is cancelled."""
         self.server.connections.add(self)
+        self.ping_every = self.server.ping_every
         self.attach(wire)
         try:
             await asyncio.shield(self.over)

@@ -19,13 +19,23 @@ from urllib.parse import quote, unquote
 
 from mcp_runtime.limits import DEFAULT, Limits
 
-__all__ = ["Template", "TemplateError"]
+__all__ = ["Template", "TemplateError", "is_uri"]
 
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _RESERVED: Final = ":/?#[]@!$&'()*+,;="
 _STOPS: Final = re.compile(r"[/?#]")
 _UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+_URI: Final = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
+)
+
+
+def is_uri(text: str) -> bool:
+    """Whether it is absolute and has RFC 3986's characters only."""
+    return _URI.fullmatch(text) is not None and text.count("#") < 2
 
 
 class TemplateError(ValueError):

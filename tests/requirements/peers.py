@@ -17,7 +17,6 @@ from mcp_runtime import Client, Server
 from mcp_runtime.calling import ClientOnWire
 from mcp_runtime.io.memory import pair
 from mcp_runtime.io.wire import Wire
-from mcp_runtime.limits import Limits
 
 __all__ = [
     "ALL",
@@ -225,7 +224,6 @@ async def connected(
     capabilities: Json | None = None,
     *,
     handshake: bool = True,
-    limits: Limits | None = None,
 ) -> AsyncIterator[RawClient]:
     """A raw client of a server that is being served; with its handshake done, if it has one."""
     ours, theirs = pair()
