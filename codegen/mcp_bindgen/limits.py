@@ -8,8 +8,10 @@ __all__ = [
     "MAX_INSTANCES",
     "MAX_LITERALS",
     "MAX_MESSAGE_BYTES",
+    "MAX_NAME_CHARS",
     "MAX_OPEN_REQUESTS",
     "MAX_PLACES",
+    "MAX_PROJECT_BYTES",
     "MAX_SCHEMA_BYTES",
     "MAX_TOOLS",
     "MAX_WEIGHT",
@@ -44,3 +46,9 @@ MAX_PLACES: Final = 20_000
 
 MAX_LITERALS: Final = 512
 """Values of one `enum` that are compared one by one; a longer list is compared as a whole."""
+
+MAX_NAME_CHARS: Final = 40
+"""Length of a new project's name; with it, each line that is written stays within its width."""
+
+MAX_PROJECT_BYTES: Final = 64 * 1024 * 1024
+"""Size of all texts that a project remembers; one of all revisions has about 2 MiB."""

@@ -1,0 +1,106 @@
+"""What a person chooses for a project, checked: its name, the revisions and transports it speaks."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp_bindgen.errors import InputError
+from mcp_bindgen.limits import MAX_NAME_CHARS
+
+__all__ = ["TRANSPORTS", "Answers", "package", "require_name", "require_revisions"]
+
+TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "stdio": ("server", "client", "context", "io.stdio", "io.memory"),
+}
+"""The modules of mcp_runtime that each transport begins with; what they import comes along."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
+_WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
+_DEVICES: Final = ("aux", "con", "nul", "prn", *(f"{d}{n}" for d in ("com", "lpt") for n in "123456789"))
+"""What Windows takes no file of that name for."""
+_TAKEN: Final = {
+    **dict.fromkeys(_DEVICES, "is a device on Windows"),
+    **dict.fromkeys((*keyword.kwlist, *keyword.softkwlist), "is a reserved word of Python"),
+    **dict.fromkeys(sys.stdlib_module_names, "is a module of Python's standard library"),
+    **dict.fromkeys(
+        ("basedpyright", "mcp_bindgen", "mcp", "msgspec", "pip", "pytest", "ruff", "setuptools"),
+        "is a package that the project needs, or may meet",
+    ),
+    **dict.fromkeys(("clients", "examples", "src", "tests"), "is a folder of the project"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """`revisions` are neighbours up to the newest, oldest first; `tools` says that the project's
+    tools come from its `tools.json`."""
+
+    name: str
+    revisions: tuple[str, ...]
+    transports: tuple[str, ...] = tuple(TRANSPORTS)
+    tools: bool = False
+
+    @property
+    def package(self) -> str:
+        return package(self.name)
+
+
+def package(name: str) -> str:
+    """The import package of a project: `my-server` → `my_server`."""
+    return name.replace("-", "_")
+
+
+def require_name(name: str) -> str:
+    """`name`, if it can name a project and its package. Raises InputError."""
+    if len(name) > MAX_NAME_CHARS:
+        raise InputError(
+            f"the name has {len(name)} characters, more than {MAX_NAME_CHARS}",
+            remedy="Choose a shorter one.",
+        )
+    if not _NAME.match(name):
+        proposed = _NOT_WORD.sub("-", _WORD_END.sub("-", name).lower()).strip("-0123456789")
+        hint = f", as in {proposed}" if _NAME.match(proposed) else ""
+        raise InputError(
+            f"{name!r} cannot name a project",
+            remedy=f"Use small letters and digits, words parted by - or _, a letter first{hint}.",
+        )
+    if package(name) in _TAKEN:
+        raise InputError(f"{name!r} {_TAKEN[package(name)]}", remedy="Choose another name.")
+    return name
+
+
+def require_revisions(chosen: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The chosen revisions, oldest first: neighbours up to the newest. Raises InputError.
+
+    Handlers are written against the newest; a message of an older revision comes by every step
+    between.
+    """
+    unknown = [revision for revision in chosen if revision not in known]
+    if unknown or not chosen:
+        told = f"no revision is called {unknown[0]!r}" if unknown else "no revision is chosen"
+        raise InputError(told, remedy=f"Known revisions: {', '.join(known)}.")
+    needed = tuple(known[min(known.index(revision) for revision in chosen) :])
+    lacking = [revision for revision in needed if revision not in chosen]
+    if lacking:
+        raise InputError(
+            f"{', '.join(lacking)} would be lacking: a server's code is written for {known[-1]}, "
+            "and older messages are carried there step by step",
+            remedy=f"Say --revisions {','.join(needed)}.",
+        )
+    return needed
+
+
+def require_transports(chosen: Any) -> tuple[str, ...]:
+    """The chosen transports. Raises InputError."""
+    if not chosen or any(transport not in TRANSPORTS for transport in chosen):
+        raise InputError(
+            f"{', '.join(map(str, chosen)) or 'none'}: is no choice of transports",
+            remedy=f"Known transports: {', '.join(TRANSPORTS)}.",
+        )
+    return tuple(transport for transport in TRANSPORTS if transport in chosen)

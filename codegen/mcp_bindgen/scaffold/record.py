@@ -1,0 +1,156 @@
+"""What a project remembers of how it was made: `.mcp-bindgen.toml`, and all texts as written.
+
+The texts are the base of the next merge. They lie compressed in the project itself
+(`.mcp-bindgen.base`), because nothing else is sure to be at hand on the day of an update: neither
+the version of mcp-bindgen that wrote them, nor a history of git that reaches back to it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import lzma
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from textwrap import wrap
+from typing import Any, Final, NoReturn, cast
+
+from mcp_bindgen.errors import InputError
+from mcp_bindgen.limits import MAX_PROJECT_BYTES
+from mcp_bindgen.scaffold.answers import (
+    Answers,
+    require_name,
+    require_revisions,
+    require_transports,
+)
+
+__all__ = ["BASE", "NAME", "Record", "digest", "pack", "parse", "render", "unpack"]
+
+NAME: Final = ".mcp-bindgen.toml"
+BASE: Final = ".mcp-bindgen.base"
+
+_HEAD: Final = """\
+# How this project was made. `mcp-bindgen update` reads it, and writes it anew.
+"""
+_FILES: Final = """\
+# SHA-256 of each file as it was written.
+"""
+_WIDTH: Final = 100
+_GIVE_BACK: Final = "Take both .mcp-bindgen files back from the project's history."
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`version` is that of mcp-bindgen; `files` are the digests of what it wrote, by path."""
+
+    version: str
+    answers: Answers
+    files: Mapping[str, str]
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def render(version: str, answers: Answers, files: Mapping[str, str]) -> str:
+    """The text of `.mcp-bindgen.toml` for a project of these texts by path."""
+    rows = {
+        "name": answers.name,
+        "revisions": list(answers.revisions),
+        "transports": list(answers.transports),
+        "tools": answers.tools,
+    }
+    return "\n".join(
+        [
+            f"{_HEAD}version = {json.dumps(version)}",
+            "",
+            "[answers]",
+            *(f"{key} = {json.dumps(value)}" for key, value in rows.items()),
+            "",
+            f"{_FILES}[files]",
+            *(f"{json.dumps(path)} = {json.dumps(digest(files[path]))}" for path in sorted(files)),
+            "",
+        ]
+    )
+
+
+def parse(text: str, revisions: tuple[str, ...]) -> Record:
+    """The record in a `.mcp-bindgen.toml`. Raises InputError for what is none.
+
+    `revisions` are those that are known. A project of all revisions up to a newest that is no
+    longer so is of all those since, too.
+    """
+    try:
+        body: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        _wrong(str(error))
+    match body:
+        case {
+            "version": str(version),
+            "answers": {
+                "name": str(name),
+                "revisions": list(chosen),
+                "transports": list(transports),
+                "tools": bool(tools),
+            },
+            "files": dict(files),
+        }:
+            pass
+        case _:
+            _wrong("lacks a row of version, answers or files")
+    since = {*map(str, cast("list[Any]", chosen)), *_newer(cast("list[Any]", chosen), revisions)}
+    answers = Answers(
+        name=require_name(name),
+        revisions=require_revisions(sorted(since), revisions),
+        transports=require_transports(transports),
+        tools=tools,
+    )
+    digests = {str(path): str(value) for path, value in cast("dict[Any, Any]", files).items()}
+    return Record(version, answers, {_inside(path): value for path, value in digests.items()})
+
+
+def _newer(chosen: Iterable[object], revisions: tuple[str, ...]) -> tuple[str, ...]:
+    """The known revisions that came after the newest chosen one."""
+    known = [revision for revision in revisions if revision in chosen]
+    return revisions[revisions.index(known[-1]) + 1 :] if known else ()
+
+
+def pack(files: Mapping[str, str]) -> str:
+    """The text of `.mcp-bindgen.base`: texts by path, compressed."""
+    packed = lzma.compress(json.dumps(dict(sorted(files.items()))).encode(), preset=9)
+    return "\n".join(wrap(base64.b85encode(packed).decode(), _WIDTH)) + "\n"
+
+
+def unpack(text: str) -> dict[str, str]:
+    """The texts by path in a `.mcp-bindgen.base`. Raises InputError for what is none."""
+    try:
+        packed = base64.b85decode(text.replace("\n", "").replace("\r", ""))
+        data = lzma.LZMADecompressor().decompress(packed, MAX_PROJECT_BYTES + 1)
+        if len(data) > MAX_PROJECT_BYTES:
+            raise InputError(
+                f"{BASE}: holds more than {MAX_PROJECT_BYTES} bytes", remedy=_GIVE_BACK
+            )
+        body: Any = json.loads(data)
+    except (ValueError, binascii.Error, lzma.LZMAError, RecursionError) as error:
+        raise InputError(f"{BASE}: cannot be read: {error}", remedy=_GIVE_BACK) from None
+    if not isinstance(body, dict):
+        raise InputError(f"{BASE}: holds no files", remedy=_GIVE_BACK)
+    files = cast("dict[str, Any]", body)
+    return {_inside(path): str(value) for path, value in files.items()}
+
+
+def _inside(path: str) -> str:
+    """`path`, if it stays in the project. Raises InputError."""
+    parts = PurePosixPath(path).parts
+    if not parts or PurePosixPath(path).is_absolute() or {"..", ".git"} & {*parts} or "\\" in path:
+        raise InputError(f"{path!r}: leads out of the project", remedy=_GIVE_BACK)
+    return path
+
+
+def _wrong(message: str) -> NoReturn:
+    raise InputError(f"{NAME}: {message}", remedy=_GIVE_BACK)
