@@ -34,6 +34,7 @@ VERBS: Final[Mapping[str, str]] = {
     "diff": "Say what changed between two schemas, and whom it breaks.",
     "generate": "Write the bindings of every revision, or of those named.",
     "inspect": "Say what a schema declares: as text, JSON, facts or JSON Schema.",
+    "new": "Write the project of a new server.",
     "pull": "Bring an official schema file into schema/.",
     "run": "Serve a server that is written in Python.",
     "trace": "Show a recorded wire, or judge its messages.",

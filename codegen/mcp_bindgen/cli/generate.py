@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp_bindgen.ir.decisions import Decisions
     from mcp_bindgen.ir.model import Schema
 
-__all__ = ["command"]
+__all__ = ["bindings", "command"]
 
 _UNKNOWN: Final = ("keep", "drop", "reject")
 _LITERALS: Final = ("closed", "open")
@@ -216,31 +216,40 @@ def _options(choices: _Choices) -> Options:
 
 def _make(target: _Target, choices: _Choices) -> dict[str, str]:
     """Every file, by path; the manifest too where the whole folder is written."""
-    from mcp_bindgen.emit import generate
-
-    with progress(len(target.found) + 1) as step:
-        schemas: list[Schema] = []
-        rows = replace(pins.decisions(), deferred=True)
-        for revision, found in target.found.items():
-            step(f"reading {revision}")
-            schemas.append(pins.lower(found, revision, rows))
-        pairs = _pairs(target, schemas, rows)
-        rows.settle()
-        step("writing")
-        files = generate(schemas, _options(choices), pairs)
+    files = bindings(target.found, _options(choices))
     if target.only is None:
         files[manifest.NAME] = manifest.made(list(target.found), files).text()
     return files
 
 
-def _pairs(target: _Target, schemas: Sequence[Schema], rows: Decisions) -> list[Pair]:
+def bindings(
+    found: Mapping[str, pins.Found], options: Options, *, steps: bool = False
+) -> dict[str, str]:
+    """The text of every file, by path; with `steps` those of a revision without neighbours too."""
+    from mcp_bindgen.emit import generate
+
+    with progress(len(found) + 1) as step:
+        schemas: list[Schema] = []
+        rows = replace(pins.decisions(), deferred=True)
+        for revision, each in found.items():
+            step(f"reading {revision}")
+            schemas.append(pins.lower(each, revision, rows))
+        pairs = _pairs(found, schemas, rows)
+        rows.settle()
+        step("writing")
+        return generate(schemas, options, pairs if pairs or steps else None)
+
+
+def _pairs(
+    found: Mapping[str, pins.Found], schemas: Sequence[Schema], rows: Decisions
+) -> list[Pair]:
     """The plans of pinned neighbours that are both written; others are no business of rows."""
     from mcp_bindgen.convert import plan
 
-    chosen = {s.revision: s for s in schemas if target.found[s.revision].revision == s.revision}
+    chosen = {s.revision: s for s in schemas if found[s.revision].revision == s.revision}
     pinned = pins.revisions()
     both = [(chosen.get(a), chosen.get(b)) for a, b in pairwise(pinned)]
-    texts = {revision: found.data for revision, found in target.found.items()}
+    texts = {revision: each.data for revision, each in found.items()}
     return [plan(old, new, rows, texts) for old, new in both if old and new]
 
 

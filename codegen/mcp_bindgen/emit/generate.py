@@ -46,9 +46,11 @@ def package(revision: str) -> str:
 
 
 def generate(
-    schemas: Sequence[Schema], options: Options, pairs: Sequence[Pair] = ()
+    schemas: Sequence[Schema], options: Options, pairs: Sequence[Pair] | None = None
 ) -> dict[str, str]:
-    """The text of every file of the package, by its path there; `pairs` are plans of neighbours.
+    """The text of every file of the package, by its path there.
+
+    `pairs` are plans of neighbours; with None no steps are written, with none an empty table.
 
     Raises TemplateError for a template that does not render, OutputError for a revision or a type
     whose name cannot be used.
@@ -62,7 +64,8 @@ def generate(
     for schema in schemas:
         for path, text in _revision(engine, schema, options):
             files[path] = text
-    files.update(_steps(engine, schemas, options, pairs))
+    if pairs is not None:
+        files.update(_steps(engine, schemas, options, pairs))
     return dict(sorted(files.items()))
 
 
@@ -72,14 +75,13 @@ def _steps(
     options: Options,
     pairs: Sequence[Pair],
 ) -> Iterator[tuple[str, str]]:
-    """The steps between neighbours; nothing without any."""
+    """The steps between neighbours, and what runs them."""
     modules = {f"{package(p.old.revision)}__{package(p.new.revision)}": p for p in pairs}
     for name, pair in modules.items():
         yield f"steps/{name}.py", _render(engine, "step.py.jinja", None, step_view(pair))
-    if modules:
-        view = steps_view(modules, schemas, options.models)
-        yield "steps/__init__.py", _render(engine, "steps.py.jinja", None, view)
-        yield "steps/_step.py", _render(engine, "_step.py.jinja", None, {})
+    view = steps_view(modules, schemas, options.models)
+    yield "steps/__init__.py", _render(engine, "steps.py.jinja", None, view)
+    yield "steps/_step.py", _render(engine, "_step.py.jinja", None, {})
 
 
 def _written(flavours: tuple[str, ...]) -> list[str]:

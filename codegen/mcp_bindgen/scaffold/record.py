@@ -16,7 +16,6 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from textwrap import wrap
 from typing import Any, Final, NoReturn, cast
 
 from mcp_bindgen.errors import InputError
@@ -123,7 +122,8 @@ def _newer(chosen: Iterable[object], revisions: tuple[str, ...]) -> tuple[str, .
 def pack(files: Mapping[str, str]) -> str:
     """The text of `.mcp-bindgen.base`: texts by path, compressed."""
     packed = lzma.compress(json.dumps(dict(sorted(files.items()))).encode(), preset=9)
-    return "\n".join(wrap(base64.b85encode(packed).decode(), _WIDTH)) + "\n"
+    text = base64.b85encode(packed).decode()
+    return "".join(f"{text[at : at + _WIDTH]}\n" for at in range(0, len(text), _WIDTH))
 
 
 def unpack(text: str) -> dict[str, str]:

@@ -1,0 +1,115 @@
+"""`mcp-bindgen new`: a project of a new server, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from mcp_bindgen import pins
+from mcp_bindgen.cli import OK
+from mcp_bindgen.cli.show import near, safe
+from mcp_bindgen.errors import InputError, OutputError
+from mcp_bindgen.scaffold.answers import Answers, require_name, require_revisions
+
+__all__ = ["command"]
+
+
+@click.command("new")
+@click.argument("name", required=False)
+@click.option("--into", metavar="DIR", type=click.Path(path_type=Path), help="Default: ./NAME.")
+@click.option("--revisions", metavar="LIST", help="Those it speaks, by commas. Default: all.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; list what would be written.")
+@click.option("--yes", is_flag=True, help="Ask nothing; take what is not said as it is by default.")
+def command(
+    name: str | None, into: Path | None, revisions: str | None, dry_run: bool, yes: bool
+) -> int:
+    """Write the project of a new server, called NAME."""
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not yes
+    answers = _answers(name, revisions, asks)
+    folder = _folder(answers.name, into, asks)
+    _require_free(folder)
+    from mcp_bindgen.cli.project import texts
+
+    files = texts(answers)
+    if dry_run:
+        click.echo("\n".join(files))
+        return OK
+    _write(folder, files)
+    click.echo(_done(folder, len(files)), err=True)
+    return OK
+
+
+# ---- what was asked for
+
+
+def _answers(name: str | None, revisions: str | None, asks: bool) -> Answers:
+    if name is None and not asks:
+        raise click.UsageError("NAME is needed.")
+    chosen = require_name(name if name is not None else _ask("Name of the project"))
+    known = pins.revisions()
+    if revisions is None:
+        revisions = _ask("Revisions, by commas", ",".join(known)) if asks else ",".join(known)
+    listed = [revision.strip() for revision in revisions.split(",")]
+    return Answers(name=chosen, revisions=require_revisions(listed, known))
+
+
+def _folder(name: str, into: Path | None, asks: bool) -> Path:
+    if into is not None:
+        return into
+    return Path(_ask("Folder", name) if asks else name)
+
+
+def _ask(question: str, default: str | None = None) -> str:
+    answer: str = click.prompt(question, default=default, err=True)
+    return answer
+
+
+def _require_free(folder: Path) -> None:
+    remedy = "Choose another folder (--into), or move it away."
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise OutputError(f"{folder}: is there, and is no folder", remedy=remedy)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise OutputError(f"{folder}: is not empty", remedy=remedy)
+    if not folder.absolute().parent.is_dir():
+        raise InputError(f"{folder.parent}: is no folder", remedy="Make it first.")
+
+
+# ---- the work
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    """Writes all into a folder beside it, which then takes its name. Raises OutputError."""
+    from mcp_bindgen.emit import tree
+
+    beside = Path(tempfile.mkdtemp(prefix=".mcp-bindgen-", dir=folder.absolute().parent))
+    try:
+        tree.write(beside, files, force=True)
+        beside.chmod(0o777 & ~_umask())
+        if folder.is_dir():
+            folder.rmdir()
+        beside.rename(folder)
+    except OSError as error:
+        raise OutputError(
+            f"{error.filename or folder}: {error.strerror or error}",
+            remedy="Nothing was written. Make room or choose another folder (--into).",
+        ) from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _umask() -> int:
+    """What this process takes from the modes of what it makes; `mkdtemp` takes all but ours."""
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
+
+
+def _done(folder: Path, count: int) -> str:
+    place = safe(near(folder))
+    return f"mcp-bindgen: {place} is written, {count} files. Next: make -C {place} try"

@@ -1,0 +1,90 @@
+"""Answers to the texts of a project, by path: templates, vendored modules, and the record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import jinja2
+
+from mcp_bindgen import __version__, places
+from mcp_bindgen.errors import TemplateError
+from mcp_bindgen.scaffold.answers import Answers
+from mcp_bindgen.scaffold.record import BASE, NAME, pack, render
+
+__all__ = ["project", "templates"]
+
+_SUFFIX: Final = ".jinja"
+_PACKAGE: Final = "NAME"
+"""What the folder of the package is called among the templates."""
+
+
+def templates() -> dict[str, str]:
+    """The texts of templates/project, by path there."""
+    folder = places.templates() / "project"
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+
+
+def project(
+    answers: Answers,
+    texts: Mapping[str, str],
+    vendored: Mapping[str, str],
+    tools: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """The text of every file of the project by its path, its record among them.
+
+    `texts` are templates, `vendored` the files of `_mcp/`, `tools` those made from a list of tools.
+    Raises TemplateError.
+    """
+    home = f"src/{answers.package}"
+    files = {
+        **dict(_rendered(answers, texts)),
+        **{f"{home}/_mcp/{path}": text for path, text in vendored.items()},
+        **(tools or {}),
+    }
+    record = {NAME: render(__version__, answers, files), BASE: pack(files)}
+    return dict(sorted({**files, **record}.items()))
+
+
+def _rendered(answers: Answers, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The templates; one that comes to nothing though it says something is left out."""
+    view = {
+        "name": answers.name,
+        "package": answers.package,
+        "newest": answers.revisions[-1],
+        "tools": answers.tools,
+    }
+    for path, text in texts.items():
+        target = _target(path, answers.package)
+        said = _render(path, text, view) if path.endswith(_SUFFIX) else text
+        if said.strip() or not text.strip():
+            yield target, said
+
+
+def _target(path: str, package: str) -> str:
+    parts = [package if p == _PACKAGE else p for p in PurePosixPath(path).parts]
+    return "/".join(parts).removesuffix(_SUFFIX)
+
+
+def _render(path: str, text: str, view: Mapping[str, Any]) -> str:
+    try:
+        return _engine().from_string(text).render(view)
+    except jinja2.TemplateError as error:
+        line = f":{error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else ""
+        raise TemplateError(
+            f"{Path('templates/project') / path}{line}: {error}", remedy="Mend the template."
+        ) from None
+
+
+@lru_cache
+def _engine() -> jinja2.Environment:
+    return jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )

@@ -1,0 +1,143 @@
+"""The bindings and the runtime as a part of a project: what it needs, with imports that stay inside.
+
+`mcp_wire` becomes `_mcp.wire` and `mcp_runtime` becomes `_mcp.runtime`. Their imports of each other
+become relative, so the files are the same in every project.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from mcp_bindgen.errors import TemplateError
+from mcp_bindgen.scaffold.answers import TRANSPORTS, Answers
+
+__all__ = ["vendored"]
+
+_HOMES: Final = {"mcp_wire": "wire", "mcp_runtime": "runtime"}
+_FROM: Final = re.compile(r"from\s+[\w.]+\s+import\b")
+_REGENERATE: Final = ("run `make generate`", "run `mcp-bindgen update`")
+_HEADER: Final = "# Written by mcp-bindgen from {}. Do not edit; run `mcp-bindgen update`.\n"
+_INIT: Final = '''\
+# Written by mcp-bindgen. Do not edit; run `mcp-bindgen update`.
+"""The Model Context Protocol: `runtime` speaks it, `wire` has its types. Both need only msgspec."""
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """A module under its old name; `path` is where it stands below `_mcp/`."""
+
+    name: str
+    text: str
+    path: str
+
+    @property
+    def package(self) -> str:
+        return self.name if self.path.endswith("__init__.py") else self.name.rpartition(".")[0]
+
+
+def vendored(
+    answers: Answers, wire: Mapping[str, str], runtime: Mapping[str, str]
+) -> dict[str, str]:
+    """The texts of `_mcp/` by path there: all of `wire`, and what the transports need of `runtime`.
+
+    Raises TemplateError for an import that cannot be made relative.
+    """
+    ours = _modules("mcp_runtime", runtime)
+    files = {"__init__.py": _INIT}
+    for name in sorted(_needed(answers, ours)):
+        module = ours[name]
+        head = _HEADER.format(f"mcp_{module.path}")
+        files[module.path] = head + _relative(module)
+    for module in _modules("mcp_wire", wire).values():
+        files[module.path] = module.text.replace(*_REGENERATE, 1)
+    return dict(sorted(files.items()))
+
+
+def _modules(package: str, files: Mapping[str, str]) -> dict[str, _Module]:
+    """Modules by name, of texts by path in their package."""
+    found: dict[str, _Module] = {}
+    for path, text in files.items():
+        if path.endswith(".py"):
+            dotted = f"{package}/{path}".removesuffix(".py").removesuffix("/__init__")
+            name = dotted.replace("/", ".")
+            found[name] = _Module(name, text, f"{_HOMES[package]}/{path}")
+    return found
+
+
+def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
+    """The modules that the transports begin with, those that they import, and their packages."""
+    roots = [root for transport in answers.transports for root in TRANSPORTS[transport]]
+    queue = ["mcp_runtime", *(f"mcp_runtime.{root}" for root in roots)]
+    found: set[str] = set()
+    while queue:
+        name = queue.pop()
+        if name in modules and name not in found:
+            found.add(name)
+            queue += [*_imported(modules[name]), name.rpartition(".")[0]]
+    return found
+
+
+def _imported(module: _Module) -> Iterator[str]:
+    """What a module imports, by absolute name; of `from a import b` both `a` and `a.b`."""
+    for node in ast.walk(ast.parse(module.text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parents = module.package.split(".")
+            near = parents[: len(parents) - node.level + 1] if node.level else []
+            source = ".".join([*near, *filter(None, [node.module])])
+            yield source
+            yield from (f"{source}.{alias.name}" for alias in node.names)
+
+
+def _relative(module: _Module) -> str:
+    """The text of a module, each import of the two packages made relative."""
+    lines = module.text.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(module.text)):
+        if isinstance(node, ast.Import) and any(_home(alias.name) for alias in node.names):
+            lines[node.lineno - 1] = _imported_whole(module, node, lines[node.lineno - 1])
+        elif isinstance(node, ast.ImportFrom) and not node.level and _home(node.module or ""):
+            source = _way(module, node.module or "")
+            before, line = lines[node.lineno - 1][: node.col_offset], lines[node.lineno - 1]
+            rest = _FROM.sub(f"from {source} import", line[node.col_offset :], count=1)
+            lines[node.lineno - 1] = before + rest
+    return "".join(lines)
+
+
+def _imported_whole(module: _Module, node: ast.Import, line: str) -> str:
+    """`import mcp_wire` as `from .. import wire as mcp_wire`."""
+    alias = node.names[0]
+    if len(node.names) > 1 or alias.name not in _HOMES or node.end_lineno != node.lineno:
+        raise TemplateError(
+            f"{module.path}:{node.lineno}: {line.strip()!r} cannot be made relative",
+            remedy="Import names from the module.",
+        )
+    way = _way(module, alias.name)
+    above, _, name = way.rpartition(".")
+    start, end = node.col_offset, node.end_col_offset
+    said = f"from {above}. import {name} as {alias.asname or alias.name}"
+    return line[:start] + said + line[end:]
+
+
+def _home(name: str) -> str | None:
+    return _HOMES.get(name.partition(".")[0])
+
+
+def _way(module: _Module, target: str) -> str:
+    """The relative name that leads from a module to another: dots, then the rest."""
+    here, there = _moved(module.package), _moved(target)
+    common = 0
+    while common < min(len(here), len(there)) and here[common] == there[common]:
+        common += 1
+    return "." * (len(here) - common + 1) + ".".join(there[common:])
+
+
+def _moved(name: str) -> list[str]:
+    """The steps of a module's name below `_mcp`."""
+    package, _, rest = name.partition(".")
+    return [_HOMES[package], *filter(None, rest.split("."))]
