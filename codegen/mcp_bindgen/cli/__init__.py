@@ -38,6 +38,7 @@ VERBS: Final[Mapping[str, str]] = {
     "pull": "Bring an official schema file into schema/.",
     "run": "Serve a server that is written in Python.",
     "trace": "Show a recorded wire, or judge its messages.",
+    "update": "Bring a project up to date, and keep what was changed in it.",
     "validate": "Judge messages of a revision: JSON, JSON lines, or blocks of Markdown.",
 }
 """Each verb with its line in `--help`; `cli/<verb>.py` has it as `command`."""

@@ -1,4 +1,4 @@
-"""What a person chooses for a project, checked: its name, the revisions and transports it speaks."""
+"""What a person chooses for a project, checked: its name, its revisions and its transports."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_NAME_CHARS
 
-__all__ = ["TRANSPORTS", "Answers", "package", "require_name", "require_revisions"]
+__all__ = [
+    "TRANSPORTS",
+    "Answers",
+    "package",
+    "require_name",
+    "require_revisions",
+    "require_transports",
+]
 
 TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("server", "client", "context", "io.stdio", "io.memory"),
@@ -22,7 +29,13 @@ TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
-_DEVICES: Final = ("aux", "con", "nul", "prn", *(f"{d}{n}" for d in ("com", "lpt") for n in "123456789"))
+_DEVICES: Final = (
+    "aux",
+    "con",
+    "nul",
+    "prn",
+    *(f"{d}{n}" for d in ("com", "lpt") for n in "123456789"),
+)
 """What Windows takes no file of that name for."""
 _TAKEN: Final = {
     **dict.fromkeys(_DEVICES, "is a device on Windows"),
@@ -96,11 +109,11 @@ def require_revisions(chosen: Sequence[str], known: Sequence[str]) -> tuple[str,
     return needed
 
 
-def require_transports(chosen: Any) -> tuple[str, ...]:
+def require_transports(chosen: Sequence[str]) -> tuple[str, ...]:
     """The chosen transports. Raises InputError."""
     if not chosen or any(transport not in TRANSPORTS for transport in chosen):
         raise InputError(
-            f"{', '.join(map(str, chosen)) or 'none'}: is no choice of transports",
+            f"{', '.join(chosen) or 'none'}: is no choice of transports",
             remedy=f"Known transports: {', '.join(TRANSPORTS)}.",
         )
     return tuple(transport for transport in TRANSPORTS if transport in chosen)

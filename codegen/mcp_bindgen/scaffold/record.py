@@ -13,7 +13,7 @@ import hashlib
 import json
 import lzma
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, NoReturn, cast
@@ -27,7 +27,7 @@ from mcp_bindgen.scaffold.answers import (
     require_transports,
 )
 
-__all__ = ["BASE", "NAME", "Record", "digest", "pack", "parse", "render", "unpack"]
+__all__ = ["BASE", "NAME", "Record", "digest", "pack", "parse", "render", "unpack", "with_comments"]
 
 NAME: Final = ".mcp-bindgen.toml"
 BASE: Final = ".mcp-bindgen.base"
@@ -38,6 +38,8 @@ _HEAD: Final = """\
 _FILES: Final = """\
 # SHA-256 of each file as it was written.
 """
+_ROWS: Final = {"version": "str", "answers": "dict", "files": "dict"}
+_ANSWERS: Final = {"name": "str", "revisions": "list", "transports": "list", "tools": "bool"}
 _WIDTH: Final = 100
 _GIVE_BACK: Final = "Take both .mcp-bindgen files back from the project's history."
 
@@ -88,35 +90,45 @@ def parse(text: str, revisions: tuple[str, ...]) -> Record:
         body: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         _wrong(str(error))
-    match body:
-        case {
-            "version": str(version),
-            "answers": {
-                "name": str(name),
-                "revisions": list(chosen),
-                "transports": list(transports),
-                "tools": bool(tools),
-            },
-            "files": dict(files),
-        }:
-            pass
-        case _:
-            _wrong("lacks a row of version, answers or files")
-    since = {*map(str, cast("list[Any]", chosen)), *_newer(cast("list[Any]", chosen), revisions)}
+    _require(body, _ROWS, "the file")
+    rows = body["answers"]
+    _require(rows, _ANSWERS, "[answers]")
+    chosen: list[str] = _texts(rows["revisions"])
     answers = Answers(
-        name=require_name(name),
-        revisions=require_revisions(sorted(since), revisions),
-        transports=require_transports(transports),
-        tools=tools,
+        name=require_name(rows["name"]),
+        revisions=require_revisions([*chosen, *_newer(chosen, revisions)], revisions),
+        transports=require_transports(_texts(rows["transports"])),
+        tools=rows["tools"],
     )
-    digests = {str(path): str(value) for path, value in cast("dict[Any, Any]", files).items()}
-    return Record(version, answers, {_inside(path): value for path, value in digests.items()})
+    digests = zip(body["files"], _texts([*body["files"].values()]), strict=True)
+    return Record(body["version"], answers, {_inside(path): value for path, value in digests})
 
 
-def _newer(chosen: Iterable[object], revisions: tuple[str, ...]) -> tuple[str, ...]:
+def _require(table: dict[str, Any], rows: Mapping[str, str], place: str) -> None:
+    """Raises InputError for a table that has not exactly these rows."""
+    found = {key: type(value).__name__ for key, value in table.items()}
+    if found != rows:
+        expected = ", ".join(f"{key} ({type})" for key, type in rows.items())
+        _wrong(f"{place} should have {expected}")
+
+
+def _texts(values: list[Any]) -> list[str]:
+    if not all(isinstance(value, str) for value in values):
+        _wrong("holds a number or the like where a text should be")
+    return values
+
+
+def _newer(chosen: Sequence[str], revisions: tuple[str, ...]) -> tuple[str, ...]:
     """The known revisions that came after the newest chosen one."""
     known = [revision for revision in revisions if revision in chosen]
     return revisions[revisions.index(known[-1]) + 1 :] if known else ()
+
+
+def with_comments(record: str, old: str) -> str:
+    """A record that keeps the comments which a user wrote into an older one, at its end."""
+    ours = record.splitlines()
+    added = [line for line in old.splitlines() if line.startswith("#") and line not in ours]
+    return "".join([record, *(f"{line}\n" for line in added)])
 
 
 def pack(files: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
-"""The bindings and the runtime as a part of a project: what it needs, with imports that stay inside.
+"""The bindings and the runtime as a part of a project: what it needs, with imports made relative.
 
 `mcp_wire` becomes `_mcp.wire` and `mcp_runtime` becomes `_mcp.runtime`. Their imports of each other
-become relative, so the files are the same in every project.
+stay inside, so the files are the same in every project.
 """
 
 from __future__ import annotations

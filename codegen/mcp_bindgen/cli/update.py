@@ -1,0 +1,185 @@
+"""`mcp-bindgen update`: newer bindings and templates into a project, merged with what is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from mcp_bindgen import __version__, pins
+from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.show import safe
+from mcp_bindgen.errors import InputError
+from mcp_bindgen.scaffold.record import (
+    BASE,
+    NAME,
+    Record,
+    digest,
+    pack,
+    parse,
+    unpack,
+    with_comments,
+)
+
+if TYPE_CHECKING:
+    from mcp_bindgen.scaffold.merge import Change
+
+__all__ = ["command"]
+
+_OWN: Final = (NAME, BASE)
+_SAID: Final = {
+    "written": "",
+    "removed": "no template makes it any more",
+    "merged": "yours and the template's changes are both in it",
+    "conflict": "both changed the same lines: look for <<<<<<<",
+    "kept": "no template makes it any more, but you changed it: it stays",
+    "left out": "its template changed, but you removed it: it stays away",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Project:
+    """`old` are the texts of the last update, `new` those of now, `yours` those on disk; `crlf`
+    are the paths of those whose lines end in CR LF there; `record` is the new record."""
+
+    folder: Path
+    old: Mapping[str, str]
+    new: Mapping[str, str]
+    yours: Mapping[str, str]
+    crlf: frozenset[str]
+    record: str
+
+
+@click.command("update")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if there is something to do.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; show what would change.")
+def command(check: bool, dry_run: bool) -> int:
+    """Bring the project in this folder up to date: its bindings, runtime and templates."""
+    from mcp_bindgen.cli import git
+    from mcp_bindgen.scaffold.merge import plan
+
+    folder = Path()
+    record = _record(folder)
+    if not (check or dry_run):
+        git.require_clean(folder)
+    project = _project(folder, record)
+    merge = git.merging(f"mcp-bindgen {__version__}")
+    changes = plan(project.old, project.new, project.yours, merge)
+    behind = bool(changes) or project.old != project.new
+    if check:
+        click.echo(_behind(record, changes) if behind else "up to date")
+        return FINDINGS if behind else OK
+    if dry_run:
+        click.echo("".join(_diffs(project, changes)), nl=False)
+    elif behind:
+        _write(project, changes)
+    click.echo("\n".join(_told(changes)) or "up to date", err=dry_run)
+    return FINDINGS if any(change.kind == "conflict" for change in changes) else OK
+
+
+# ---- what is there
+
+
+def _record(folder: Path) -> Record:
+    if not (folder / NAME).exists():
+        raise InputError(
+            f"{NAME} is not here, so this is no project of mcp-bindgen",
+            remedy="Go to the folder that `mcp-bindgen new` wrote.",
+        )
+    record = parse(pins.read_text(folder / NAME), tuple(pins.revisions()))
+    if _numbers(record.version) > _numbers(__version__):
+        raise InputError(
+            f"the project was written by mcp-bindgen {record.version}, and this is {__version__}",
+            remedy="Install that version or a newer one.",
+        )
+    return record
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdecimal() and part.isascii()]
+
+
+def _project(folder: Path, record: Record) -> _Project:
+    from mcp_bindgen.cli.project import texts
+
+    old = unpack(pins.read_text(folder / BASE))
+    if {path: digest(text) for path, text in old.items()} != record.files:
+        raise InputError(
+            f"{NAME} and {BASE} are not of the same update",
+            remedy="Take both back from the project's history.",
+        )
+    files = texts(record.answers)
+    new = {path: text for path, text in files.items() if path not in _OWN}
+    found = {path: text for path in {*old, *new} if (text := _read(folder, path)) is not None}
+    crlf = frozenset(path for path, text in found.items() if _ends_in_crlf(text))
+    yours = {p: t.replace("\r\n", "\n") if p in crlf else t for p, t in found.items()}
+    told = with_comments(files[NAME], pins.read_text(folder / NAME))
+    return _Project(folder, old, new, yours, crlf, told)
+
+
+def _read(folder: Path, path: str) -> str | None:
+    """The text of a file of the project; None where it is not there."""
+    place = folder / path
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{path}: leads out of the project", remedy="Move the link away.")
+    if place.is_dir():
+        raise InputError(f"{path}: is a folder", remedy="Move it away.")
+    return pins.read_text(place) if place.exists() else None
+
+
+def _ends_in_crlf(text: str) -> bool:
+    return "\r\n" in text and text.count("\n") == text.count("\r\n")
+
+
+# ---- the work
+
+
+def _write(project: _Project, changes: Sequence[Change]) -> None:
+    """The files, then the record: an update that was cut short can be run again."""
+    from mcp_bindgen.emit import tree
+
+    texts = {change.path: change.text for change in changes if change.text is not None}
+    ended = {
+        path: text.replace("\n", "\r\n") if path in project.crlf else text
+        for path, text in texts.items()
+    }
+    tree.write(project.folder, ended, force=True, within=())
+    for change in changes:
+        if change.kind == "removed":
+            (project.folder / change.path).unlink()
+    tree.write(
+        project.folder, {NAME: project.record, BASE: pack(project.new)}, force=True, within=()
+    )
+
+
+# ---- the result
+
+
+def _behind(record: Record, changes: Sequence[Change]) -> str:
+    counted = Counter(change.kind for change in changes)
+    told = ", ".join(f"{count} {kind}" for kind, count in counted.items()) or "the record alone"
+    versions = f"written by mcp-bindgen {safe(record.version)}, this is {__version__}"
+    return f"behind: {versions}; what an update would do: {told}"
+
+
+def _diffs(project: _Project, changes: Sequence[Change]) -> Iterator[str]:
+    from mcp_bindgen.emit import tree
+
+    for change in changes:
+        if change.text is not None or change.kind == "removed":
+            diff = tree.diff(change.path, project.yours.get(change.path), change.text)
+            yield "".join(f"{_shown(line)}\n" for line in diff.split("\n")[:-1])
+
+
+def _shown(line: str) -> str:
+    return "\t".join(map(safe, line.split("\t")))
+
+
+def _told(changes: Sequence[Change]) -> Iterator[str]:
+    for change in changes:
+        why = _SAID[change.kind]
+        yield safe(f"{change.kind:9} {change.path}" + (f" ({why})" if why else ""))

@@ -1,0 +1,68 @@
+"""What becomes of each file when the templates have changed: the old text, the new one, the user's.
+
+Nothing that a user wrote is lost: an edited file is merged or kept, a removed one stays away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+__all__ = ["Change", "Kind", "Merge", "Merged", "plan"]
+
+Kind: TypeAlias = Literal["written", "removed", "merged", "conflict", "kept", "left out"]
+
+
+class Merged(NamedTuple):
+    text: str
+    conflicts: bool
+
+
+Merge: TypeAlias = Callable[[str, str, str], Merged]
+"""The user's text, the old one and the new one, made one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`text` is what the file shall hold: for `removed` None; for `kept` and `left out`, of which
+    the user alone may judge, nothing is done."""
+
+    path: str
+    kind: Kind
+    text: str | None = None
+
+
+_VENDORED: Final = "/_mcp/"
+
+
+def plan(
+    old: Mapping[str, str], new: Mapping[str, str], yours: Mapping[str, str], merge: Merge
+) -> list[Change]:
+    """What an update does, by path: `old` and `new` are all texts of the templates, `yours` those
+    of the same paths that the project has."""
+    found: list[Change] = []
+    for path in sorted({*old, *new}):
+        found += _change(path, old.get(path), new.get(path), yours.get(path), merge)
+    return found
+
+
+def _change(
+    path: str, old: str | None, new: str | None, yours: str | None, merge: Merge
+) -> Iterator[Change]:
+    if yours == new or (new == old and not _is_lost(path, yours)):
+        return
+    if new is None:
+        yield Change(path, "removed" if yours == old else "kept")
+    elif yours == old or (yours is None and (old is None or _VENDORED in path)):
+        yield Change(path, "written", new)
+    elif yours is None:
+        yield Change(path, "left out")
+    else:
+        merged = merge(yours, old or "", new)
+        yield Change(path, "conflict" if merged.conflicts else "merged", merged.text)
+
+
+def _is_lost(path: str, yours: str | None) -> bool:
+    """Whether it is a file of the protocol, which the project cannot do without."""
+    return yours is None and _VENDORED in path
