@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mcp_bindgen import manifest, pins, places
 from mcp_bindgen.scaffold.answers import Answers
 
+if TYPE_CHECKING:
+    from mcp_bindgen.scaffold.tools import Tool
+
 __all__ = ["texts"]
 
 
-def texts(answers: Answers, tools: Path | None = None) -> dict[str, str]:
-    """Every file of a project by path; `tools` is its list of tools. Raises BindgenError."""
+def texts(answers: Answers, tools: Sequence[Tool] = ()) -> dict[str, str]:
+    """Every file of a project by path. Raises BindgenError."""
     from mcp_bindgen.scaffold.render import project, templates
     from mcp_bindgen.scaffold.vendor import vendored
 
     files = vendored(answers, _wire(answers.revisions), _runtime())
-    return project(answers, templates(), files)
+    return project(answers, templates(answers.tools), files, tools)
 
 
 def _wire(revisions: tuple[str, ...]) -> dict[str, str]:

@@ -26,7 +26,9 @@ from mcp_bindgen.scaffold.record import (
 )
 
 if TYPE_CHECKING:
+    from mcp_bindgen.scaffold.answers import Answers
     from mcp_bindgen.scaffold.merge import Change
+    from mcp_bindgen.scaffold.tools import Tool
 
 __all__ = ["command"]
 
@@ -112,13 +114,24 @@ def _project(folder: Path, record: Record) -> _Project:
             f"{NAME} and {BASE} are not of the same update",
             remedy="Take both back from the project's history.",
         )
-    files = texts(record.answers)
+    files = texts(record.answers, _tools(folder, record.answers))
     new = {path: text for path, text in files.items() if path not in _OWN}
     found = {path: text for path in {*old, *new} if (text := _read(folder, path)) is not None}
     crlf = frozenset(path for path, text in found.items() if _ends_in_crlf(text))
     yours = {p: t.replace("\r\n", "\n") if p in crlf else t for p, t in found.items()}
     told = with_comments(files[NAME], pins.read_text(folder / NAME))
     return _Project(folder, old, new, yours, crlf, told)
+
+
+def _tools(folder: Path, answers: Answers) -> list[Tool]:
+    """Those of the project's own list, as it is now."""
+    from mcp_bindgen.scaffold.render import tools_path
+    from mcp_bindgen.scaffold.tools import read
+
+    if not answers.tools:
+        return []
+    path = tools_path(answers)
+    return read(pins.read_bytes(folder / path), path)
 
 
 def _read(folder: Path, path: str) -> str | None:

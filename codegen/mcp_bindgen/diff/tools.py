@@ -9,7 +9,7 @@ writes inputs and reads outputs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final, TypeAlias
@@ -26,8 +26,9 @@ from mcp_bindgen.diff.witness import Witness
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Arr, Field, Lit, Method, Prim, Ref, Schema, Struct, Type
 from mcp_bindgen.limits import MAX_TOOLS
+from mcp_bindgen.source import Source
 
-__all__ = ["Surface", "compare", "read"]
+__all__ = ["Surface", "compare", "listed", "read", "surface"]
 
 _ARGUMENTS: Final = "arguments"
 _STRUCTURED: Final = "structuredContent"
@@ -82,17 +83,25 @@ class Surface:
 
 
 def read(data: bytes, path: str) -> Surface:
+    """The tools that `listed` finds in a file, and what their schemas mean.
+
+    Raises as that does, and InputError for schemas that are none.
+    """
+    return surface(listed(data, path), path)
+
+
+def listed(data: bytes, path: str) -> list[Node]:
     """The tools of a file: the result of `tools/list`, the whole response, a list of tools, or
     several pages, one after the other or in a list.
 
-    Raises InputError for what is none of these, for a list that goes on, for two tools of one name,
-    and for schemas that are none; SchemaError for a file that is too large or too deep.
+    Raises InputError for what is none of these, for a list that goes on and for two tools of one
+    name; SchemaError for a file that is too large or too deep.
     """
     documents = read_documents(data, path)
     if not documents:
         raise InputError(f"{path}: is empty", remedy="Give the result of `tools/list`.")
     pages = [page for document in documents for page in _pages(document)]
-    tools = [tool for page in pages for tool in _listed(page)]
+    tools = [tool for page in pages for tool in _of_page(page)]
     if len(tools) > MAX_TOOLS:
         raise documents[0].error(f"lists {len(tools)} tools, more than {MAX_TOOLS}")
     if pages[-1].members.get("nextCursor") is not None:
@@ -102,12 +111,18 @@ def read(data: bytes, path: str) -> Surface:
             .error("the list of tools goes on", remedy="Put the next pages into the file too.")
         )
     _require_distinct(tools)
+    return tools
+
+
+def surface(tools: Sequence[Node], path: str) -> Surface:
+    """What the schemas of these tools mean. Raises InputError for schemas that are none."""
     reader, methods = Reader(), [_method(tool) for tool in tools]
     shapes = [shape for tool in tools for shape in _shapes(tool, reader)]
     digest = sha256(canonical([tool.value for tool in tools]).encode()).hexdigest()
     schema = Schema(path, path, digest, (*shapes, *reader.declarations), tuple(methods))
     rest = {(quoted(r.tool), r.path): r for tool in tools for r in _rest(tool)}
-    return Surface(Side(path, schema, documents[0].document.source), reader, rest)
+    source = tools[0].document.source if tools else Source(b"", path)
+    return Surface(Side(path, schema, source), reader, rest)
 
 
 def _pages(document: Node) -> Iterator[Node]:
@@ -125,7 +140,7 @@ def _pages(document: Node) -> Iterator[Node]:
         yield document
 
 
-def _listed(page: Node) -> Iterator[Node]:
+def _of_page(page: Node) -> Iterator[Node]:
     if not isinstance(page.value, list):
         told = "the result of `tools/list`, with `tools` in it, or a list of tools"
         page = page.require(lambda v: "tools" in page.members, told).below("tools")

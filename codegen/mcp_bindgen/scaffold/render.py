@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -12,18 +12,26 @@ import jinja2
 from mcp_bindgen import __version__, places
 from mcp_bindgen.errors import TemplateError
 from mcp_bindgen.scaffold.answers import Answers
+from mcp_bindgen.scaffold.handlers import joined, tool_view
 from mcp_bindgen.scaffold.record import BASE, NAME, pack, render
+from mcp_bindgen.scaffold.tools import Tool, listing
 
-__all__ = ["project", "templates"]
+__all__ = ["project", "templates", "tools_path"]
 
 _SUFFIX: Final = ".jinja"
 _PACKAGE: Final = "NAME"
-"""What the folder of the package is called among the templates."""
+_TOOL: Final = "TOOL"
+"""What the folder of the package, and the module of a tool, are called among the templates."""
 
 
-def templates() -> dict[str, str]:
-    """The texts of templates/project, by path there."""
-    folder = places.templates() / "project"
+def templates(tools: bool) -> dict[str, str]:
+    """The texts of templates/project by path there, those of templates/tools over them if asked."""
+    found = _folder("project")
+    return {**found, **_folder("tools")} if tools else found
+
+
+def _folder(name: str) -> dict[str, str]:
+    folder = places.templates() / name
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
 
@@ -32,36 +40,47 @@ def project(
     answers: Answers,
     texts: Mapping[str, str],
     vendored: Mapping[str, str],
-    tools: Mapping[str, str] | None = None,
+    tools: Sequence[Tool] = (),
 ) -> dict[str, str]:
     """The text of every file of the project by its path, its record among them.
 
-    `texts` are templates, `vendored` the files of `_mcp/`, `tools` those made from a list of tools.
-    Raises TemplateError.
+    `texts` are templates, `vendored` the files of `_mcp/`. Raises TemplateError.
     """
     home = f"src/{answers.package}"
     files = {
-        **dict(_rendered(answers, texts)),
+        **dict(_rendered(answers, texts, tools)),
         **{f"{home}/_mcp/{path}": text for path, text in vendored.items()},
-        **(tools or {}),
     }
+    if answers.tools:
+        files[tools_path(answers)] = listing(tools)
     record = {NAME: render(__version__, answers, files), BASE: pack(files)}
     return dict(sorted({**files, **record}.items()))
 
 
-def _rendered(answers: Answers, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The templates; one that comes to nothing though it says something is left out."""
-    view = {
+def tools_path(answers: Answers) -> str:
+    """Where a project keeps its list of tools."""
+    return f"src/{answers.package}/tools/tools.json"
+
+
+def _rendered(
+    answers: Answers, texts: Mapping[str, str], tools: Sequence[Tool]
+) -> Iterator[tuple[str, str]]:
+    """The templates, those of a tool once for each."""
+    view: dict[str, Any] = {
         "name": answers.name,
         "package": answers.package,
         "newest": answers.revisions[-1],
         "tools": answers.tools,
+        **joined(tools),
     }
     for path, text in texts.items():
         target = _target(path, answers.package)
-        said = _render(path, text, view) if path.endswith(_SUFFIX) else text
-        if said.strip() or not text.strip():
-            yield target, said
+        if _TOOL in PurePosixPath(target).stem:
+            for tool in tools:
+                said = _render(path, text, {**view, "tool": tool_view(tool)})
+                yield target.replace(_TOOL, tool.module), said
+        else:
+            yield target, _render(path, text, view) if path.endswith(_SUFFIX) else text
 
 
 def _target(path: str, package: str) -> str:

@@ -73,6 +73,9 @@ def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
     """The modules that the transports begin with, those that they import, and their packages."""
     roots = [root for transport in answers.transports for root in TRANSPORTS[transport]]
     queue = ["mcp_runtime", *(f"mcp_runtime.{root}" for root in roots)]
+    lacking = [name for name in queue if name not in modules]
+    if lacking:
+        raise TemplateError(f"{lacking[0]} is not there", remedy="Install mcp-bindgen again.")
     found: set[str] = set()
     while queue:
         name = queue.pop()

@@ -1,0 +1,76 @@
+"""Whether types do what they are for: msgspec takes them, and they take a value and give it back.
+
+The text that is run here is our own layout of rows that `scaffold.typed` understood: classes,
+aliases, literals. Nothing of a schema is code in it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from types import ModuleType
+from typing import Any, Final
+
+import msgspec
+
+from mcp_bindgen.scaffold.typed import Class, Models, Untyped, imports, lines
+
+__all__ = ["fitting"]
+
+_NAME: Final = "mcp_bindgen_types"
+
+
+def fitting(models: Models, sample: Any) -> Models:
+    """The models without defaults that are not of their type.
+
+    Raises Untyped where msgspec does not take them, or they do not take `sample`.
+    """
+    try:
+        fitting = _without_misfits(models, _run(models))
+        decoder: Any = msgspec.json.Decoder(getattr(_run(fitting), models.name))
+        value = decoder.decode(json.dumps(sample))
+        again = decoder.decode(msgspec.json.encode(value))
+    except (TypeError, ValueError, NameError, RecursionError) as error:
+        raise Untyped(f"msgspec has no such types: {error}") from None
+    except msgspec.MsgspecError as error:
+        raise Untyped(f"its types do not take {json.dumps(sample)[:60]}: {error}") from None
+    if again != value:
+        raise Untyped(f"its types do not give {json.dumps(sample)[:60]} back")
+    return fitting
+
+
+def _run(models: Models) -> ModuleType:
+    """A module with the types."""
+    body = "\n".join(lines(models.types))
+    module = ModuleType(_NAME)
+    head = "from __future__ import annotations\n" + "\n".join(imports(body))
+    sys.modules[_NAME] = module  # where msgspec looks names up
+    exec(compile(f"{head}\n{body}\n", _NAME, "exec"), module.__dict__)
+    return module
+
+
+def _without_misfits(models: Models, module: ModuleType) -> Models:
+    types = [_mended(t, module) if isinstance(t, Class) else t for t in models.types]
+    return replace(models, types=tuple(types))
+
+
+def _mended(found: Class, module: ModuleType) -> Class:
+    """A class in which a default that is not of its member's type is none."""
+    struct = getattr(module, found.name)
+    misfits = set(_misfits(struct))
+    if not misfits:
+        return found
+    members = (m if m.name not in misfits else m.without_default() for m in found.members)
+    return replace(found, members=tuple(members))
+
+
+def _misfits(struct: type[msgspec.Struct]) -> Iterator[str]:
+    for field in msgspec.structs.fields(struct):
+        try:
+            value = field.default_factory() if callable(field.default_factory) else field.default
+            if value not in (msgspec.UNSET, msgspec.NODEFAULT):
+                msgspec.convert(msgspec.to_builtins(value), field.type)
+        except msgspec.ValidationError:
+            yield field.name

@@ -1,0 +1,65 @@
+"""Views of the tools of a project: of the module of each, of its test, and of what joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from mcp_bindgen.diff.document import list_of, object_of
+from mcp_bindgen.emit.layout import Code, Group, call, docstring, lay, literal
+from mcp_bindgen.scaffold.tools import Tool
+from mcp_bindgen.scaffold.typed import imports, lines
+
+__all__ = ["joined", "tool_view"]
+
+_ANY_ANSWER = "str"
+"""What the handler of a tool answers that declares no output."""
+
+
+def joined(tools: Sequence[Tool]) -> dict[str, Any]:
+    """What the module places that joins all tools."""
+    modules = sorted(tool.module for tool in tools)
+    return {"modules": modules, "rows": [line for tool in tools for line in _row(tool)]}
+
+
+def _row(tool: Tool) -> Iterator[str]:
+    handler = call("Handler", f"{tool.module}.Input", f"{tool.module}.handle")
+    yield from lay("    ", f"{literal(tool.name)}: ", handler, ",")
+
+
+def tool_view(tool: Tool) -> Mapping[str, Any]:
+    """What the module of a tool and its test place."""
+    types = [*tool.input.types, *(tool.output.types if tool.output else ())]
+    body = lines(types)
+    return {
+        "module": tool.module,
+        "docstring": _docstring(tool),
+        "imports": imports("\n".join(body)),
+        "types": body,
+        "answer": tool.output.name if tool.output else _ANY_ANSWER,
+        "name": lay("", "NAME: Final = ", literal(tool.name)),
+        "sample": lay("", "ARGUMENTS: Final[dict[str, Any]] = ", _code(tool.sample)),
+    }
+
+
+def _docstring(tool: Tool) -> list[str]:
+    said = tool.description or f"The tool {tool.name}."
+    unsaid = f" (Not said by the types: {', '.join(tool.unsaid)}.)" if tool.unsaid else ""
+    return docstring("", " ".join(f"{said}{unsaid}".split()))
+
+
+def _code(value: Any) -> Code:
+    """A JSON value as Python."""
+    if (members := object_of(value)) is not None:
+        rows = (_member(name, _code(inner)) for name, inner in members.items())
+        return Group("{", tuple(rows), "}")
+    if (items := list_of(value)) is not None:
+        return Group("[", tuple(map(_code, items)), "]")
+    return literal(cast("str | int | float | bool | None", value))
+
+
+def _member(name: str, value: Code) -> Code:
+    head = f"{literal(name)}: "
+    if isinstance(value, Group):
+        return value._replace(head=head + value.head)
+    return f"{head}{value if isinstance(value, str) else ''}"
