@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +18,6 @@ from mcp_bindgen.cli.show import near, safe
 from mcp_bindgen.errors import InputError, OutputError
 from mcp_bindgen.scaffold.answers import Answers, require_name, require_revisions
 
-if TYPE_CHECKING:
-    from mcp_bindgen.scaffold.tools import Tool
-
 __all__ = ["command"]
 
 
@@ -29,7 +25,11 @@ __all__ = ["command"]
 @click.argument("name", required=False)
 @click.option("--into", metavar="DIR", type=click.Path(path_type=Path), help="Default: ./NAME.")
 @click.option("--revisions", metavar="LIST", help="Those it speaks, by commas. Default: all.")
-@click.option("--from-tools", metavar="FILE", help="A result of tools/list: its tools, typed.")
+@click.option(
+    "--from-tools",
+    metavar="FILE|COMMAND",
+    help="The tools of a result of tools/list, or of a server, typed.",
+)
 @click.option("--dry-run", is_flag=True, help="Write nothing; list what would be written.")
 @click.option("--yes", is_flag=True, help="Ask nothing; take what is not said as it is by default.")
 def command(
@@ -45,9 +45,9 @@ def command(
     answers = replace(_answers(name, revisions, asks), tools=from_tools is not None)
     folder = _folder(answers.name, into, asks)
     _require_free(folder)
-    from mcp_bindgen.cli.project import texts
+    from mcp_bindgen.cli.project import texts, tools
 
-    files = texts(answers, _tools(from_tools))
+    files = texts(answers, [] if from_tools is None else tools(from_tools))
     if dry_run:
         click.echo("\n".join(files))
         return OK
@@ -79,14 +79,6 @@ def _folder(name: str, into: Path | None, asks: bool) -> Path:
 def _ask(question: str, default: str | None = None) -> str:
     answer: str = click.prompt(question, default=default, err=True)
     return answer
-
-
-def _tools(source: str | None) -> list[Tool]:
-    if source is None:
-        return []
-    from mcp_bindgen.scaffold.tools import read
-
-    return read(pins.read_bytes(Path(source)), source)
 
 
 def _require_free(folder: Path) -> None:

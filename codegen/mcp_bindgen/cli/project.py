@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_bindgen import manifest, pins, places
+from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold.answers import Answers
 
 if TYPE_CHECKING:
     from mcp_bindgen.scaffold.tools import Tool
 
-__all__ = ["texts"]
+__all__ = ["texts", "tools"]
 
 
 def texts(answers: Answers, tools: Sequence[Tool] = ()) -> dict[str, str]:
@@ -21,6 +26,37 @@ def texts(answers: Answers, tools: Sequence[Tool] = ()) -> dict[str, str]:
 
     files = vendored(answers, _wire(answers.revisions), _runtime())
     return project(answers, templates(answers.tools), files, tools)
+
+
+def tools(source: str) -> list[Tool]:
+    """The tools of a file with a result of `tools/list`, or of the server that a command starts.
+
+    Raises InputError, SchemaError.
+    """
+    from mcp_bindgen.scaffold.tools import read
+
+    path = Path(source)
+    words = shlex.split(source)
+    if path.is_file() or len(words) < 2:
+        return read(pins.read_bytes(path), source)
+    return read(asyncio.run(_listed(words)), words[0])
+
+
+async def _listed(command: Sequence[str]) -> bytes:
+    """What a server lists. Raises InputError for one that does not start or does not answer."""
+    from mcp_runtime.client import Client
+    from mcp_runtime.errors import SessionError
+    from mcp_runtime.revisions import latest
+
+    try:
+        async with Client.stdio(command) as client:
+            listed = [latest.to_wire(tool) for tool in await client.list_tools()]
+    except (SessionError, ValueError) as error:
+        raise InputError(
+            f"{command[0]!r} lists no tools: {error}",
+            remedy="Does the command start a server that talks on its stdin and stdout?",
+        ) from None
+    return json.dumps({"tools": listed}).encode()
 
 
 def _wire(revisions: tuple[str, ...]) -> dict[str, str]:

@@ -33,7 +33,8 @@ def fitting(models: Models, sample: Any) -> Models:
         value = decoder.decode(json.dumps(sample))
         again = decoder.decode(msgspec.json.encode(value))
     except (TypeError, ValueError, NameError, RecursionError) as error:
-        raise Untyped(f"msgspec has no such types: {error}") from None
+        told = str(error).replace(f"{_NAME}.", "")
+        raise Untyped(f"msgspec has no such types: {told}") from None
     except msgspec.MsgspecError as error:
         raise Untyped(f"its types do not take {json.dumps(sample)[:60]}: {error}") from None
     if again != value:

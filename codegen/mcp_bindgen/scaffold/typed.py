@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 
 from mcp_bindgen.emit.layout import (
     STEP,
+    WIDTH,
     Code,
     Group,
     Or,
@@ -431,7 +432,10 @@ def _class_lines(found: Class) -> list[str]:
 
 
 def _member_lines(each: Member) -> list[str]:
-    said = member(STEP, each.name, each.annotation, _assigned(each))
+    assigned = _assigned(each)
+    said = member(STEP, each.name, each.annotation, assigned)
+    if isinstance(assigned, str) and len(f"{STEP}{STEP}{assigned}") > WIDTH:  # no line holds it
+        said = [f"{STEP}{each.name}: {flat(each.annotation)} = {assigned}"]
     return [*said, *docstring(STEP, each.text)]
 
 

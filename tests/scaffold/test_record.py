@@ -1,0 +1,103 @@
+"""What a project remembers: read as it was written, and refused where it is damaged."""
+
+from __future__ import annotations
+
+import base64
+import json
+import lzma
+
+import pytest
+
+from mcp_bindgen import limits
+from mcp_bindgen.errors import InputError
+from mcp_bindgen.scaffold import record
+from mcp_bindgen.scaffold.answers import Answers
+
+KNOWN = ("1", "2", "3")
+FILES = {"README.md": "# ä\n", 'odd "name".py': "", "src/a/b.py": "x = 1\n"}
+ANSWERS = Answers(name="my-server", revisions=("2", "3"), tools=True)
+
+
+def written() -> str:
+    return record.render("0.1.0", ANSWERS, FILES)
+
+
+def test_what_is_written_is_read() -> None:
+    read = record.parse(written(), KNOWN)
+    digests = {path: record.digest(text) for path, text in FILES.items()}
+    assert read == record.Record("0.1.0", ANSWERS, digests)
+
+
+def test_a_revision_that_came_since_is_spoken_too() -> None:
+    assert record.parse(written(), (*KNOWN, "4")).answers.revisions == ("2", "3", "4")
+
+
+def test_a_project_of_unknown_revisions_is_refused() -> None:
+    with pytest.raises(InputError, match="no revision is called '2'"):
+        record.parse(written(), ("9",))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('version = "0.1.0"', "version = 1"),
+        ("tools = true", ""),
+        ("tools = true", "tools = 1"),
+        ("[answers]", "[answer]"),
+        ("[answers]", "[answers]\nport = 80"),
+        ('["2", "3"]', "[2, 3]"),
+        ('["2", "3"]', "[]"),
+        ('"my-server"', '"../up"'),
+        ('"README.md"', '"../README.md"'),
+        ('"README.md"', '"/README.md"'),
+        ('"README.md"', '".git/config"'),
+        ("[files]", "[files"),
+    ],
+)
+def test_a_damaged_record_is_refused(old: str, new: str) -> None:
+    text = written()
+    assert old in text
+    with pytest.raises(InputError):
+        record.parse(text.replace(old, new, 1), KNOWN)
+
+
+def test_comments_of_the_user_are_kept() -> None:
+    mine = f"# mine\n{written()}# at the end\n"
+    kept = record.with_comments(written(), mine)
+    assert kept == f"{written()}# mine\n# at the end\n"
+    assert record.with_comments(written(), kept) == kept
+    assert record.parse(kept, KNOWN).answers == ANSWERS
+
+
+def test_what_is_packed_is_unpacked() -> None:
+    packed = record.pack(FILES)
+    assert record.unpack(packed) == FILES
+    assert record.unpack(packed.replace("\n", "\r\n")) == FILES
+    assert max(map(len, packed.split("\n"))) <= 100
+
+
+def packed(body: object) -> str:
+    return base64.b85encode(lzma.compress(json.dumps(body).encode())).decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "cannot be read"),
+        ("not base85 \x00", "cannot be read"),
+        (base64.b85encode(b"no archive").decode(), "cannot be read"),
+        (packed([]), "holds no files"),
+        (packed({"../up": ""}), "leads out of the project"),
+        (packed({"a\\b": ""}), "leads out of the project"),
+    ],
+)
+def test_a_damaged_archive_is_refused(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        record.unpack(text)
+
+
+def test_an_archive_beyond_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert limits.MAX_PROJECT_BYTES == record.MAX_PROJECT_BYTES
+    monkeypatch.setattr(record, "MAX_PROJECT_BYTES", 100)
+    with pytest.raises(InputError, match="more than 100 bytes"):
+        record.unpack(packed({"a": "x" * 101}))
