@@ -1,0 +1,179 @@
+"""`mcp-bindgen new`: a whole project or none, and nothing asked but on a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_bindgen import pins
+from mcp_bindgen.cli import new
+from mcp_bindgen.emit import tree
+from tests.cli.command import invoke, run
+from tests.scaffold import surfaces
+from tests.scaffold.made import TOOLS, answers, made
+
+NEWEST = pins.revisions()[-1]
+
+
+def written(folder: Path) -> dict[str, str]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+
+
+def test_a_project_is_written(tmp_path: Path) -> None:
+    done = run("new", "my-server", "--revisions", NEWEST, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"Next: make -C my-server try" in done.stderr
+    assert written(tmp_path / "my-server") == made(answers(revisions=(NEWEST,)))
+    assert [path.name for path in tmp_path.iterdir()] == ["my-server"]
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    into = tmp_path / "there"
+    into.mkdir()
+    assert invoke("new", "a", "--revisions", NEWEST, "--into", into).exit_code == 0
+    assert (into / "pyproject.toml").is_file()
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert into.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    into = tmp_path / "there"
+    done = invoke("new", "my-server", "--revisions", NEWEST, "--into", into, "--dry-run")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines() == list(made(answers(revisions=(NEWEST,))))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "NAME is needed"),
+        (["My Server"], "cannot name a project"),
+        (["class"], "reserved word"),
+        (["a", "--revisions", "1999-01-01"], "no revision is called '1999-01-01'"),
+        (["a", "--revisions", "2024-11-05"], "would be lacking"),
+        (["a", "--into", "no/where"], "is no folder"),
+        (["a", "--into", "file"], "is no folder"),
+        (["a", "--into", "full"], "is not empty"),
+        (["a", "--from-tools", "absent.json"], "cannot be read"),
+        (["a", "--from-tools", "file"], "is not JSON"),
+        (["a", "--from-tools", "untyped.json"], "cannot be typed"),
+        (["a", "--from-tools", "absent-command x"], "lists no tools"),
+        (["a", "--from-tools", f"{sys.executable} -c pass"], "lists no tools"),
+    ],
+)
+def test_what_cannot_be_done_leaves_no_trace(
+    args: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema, _ = surfaces.UNTYPED["remote"]
+    listing = surfaces.listing({"name": "t", "inputSchema": schema})
+    (tmp_path / "untyped.json").write_bytes(listing)
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.chdir(tmp_path)
+    done = invoke("new", *args)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_disk_that_is_full_leaves_no_half_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object, **options: object) -> list[str]:
+        (Path(str(args[0])) / "half").write_text("x")
+        raise OSError(28, "No space left on device", "half")
+
+    monkeypatch.setattr(tree, "write", full)
+    done = invoke("new", "a", "--revisions", NEWEST, "--into", tmp_path / "a")
+    assert done.exit_code == 2
+    assert "Nothing was written" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_filled_meanwhile_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    into = tmp_path / "a"
+
+    def late(folder: Path) -> None:
+        folder.mkdir()
+        (folder / "mine").write_text("mine")
+
+    monkeypatch.setattr(new, "_require_free", late)
+    done = invoke("new", "a", "--revisions", NEWEST, "--into", into)
+    assert done.exit_code == 2
+    assert written(tmp_path) == {"a/mine": "mine"}
+
+
+def test_tools_of_a_file_are_typed(tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_bytes(TOOLS)
+    options = ("--revisions", NEWEST, "--from-tools", tmp_path / "tools.json")
+    assert invoke("new", "my-server", *options, "--into", tmp_path / "a").exit_code == 0
+    assert written(tmp_path / "a") == made(answers(revisions=(NEWEST,), tools=True))
+
+
+SERVER = """
+from mcp_runtime import Server
+server = Server("s", "1")
+@server.tool
+def add(a: int, b: int = 2) -> int: ...
+server.run()
+"""
+
+
+def test_tools_of_a_running_server_are_typed(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    command = f"{sys.executable} {tmp_path / 'server.py'}"
+    options = ("--revisions", NEWEST, "--from-tools", command)
+    done = invoke("new", "my-server", *options, "--into", tmp_path / "a")
+    assert done.exit_code == 0, done.stderr
+    listed = json.loads((tmp_path / "a/src/my_server/tools/tools.json").read_bytes())["tools"]
+    assert [tool["name"] for tool in listed] == ["add"]
+    assert "    b: int = 2\n" in (tmp_path / "a/src/my_server/tools/add.py").read_text()
+
+
+def typed_in(text: str, *args: str, cwd: Path) -> tuple[str, int]:
+    """What the command says on a terminal on which `text` is typed, and its exit code."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "mcp_bindgen", *args],
+        cwd=cwd,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        os.write(ours, text.encode())
+        said = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(ours, 4096):
+                said += part
+    os.close(ours)
+    return said.decode(), process.returncode
+
+
+def test_on_a_terminal_it_asks(tmp_path: Path) -> None:
+    said, code = typed_in(f"my-server\n{NEWEST}\n\n", "new", cwd=tmp_path)
+    assert code == 0, said
+    assert "Name of the project" in said
+    assert "Folder [my-server]" in said
+    assert written(tmp_path / "my-server") == made(answers(revisions=(NEWEST,)))
+
+
+def test_on_a_terminal_yes_asks_nothing(tmp_path: Path) -> None:
+    said, code = typed_in("", "new", "a", "--yes", "--dry-run", "--revisions", NEWEST, cwd=tmp_path)
+    assert code == 0
+    assert "Folder" not in said
+    assert "pyproject.toml" in said

@@ -1,0 +1,130 @@
+"""The project that is written: it runs, passes its own tests, and is in order as it stands."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_bindgen.scaffold.answers import Answers
+from tests.scaffold.made import ALL, answers, environment, made, run, write
+
+MOST_FILES: Final = 25
+SHORT, LONG = "a", "x" * 40
+EXTREMES: Final = (answers(), answers(revisions=ALL[-1:], tools=True))
+EVERY: Final = tuple(answers(revisions=ALL[n:], tools=t) for n in range(len(ALL)) for t in (0, 1))
+
+
+def outside(chosen: Answers) -> list[str]:
+    return [path for path in made(chosen) if "/_mcp/" not in path]
+
+
+def test_there_are_few_files_beside_the_protocol() -> None:
+    assert len(outside(answers())) <= MOST_FILES
+
+
+def test_dependencies_have_upper_bounds() -> None:
+    body = tomllib.loads(made(answers())["pyproject.toml"])
+    wanted = [*body["project"]["dependencies"], *body["build-system"]["requires"]]
+    wanted += [row for rows in body["project"]["optional-dependencies"].values() for row in rows]
+    assert [row for row in wanted if ",<" not in row] == []
+    assert [row.partition(">")[0] for row in body["project"]["dependencies"]] == ["msgspec"]
+
+
+def test_no_path_of_this_machine_is_written(root: Path) -> None:
+    for path, text in made(answers()).items():
+        assert str(root) not in text, path
+        assert str(Path.home()) + "/" not in text, path
+
+
+@pytest.mark.parametrize("path", [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"])
+def test_settings_of_clients_start_the_script(path: str) -> None:
+    ((servers),) = json.loads(made(answers())[path]).values()
+    assert servers["my-server"]["command"].endswith(".venv/bin/my-server")
+
+
+def test_the_image_runs_as_no_root() -> None:
+    lines = made(answers())["Dockerfile"].splitlines()
+    assert lines.index("USER server") < lines.index('ENTRYPOINT ["my-server"]')
+
+
+@pytest.mark.parametrize("name", [SHORT, LONG])
+@pytest.mark.parametrize("tools", [False, True])
+def test_what_is_written_is_formatted_and_linted(name: str, tools: bool, tmp_path: Path) -> None:
+    chosen = answers(name, tools=tools)
+    project = write(made(chosen), tmp_path / "project")
+    for command in (["ruff", "check"], ["ruff", "format", "--check"], ["black", "--check"]):
+        where = [str(p) for p in sorted(project.rglob("*.py")) if "_mcp" not in p.parts]
+        _ours([*command, *(where if command[0] == "black" else ["."])], project)
+
+
+def _ours(command: Sequence[str], cwd: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def check_its_own_tests(chosen: Answers, home: Path) -> None:
+    project = write(made(chosen), home / "project")
+    python = environment(home / "venv", project)
+    done = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    tried = run(python, "examples/try_it.py", cwd=project)
+    assert ("get-sum" if chosen.tools else "completion") in tried.stdout, tried.stderr
+
+
+@pytest.mark.parametrize("chosen", EXTREMES, ids=str)
+def test_it_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> None:
+    check_its_own_tests(chosen, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chosen", EVERY, ids=str)
+def test_every_choice_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> None:
+    check_its_own_tests(chosen, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("tools", [False, True])
+def test_pyright_reports_nothing(tools: bool, tmp_path: Path) -> None:
+    """Of `_mcp` either, where the libraries are that it can do without."""
+    project = write(made(answers(tools=tools)), tmp_path / "project")
+    settings = project / "pyproject.toml"
+    text = settings.read_text("utf-8")
+    ignored = 'ignore = ["src/my_server/_mcp"]\n'
+    assert ignored in text
+    settings.write_text(text.replace(ignored, ""), "utf-8")
+    python = environment(project / ".venv", project)
+    done = run(Path(sys.executable), "-m", "basedpyright", "--pythonpath", str(python), cwd=project)
+    assert done.returncode == 0, done.stdout
+
+
+def test_an_edit_of_the_protocol_is_seen(tmp_path: Path) -> None:
+    project = write(made(answers()), tmp_path / "project")
+    python = environment(tmp_path / "venv", project)
+    drift = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_vendored.py")
+    assert run(python, *drift, cwd=project).returncode == 0
+    codes = project / "src/my_server/_mcp/runtime/core/codes.py"
+    codes.write_text(codes.read_text("utf-8") + "\n", "utf-8")
+    assert run(python, *drift, cwd=project).returncode == 1
+
+
+@pytest.mark.long
+def test_from_nothing_to_an_answer_are_two_commands(tmp_path: Path) -> None:
+    """As the README says it: with a network, an empty environment and make."""
+    bindgen = shutil.which("mcp-bindgen", path=str(Path(sys.executable).parent))
+    assert bindgen is not None
+    for command in ([bindgen, "new", "hello"], ["make", "-C", "hello", "try"]):
+        done = run(Path(command[0]), *command[1:], cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "'word': 'client'" in done.stdout
+    checked = run(Path("make"), "-C", "hello", "check", "test", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -1,0 +1,142 @@
+"""What is vendored: exactly what is needed, with imports that stay inside."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_bindgen.errors import TemplateError
+from mcp_bindgen.scaffold.vendor import vendored
+from tests.scaffold.made import ALL, answers, environment, made, run, write
+
+NEEDED: Final = {
+    f"{root}.py": "" for root in ("server", "client", "context", "io/stdio", "io/memory")
+}
+PROBE: Final = """
+import asyncio, importlib, pathlib, sys
+
+package = sys.argv[1]
+runtime = importlib.import_module(f"{package}._mcp.runtime")
+for name in runtime.__all__:
+    getattr(runtime, name)
+server = importlib.import_module(f"{package}.server").server
+revisions = importlib.import_module(f"{package}._mcp.runtime.revisions").ALL
+
+async def ask(client):
+    async with client:
+        for tool in await client.list_tools():
+            await client.call_tool(tool.name, {})
+
+for revision in revisions:
+    asyncio.run(ask(runtime.Client(server, revisions=[revision])))
+asyncio.run(ask(runtime.Client.stdio([sys.executable, "-m", package])))
+
+importlib.import_module(f"{package}._mcp.runtime.io.stdio")  # which that process had, not this one
+home = pathlib.Path(runtime.__file__).parents[1]
+for module in [m for name, m in sys.modules.items() if name.startswith(f"{package}._mcp")]:
+    print(pathlib.Path(module.__file__).relative_to(home).as_posix())
+"""
+"""Speaks every revision, and prints the files that this needed."""
+
+
+def runtime(**files: str) -> dict[str, str]:
+    """A runtime of the modules that are asked for, each empty but for those given."""
+    given = {f"{name.replace('__', '/')}.py": text for name, text in files.items()}
+    return {"__init__.py": "", "io/__init__.py": "", **NEEDED, **given}
+
+
+def moved(line: str, module: str = "server") -> str:
+    """An import of a module, as it is vendored."""
+    files = vendored(answers(), {}, runtime(**{module: f"{line}\n"}))
+    return files[f"runtime/{module.replace('__', '/')}.py"].split("\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "becomes"),
+    [
+        ("import mcp_wire", "from .. import wire as mcp_wire"),
+        ("import mcp_wire as w", "from .. import wire as w"),
+        ("from mcp_wire import LATEST", "from ..wire import LATEST"),
+        ("from mcp_wire.steps import route", "from ..wire.steps import route"),
+        ("from mcp_runtime import limits", "from . import limits"),
+        ("from mcp_runtime.core.codes import X", "from .core.codes import X"),
+        ("def f(): from mcp_runtime.uri import X", "def f(): from .uri import X"),
+        ("from .core import codes", "from .core import codes"),
+        ("import msgspec", "import msgspec"),
+        ("x = 'from mcp_wire import y'", "x = 'from mcp_wire import y'"),
+    ],
+)
+def test_imports_become_relative(line: str, becomes: str) -> None:
+    assert moved(line) == becomes
+
+
+def test_imports_of_a_deeper_module_lead_further_up() -> None:
+    assert (
+        moved("from mcp_wire.steps import route", "io__stdio") == "from ...wire.steps import route"
+    )
+    assert moved("from mcp_runtime.io.wire import Wire", "io__stdio") == "from .wire import Wire"
+
+
+@pytest.mark.parametrize("line", ["import mcp_wire, os", "import mcp_wire.steps"])
+def test_an_import_that_cannot_be_relative_is_refused(line: str) -> None:
+    with pytest.raises(TemplateError, match="cannot be made relative"):
+        moved(line)
+
+
+def test_a_runtime_without_a_transport_is_refused() -> None:
+    with pytest.raises(TemplateError, match=r"mcp_runtime\.client is not there"):
+        vendored(answers(), {}, {"__init__.py": "", "server.py": ""})
+
+
+def test_only_what_is_imported_comes_along() -> None:
+    imports = "from mcp_runtime.a import x\ndef f():\n    from . import b\n"
+    files = vendored(answers(), {}, runtime(server=imports, a="", b="", c="import mcp_runtime.a"))
+    assert {"runtime/a.py", "runtime/b.py"} <= files.keys()
+    assert "runtime/c.py" not in files
+
+
+def vendored_files(files: Mapping[str, str]) -> dict[str, str]:
+    head = "src/my_server/_mcp/"
+    return {p.removeprefix(head): text for p, text in files.items() if p.startswith(head)}
+
+
+def test_nothing_of_ours_is_imported_by_name() -> None:
+    for path, text in vendored_files(made(answers())).items():
+        for node in ast.walk(ast.parse(text)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            assert not any(re.match(r"mcp_(wire|runtime|bindgen)\b", name) for name in names), path
+
+
+def test_each_file_says_whose_it_is() -> None:
+    for path, text in vendored_files(made(answers())).items():
+        assert "run `mcp-bindgen update`" in text.split("\n")[0], path
+
+
+@pytest.mark.parametrize("count", [1, len(ALL)])
+def test_every_file_is_needed(count: int, tmp_path: Path) -> None:
+    """Each is imported where every revision is spoken, so without it that could not be."""
+    files = made(answers(revisions=ALL[-count:]))
+    project = write(files, tmp_path / "project")
+    done = run(environment(tmp_path / "venv", project), "-c", PROBE, "my_server", cwd=project)
+    assert done.stderr == ""
+    assert sorted(done.stdout.split()) == sorted(vendored_files(files))
+
+
+@pytest.mark.long
+def test_each_file_that_is_removed_is_missed(tmp_path: Path) -> None:
+    files = made(answers())
+    project = write(files, tmp_path / "project")
+    python = environment(tmp_path / "venv", project)
+    for path, text in vendored_files(files).items():
+        place = project / "src/my_server/_mcp" / path
+        place.unlink()
+        done = run(python, "-c", PROBE, "my_server", cwd=project)
+        assert done.returncode != 0, path
+        place.write_text(text, "utf-8")
