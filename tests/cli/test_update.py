@@ -235,9 +235,8 @@ def test_a_link_that_leads_out_is_refused(
     assert (tmp_path / "outside").read_text() == made(CHOSEN)["Makefile"]
 
 
-@pytest.mark.parametrize("number", range(3))
 def test_a_project_edited_everywhere_loses_no_line(
-    number: int, project: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both sides change lines of every file; each line of the user's is there afterwards."""
     seed = random.randrange(2**32)

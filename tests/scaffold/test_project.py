@@ -55,8 +55,7 @@ def test_the_image_runs_as_no_root() -> None:
     assert lines.index("USER server") < lines.index('ENTRYPOINT ["my-server"]')
 
 
-@pytest.mark.parametrize("name", [SHORT, LONG])
-@pytest.mark.parametrize("tools", [False, True])
+@pytest.mark.parametrize(("name", "tools"), [(SHORT, False), (LONG, True)])
 def test_what_is_written_is_formatted_and_linted(name: str, tools: bool, tmp_path: Path) -> None:
     chosen = answers(name, tools=tools)
     project = write(made(chosen), tmp_path / "project")
