@@ -100,6 +100,11 @@ def test_only_what_is_imported_comes_along() -> None:
     assert "runtime/c.py" not in files
 
 
+def test_what_only_another_transport_needs_stays_away() -> None:
+    files = runtime(server="def f(): from mcp_runtime.io import http_server", io__http_server="")
+    assert "runtime/io/http_server.py" not in vendored(answers(), {}, files)
+
+
 def vendored_files(files: Mapping[str, str]) -> dict[str, str]:
     head = "src/my_server/_mcp/"
     return {p.removeprefix(head): text for p, text in files.items() if p.startswith(head)}

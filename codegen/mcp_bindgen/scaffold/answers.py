@@ -13,6 +13,7 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_NAME_CHARS
 
 __all__ = [
+    "OWNED",
     "TRANSPORTS",
     "Answers",
     "package",
@@ -25,6 +26,11 @@ TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("server", "client", "context", "io.stdio", "io.memory"),
 }
 """The modules of mcp_runtime that each transport begins with; what they import comes along."""
+
+OWNED: Final[Mapping[str, tuple[str, ...]]] = {
+    "http": ("io.asgi", "io.http", "io.uvicorn"),
+}
+"""How the modules begin that only one transport needs, though others import them when asked to."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

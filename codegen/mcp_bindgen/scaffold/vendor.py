@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcp_bindgen.errors import TemplateError
-from mcp_bindgen.scaffold.answers import TRANSPORTS, Answers
+from mcp_bindgen.scaffold.answers import OWNED, TRANSPORTS, Answers
 
 __all__ = ["vendored"]
 
@@ -70,7 +70,10 @@ def _modules(package: str, files: Mapping[str, str]) -> dict[str, _Module]:
 
 
 def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
-    """The modules that the transports begin with, those that they import, and their packages."""
+    """The modules that the transports begin with, those that they import, and their packages;
+    none of a transport that was not chosen."""
+    others = [owned for other, owned in OWNED.items() if other not in answers.transports]
+    barred = tuple(f"mcp_runtime.{start}" for owned in others for start in owned)
     roots = [root for transport in answers.transports for root in TRANSPORTS[transport]]
     queue = ["mcp_runtime", *(f"mcp_runtime.{root}" for root in roots)]
     lacking = [name for name in queue if name not in modules]
@@ -79,7 +82,7 @@ def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
     found: set[str] = set()
     while queue:
         name = queue.pop()
-        if name in modules and name not in found:
+        if name in modules and name not in found and not name.startswith(barred):
             found.add(name)
             queue += [*_imported(modules[name]), name.rpartition(".")[0]]
     return found

@@ -160,6 +160,6 @@ def _down(position: str, told: Mapping[str, Any], spoken: str) -> dict[str, Any]
     return {**found, "protocolVersion": spoken}
 
 
-# The newest itself where the bindings have no revision with a handshake: then no `initialize` comes.
+# The newest itself where the bindings have no revision with a handshake.
 _SHAKEN: Final = next((r for r in reversed(ALL) if "initialize" in revision(r).methods), ALL[-1])
 _NOTHING: Final = Context()
