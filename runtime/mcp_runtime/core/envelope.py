@@ -127,6 +127,7 @@ _dump: Final = msgspec.json.Encoder().encode
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises for a text that is not the JSON it should be."""
+_MAX_DIGITS: Final = 4300
 _PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
 _MEMBERS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
 
@@ -149,7 +150,7 @@ def _single(text: bytes) -> Single:
     except msgspec.ValidationError as error:
         return _unfit(text, str(error))
     except UNREADABLE as error:
-        return _no_json(error)
+        return _unreadable(text, error)
     if wire.jsonrpc != "2.0":
         return _unfit(text, "`jsonrpc` is not 2.0")
     if (request := _plain(text, wire)) is not None:
@@ -216,6 +217,22 @@ def _no_json(error: Exception) -> Malformed:
     return Malformed(None, PARSE_ERROR, f"Parse error: {why}")
 
 
+def _unreadable(text: bytes, error: Exception) -> Malformed:
+    """Python's reader takes more, and may still find the id and the kind of the message."""
+    try:
+        found = dict(_members(text))
+    except (ValueError, RecursionError):
+        return _no_json(error)
+    id, answers = found.get("id"), "result" in found or "error" in found
+    is_id = isinstance(id, int | str) and not isinstance(id, bool) and _is_text(id)
+    is_response = answers and "method" not in found
+    return Malformed(id if is_id else None, PARSE_ERROR, _no_json(error).message, is_response)
+
+
+def _is_text(id: Id) -> bool:
+    return isinstance(id, int) or not any("\ud800" <= c <= "\udfff" or c == "\ufffd" for c in id)
+
+
 def _no_object(text: bytes) -> Malformed:
     try:
         _any.decode(text)
@@ -228,7 +245,7 @@ def _unfit(text: bytes, why: str) -> Malformed:
     try:
         shape = _shape.decode(text)
     except UNREADABLE as error:
-        return _no_json(error)
+        return _unreadable(text, error)
     answers = shape.result is not UNSET or shape.error is not UNSET
     is_response = answers and shape.method is UNSET
     return Malformed(_id_of(shape.id), INVALID_REQUEST, f"Invalid request: {why}", is_response)
@@ -254,18 +271,28 @@ def _written_size(wire: _Wire) -> int:
 
 def _twice(text: bytes) -> str:
     """What is said twice in the object itself; empty if nothing is."""
+    try:
+        counts = Counter(name for name, _ in _members(text))
+    except (ValueError, RecursionError):
+        return "it is nested too deeply"
+    found = next((name for name, count in counts.items() if count > 1), None)
+    return "" if found is None else f"the member {found[:80]!r} stands there twice"
+
+
+def _members(text: bytes) -> list[tuple[str, Any]]:
+    """Of the object itself, also where it is not UTF-8. Raises ValueError, RecursionError."""
     last: list[tuple[str, Any]] = []
 
     def keep(pairs: list[tuple[str, Any]]) -> None:
         last[:] = pairs
 
-    try:
-        json.loads(text, object_pairs_hook=keep, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return "it is nested too deeply, or not UTF-8"
-    counts = Counter(name for name, _ in last)
-    found = next((name for name, count in counts.items() if count > 1), None)
-    return "" if found is None else f"the member {found!r} stands there twice"
+    told = str(text, "utf-8", "replace")
+    json.loads(told, object_pairs_hook=keep, parse_int=_integer, parse_float=str)
+    return last
+
+
+def _integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= _MAX_DIGITS else None
 
 
 # ---- written
