@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
+from math import inf
 from typing import Any, ClassVar, Final
 
 import pytest
@@ -34,6 +36,7 @@ from tests.runtime.sessions import (
 
 IDS: Final = (0, "0", "", -1, "-1", 1, "1", 2, 3, 2**53, 2**53 + 1, 2**64, "é\u2028", "x" * 1000)
 ids = st.sampled_from(IDS)
+data = st.data()
 PATIENCE: Final = 10.0
 TOOLS: Final = t.ListToolsResult(tools=[], ttl_ms=0, cache_scope="private", result_type="complete")
 ROOTS: Final = t.ListRootsResult(roots=[])
@@ -61,12 +64,19 @@ class Hostile(RuleBasedStateMachine):
         self.running: dict[tuple[str, Any], Any] = {}
         self.open: dict[Any, str | None] = {}
         self.used: set[Any] = set()
+        self.reported: dict[tuple[str, Any], float] = {}
 
     def hear(self, message: bytes) -> list[Event]:
         return list(self.session.receive(message + b"\n", self.now))
 
     def sent(self, events: list[Event]) -> list[Any]:
         return [json.loads(data) for data in writes(events)]
+
+    def id_of(self, data: st.DataObject, known: Collection[Any]) -> Any:
+        """One that is known, as often as one that need not be."""
+        if known and data.draw(st.booleans()):
+            return data.draw(st.sampled_from(list(known)))
+        return data.draw(ids)
 
     # ---- the peer asks
 
@@ -88,6 +98,7 @@ class Hostile(RuleBasedStateMachine):
             assert isinstance(called, Called)
             assert key(called.id) == key(id)
             self.running[key(id)] = called
+            self.reported.pop(key(id), None)
 
     @rule(id=ids, method=st.sampled_from(("nope", "ping", "tools/call", "roots/list", "")))
     def peer_asks_what_is_answered_at_once(self, id: Any, method: str) -> None:
@@ -104,16 +115,17 @@ class Hostile(RuleBasedStateMachine):
         assert [key(answer["id"]) for answer in answers] == ([key(id)] if self.serves else [])
         assert all("error" in answer for answer in answers)
 
-    @rule(id=ids)
-    def peer_cancels(self, id: Any) -> None:
+    @rule(data=data)
+    def peer_cancels(self, data: st.DataObject) -> None:
+        id = self.id_of(data, self.session.running)
         events = self.hear(cancelled(id))
         assert writes(events) == []
         gave_up = self.running.pop(key(id), None)
         assert [key(event.id) for event in of(GaveUp, events)] == ([key(id)] if gave_up else [])
 
-    @rule(data=st.data())
+    @rule(data=data)
     def we_answer(self, data: st.DataObject) -> None:
-        id = data.draw(ids)
+        id = self.id_of(data, self.session.running)
         answer = self.session.refuse(id, 5, "no") if data.draw(st.booleans()) else self.result(id)
         if self.running.pop(key(id), None) is None:
             assert answer == b""
@@ -127,15 +139,19 @@ class Hostile(RuleBasedStateMachine):
             result = t.CreateMessageResult(role="assistant", content=content, model="m")
         return self.session.answer(id, result)
 
-    @rule(id=ids, progress=st.floats(-2, 5))
-    def we_report(self, id: Any, progress: float) -> None:
+    @rule(data=data, progress=st.integers(-2, 5))
+    def we_report(self, data: st.DataObject, progress: float) -> None:
+        id = self.id_of(data, self.session.running)
         called = self.running.get(key(id))
-        wanted = called is not None and called.terms.token is not None
-        last = self.session.running[id].progress if called is not None else 0.0
-        data = self.session.report(id, progress)
-        assert bool(data) == (wanted and progress > last)
-        if data:
-            assert key(json.loads(data)["params"]["progressToken"]) == key(called.terms.token)
+        told = self.session.report(id, progress)
+        if called is None or called.terms.token is None:
+            assert told == b""
+            return
+        last = self.reported.get(key(id), -inf)
+        assert bool(told) == (progress > last)
+        if told:
+            self.reported[key(id)] = progress
+            assert key(json.loads(told)["params"]["progressToken"]) == key(called.terms.token)
 
     # ---- we ask
 
@@ -165,8 +181,9 @@ class Hostile(RuleBasedStateMachine):
             return {}
         return {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
-    @rule(id=ids, kind=st.sampled_from(("good", "bad", "error", "both", "no text")))
-    def peer_answers(self, id: Any, kind: str) -> None:
+    @rule(data=data, kind=st.sampled_from(("good", "bad", "error", "both", "no text")))
+    def peer_answers(self, data: st.DataObject, kind: str) -> None:
+        id = self.id_of(data, self.open)
         message = {
             "good": answered(id, self.result_of_ours()),
             "bad": answered(id, 5),
@@ -193,8 +210,9 @@ class Hostile(RuleBasedStateMachine):
         found = [event.sent.id for event in of(Progressed, events)]
         assert found in ([], [id for id, of_it in self.open.items() if key(of_it) == key(token)])
 
-    @rule(id=ids)
-    def we_cancel(self, id: Any) -> None:
+    @rule(data=data)
+    def we_cancel(self, data: st.DataObject) -> None:
+        id = self.id_of(data, self.open)
         was_open = self.is_open(id)
         data = self.session.cancel(id, "because")
         assert bool(data) == was_open
@@ -353,13 +371,13 @@ HOSTILE: Final = [(role, spoken) for role in ("server", "client") for spoken in 
 
 def run(machine: type[RuleBasedStateMachine], **members: Any) -> None:
     case = type(machine.__name__, (machine,), members).TestCase
-    case.settings = settings(max_examples=examples(), stateful_step_count=40)
+    case.settings = settings(max_examples=examples(), stateful_step_count=50)
     case().runTest()
 
 
 def examples() -> int:
     """A tenth of the profile's, for each example is a whole session."""
-    return max(settings().max_examples // 10, 10)
+    return max(settings().max_examples // 10, 15)
 
 
 @pytest.mark.parametrize(("role", "spoken"), HOSTILE)
