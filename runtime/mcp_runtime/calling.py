@@ -116,4 +116,4 @@ class ClientOnWire(ClientConnection, OnWire):
 
     def ended(self) -> None:
         super().ended()
-        self.lost("the server is gone")
+        self.lost("the server has ended")

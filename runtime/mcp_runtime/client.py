@@ -41,6 +41,8 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.schemas import validate_schema
 
 if TYPE_CHECKING:
+    import ssl
+
     from mcp_runtime.server import Server
 
 __all__ = ["Client"]
@@ -136,6 +138,27 @@ class Client:
 
         return cls(open, **options)
 
+    @classmethod
+    def http(
+        cls,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        tls: ssl.SSLContext | None = None,
+        proxy: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """The server of a URL, by Streamable HTTP of any revision or by HTTP+SSE.
+
+        `headers` go with each request. No proxy and no certificates are taken from the environment;
+        redirections are followed within the origin. Other `options` are those of the class. Raises
+        ValueError for what is no such URL once it is entered, ModuleNotFoundError without the extra
+        `http`.
+        """
+        from mcp_runtime.over_http import opener
+
+        return cls(opener(url, headers=headers, tls=tls, proxy=proxy), **options)
+
     # ---- its life
 
     async def __aenter__(self) -> Self:
@@ -190,6 +213,15 @@ class Client:
         await self._stack.aclose()
         if connection is not None:
             await connection.finished()
+
+    async def restore(self) -> None:
+        """Tells a new session what the last one was told."""
+        level = self.connection.session.log_level
+        if level is not None and "logging" in self.server_capabilities:
+            await self.set_log_level(level)
+        for changes in self.connection.listening:
+            if changes.wanted.resource_subscriptions is not UNSET:
+                await self._watch(changes.wanted.resource_subscriptions, "subscribe")
 
     @property
     def connection(self) -> ClientConnection:
@@ -451,11 +483,8 @@ class Client:
     ) -> Any:
         """Raises ValueError for names that `_meta` cannot have."""
         token = None if on_progress is None else next(self._tokens)
-        found = self.connection.session.meta(token=token)
-        if not meta:
-            return found
-        require_meta(meta)
-        return structs.replace(found, extra_=dict(meta))
+        require_meta(meta or {})
+        return self.connection.session.meta(token=token, extra=meta or {})
 
     async def _all(self, method: str, member: str) -> list[Any]:
         """Of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
@@ -491,7 +520,7 @@ class Client:
             responses = await self.answering.responses(result)
             params = structs.replace(
                 first,
-                meta=structs.replace(self._meta(on_progress), extra_=first.meta.extra_),
+                meta=self._meta(on_progress, first.meta.extra_),
                 input_responses=responses,
                 request_state=result.request_state,
             )

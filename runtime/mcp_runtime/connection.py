@@ -264,6 +264,7 @@ class Connection(ABC):
         """What is in flight ends: tasks are cancelled, who waits gets Disconnected."""
         if self._timer is not None:
             self._timer.cancel()
+        self._timer, self._due = None, float("inf")
         self.heed(self.session.lost(why))
 
     async def finished(self) -> None:

@@ -10,6 +10,7 @@ Source: 2026-07-28 basic/versioning and basic/transports/stdio, "Backward Compat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -36,9 +37,9 @@ from mcp_runtime.errors import (
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import Context, DecodeError, Revision, StepError, latest, revision
 
-__all__ = ["ClientSession"]
+__all__ = ["MODERN_ERRORS", "ClientSession"]
 
-_MODERN_ERRORS: Final = frozenset(
+MODERN_ERRORS: Final = frozenset(
     {codes.HEADER_MISMATCH, codes.MISSING_CLIENT_CAPABILITY, codes.UNSUPPORTED_VERSION}
 )
 """Errors that only a server of the per-request era sends."""
@@ -167,7 +168,7 @@ class ClientSession(Session):
         supported = _supported(frame)
         if sent.method == "initialize" and not supported:
             return self._give_up(sent, Refused(frame.code, frame.message))
-        if sent.method == "server/discover" and frame.code not in _MODERN_ERRORS:
+        if sent.method == "server/discover" and frame.code not in MODERN_ERRORS:
             return self._fall_back(sent, f"{frame.message} ({frame.code})", now)
         return self._try_again(sent, supported, now)
 
@@ -270,8 +271,13 @@ class ClientSession(Session):
 
     # ---- what the client sends
 
-    def meta(self, version: str | None = None, token: Id | None = None) -> Any:
-        """What the newest revision says in each request."""
+    def meta(
+        self,
+        version: str | None = None,
+        token: Id | None = None,
+        extra: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Any:
+        """What the newest revision says in each request, and `extra` beside it."""
         spoken = version or (self.agreed.crossing.revision.name if self.agreed else None)
         return latest.RequestMetaObject(
             progress_token=UNSET if token is None else token,
@@ -279,6 +285,7 @@ class ClientSession(Session):
             client_info=self.offer.info,
             client_capabilities=self.offer.capabilities,
             log_level=UNSET if self.log_level is None else self.log_level,  # type: ignore[arg-type]
+            **({"extra_": dict(extra)} if extra else {}),
         )
 
     log_level: str | None = None

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from mcp_runtime.core.envelope import Request
+from mcp_runtime.core.http import NAMED
 from mcp_runtime.errors import TooMuch
 
 __all__ = ["BadMark", "Marks", "encoded", "marks", "mirrored"]
@@ -22,7 +23,6 @@ Path: TypeAlias = tuple[str, ...]
 Marks: TypeAlias = Mapping[str, Path]
 """The headers of a tool, without their prefix, each with the path of its argument."""
 
-_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _MARK: Final = "x-mcp-header"
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 _PRIMITIVE: Final = frozenset({"boolean", "integer", "string"})
@@ -65,8 +65,8 @@ def mirrored(request: Request, marked: Mapping[str, Marks]) -> dict[str, str]:
         "MCP-Protocol-Version": str(params.get("_meta", {}).get(_VERSION, "")),
         "Mcp-Method": encoded(request.method),
     }
-    if request.method in _NAMED:
-        headers["Mcp-Name"] = encoded(params[_NAMED[request.method]])
+    if request.method in NAMED:
+        headers["Mcp-Name"] = encoded(params[NAMED[request.method]])
     asked: Marks = marked.get(params["name"], {}) if request.method == "tools/call" else {}
     for name, path in asked.items():
         value = _text(_at(params.get("arguments"), path), path)

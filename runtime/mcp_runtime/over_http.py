@@ -1,0 +1,524 @@
+"""A client's side of HTTP: each message is a request of its own, and its answer may be a stream.
+
+    per-request era   each call stands for itself; leaving its stream cancels it
+    handshake era     a session, its own stream from the server, streams that are taken up again
+    HTTP+SSE          all answers come on one stream, which names where messages are posted
+
+What a server speaks is found out as its pages say, and kept for the life of the client. A call
+whose connection breaks fails with Disconnected; the next call finds the server, if it is there.
+
+Source: 2026-07-28 basic/transports/streamable-http; 2025-11-25, 2025-06-18, 2025-03-26 and
+2024-11-05 basic/transports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import ssl
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+from msgspec import structs
+
+from mcp_runtime.calling import ClientConnection
+from mcp_runtime.core import codes, envelope
+from mcp_runtime.core.client_session import MODERN_ERRORS
+from mcp_runtime.core.envelope import Frame, Id, Notification, Refusal, Request
+from mcp_runtime.core.events import Opened
+from mcp_runtime.core.http import EVENT_STREAM, JSON
+from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.mirrors import BadMark, Marks, marks, mirrored
+from mcp_runtime.core.sse import Events
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotOpen, Refused, SessionError
+from mcp_runtime.io.http_client import Answer, Http
+from mcp_runtime.revisions import latest as t
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from mcp_runtime.client import Client, Opener
+
+__all__ = ["ClientOverHttp", "opener"]
+
+log: Final = logging.getLogger("mcp_runtime.client")
+
+_BOTH: Final = {"Accept": f"{JSON}, {EVENT_STREAM}", "Content-Type": JSON}
+_STREAM: Final = {"Accept": EVENT_STREAM, "Cache-Control": "no-store"}
+_SESSION: Final = "Mcp-Session-Id"
+_VERSIONED: Final = frozenset({"2025-06-18", "2025-11-25"})
+"""Revisions with a handshake whose requests name the revision after it."""
+_ANY_ERA: Final = frozenset({401, 403, 407, 408, 421, 425, 429, 502, 503, 504})
+"""Statuses that say nothing of what the server speaks."""
+_MAYBE_OLD: Final = frozenset({400, 404, 405})
+"""Statuses by which a server of HTTP+SSE answers a POST."""
+_SOON: Final = 0.1
+_LATEST: Final = 30.0
+"""Bounds for our own waits before a stream is taken up again, in seconds."""
+
+
+def opener(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    tls: ssl.SSLContext | None = None,
+    proxy: str | None = None,
+    draw: Callable[[], float] = random.random,
+) -> Opener:
+    """Reaches the server of a URL; `draw` gives numbers from 0 to 1, to spread what is repeated."""
+    known = Known()
+
+    async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
+        http = Http(url, headers=headers or {}, tls=tls, proxy=proxy, limits=client.limits)
+        connection = ClientOverHttp(client, http, known, draw)
+        stack.push_async_callback(connection.close)
+        return connection
+
+    return open
+
+
+@dataclass(slots=True)
+class Known:
+    """What the server of a URL speaks."""
+
+    way: Literal["per-request", "handshake", "HTTP+SSE"] | None = None
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a stream was left, and how often in a row it could not be taken up since."""
+
+    id: str = ""
+    retry: int | None = None
+    failures: int = 0
+
+
+class ClientOverHttp(ClientConnection):
+    def __init__(self, client: Client, http: Http, known: Known, draw: Callable[[], float]) -> None:
+        super().__init__(client)
+        self.session.hurried = False
+        self._http = http
+        self._known = known
+        self._draw = draw
+        self._url = http.url
+        self._session_id = ""
+        self._exchanges: dict[Id, asyncio.Task[None]] = {}
+        self._posts: set[asyncio.Task[None]] = set()
+        self._greeted: asyncio.Task[None] | None = None
+        self._stream: asyncio.Task[None] | None = None
+        self._streaming = asyncio.Event()
+        self._opening = asyncio.Lock()
+        self._marks: dict[str, Marks] = {}
+        self._gave_up_listening = False
+        self._is_closed = False
+
+    # ---- its life
+
+    async def open(self, *, handshake: bool = False) -> None:
+        if self._known.way is None or handshake:
+            await self._begin(handshake=handshake)
+            return
+        try:
+            await self._begin(handshake=self._known.way != "per-request")
+        except SessionError:
+            self._known.way = None
+            await self._begin(handshake=False)
+
+    async def _begin(self, *, handshake: bool) -> None:
+        self._forget()
+        if self._known.way == "HTTP+SSE":
+            await self._find_old()
+        try:
+            await super().open(handshake=handshake)
+        except SessionError:
+            self._sweep()
+            raise
+        if self._stream is not None and self._known.way == "handshake":
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._streaming.wait(), self.session.limits.stream_wait)
+
+    def _forget(self) -> None:
+        """What belongs to a session that is over."""
+        if self._stream is not None:
+            self._stream.cancel()
+        self._session_id, self._url, self._stream, self._greeted = "", self._http.url, None, None
+        self._streaming, self._gave_up_listening = asyncio.Event(), False
+
+    def _sweep(self) -> None:
+        """Leaves what nobody waits for."""
+        for id, exchange in self._exchanges.items():
+            if id not in self.session.pending:
+                exchange.cancel()
+
+    def _on_opened(self, event: Opened) -> None:
+        if event.terms.crossing.revision.era == "per-request":
+            self._known.way = "per-request"
+        elif self._known.way != "HTTP+SSE":
+            self._known.way = "handshake"
+            self._stream = self.loop.create_task(self._listen())
+        super()._on_opened(event)
+
+    async def _ready(self) -> None:
+        """Opens anew a session that was lost, or its stream. Raises as `open` does."""
+        if self._is_closed:
+            raise NotOpen("the client was closed")
+        if self._gave_up_listening:
+            self._gave_up_listening = False
+            self._stream = self.loop.create_task(self._listen())
+        if not self._is_open:
+            async with self._opening:
+                if not self._is_open:
+                    await self._reopen()
+
+    @property
+    def _is_open(self) -> bool:
+        return self.session.state is State.OPEN
+
+    async def _renew(self, lost: str) -> None:
+        """The server has forgotten a session. Raises as `open` does."""
+        async with self._opening:
+            if not self._is_open or self._session_id == lost:
+                self.heed(self.session.abandon("the server has ended the session"))
+                await self._reopen()
+
+    async def _reopen(self) -> None:
+        before = self.session.agreed
+        await self._begin(handshake=True)
+        after = self.session.agreed
+        if before and after and before.crossing.revision != after.crossing.revision:
+            log.warning("the server speaks %s now", after.crossing.revision.name)
+        self.spawn(self.client.restore())
+
+    async def close(self) -> None:
+        self._is_closed = True
+        tasks = {*self._exchanges.values(), *self._posts}
+        tasks |= {self._stream} if self._stream is not None else set()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(SessionError, TimeoutError):
+            if self._session_id:
+                async with asyncio.timeout(self.session.limits.close_wait):
+                    await self._delete()
+        await self._http.close()
+
+    async def _delete(self) -> None:
+        async with self._http.ask("DELETE", self._url, self._ours()) as answer:
+            log.debug("the end of the session: HTTP %d", answer.status)
+
+    # ---- what is asked
+
+    async def request(self, method: str, params: Any, **options: Any) -> Any:
+        await self._ready()
+        try:
+            result = await super().request(method, params, **options)
+        except Refused as refusal:
+            if refusal.code != codes.HEADER_MISMATCH or method != "tools/call" or not self._modern:
+                raise
+            await self.client.list_tools()
+            result = await super().request(method, params, **options)
+        return self._usable(result) if method == "tools/list" and self._modern else result
+
+    async def notify(self, method: str, params: Any) -> None:
+        await self._ready()
+        await super().notify(method, params)
+
+    async def drain(self) -> None:
+        if self._posts:
+            await asyncio.wait(self._posts)
+
+    @property
+    def _modern(self) -> bool:
+        return self._known.way == "per-request"
+
+    def _usable(self, page: t.ListToolsResult) -> t.ListToolsResult:
+        """Without the tools whose headers break a rule."""
+        kept: list[t.Tool] = []
+        for tool in page.tools:
+            try:
+                self._marks[tool.name] = marks(t.to_wire(tool.input_schema))
+                kept.append(tool)
+            except BadMark as error:
+                self._marks.pop(tool.name, None)
+                log.warning("the tool %.100r is left out: %.200s", tool.name, error)
+        return structs.replace(page, tools=kept)
+
+    # ---- what is sent
+
+    def _write(self, data: bytes, about: Id | None) -> None:
+        frame = envelope.read(data, batch=self.session.limits.in_flight)
+        if isinstance(frame, Request):
+            task = self._exchanges[frame.id] = self.loop.create_task(self._exchange(frame, data))
+            task.add_done_callback(lambda _: self._exchanges.pop(frame.id, None))
+        elif isinstance(frame, Notification) and frame.method == "notifications/cancelled":
+            self._cancel(_cancelled.decode(frame.params).id, data)
+        elif isinstance(frame, Notification) and frame.method == "notifications/initialized":
+            self._greeted = self._post(self._tell(data, first=True))
+        else:
+            self._post(self._tell(data))
+
+    def _post(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self.loop.create_task(work)
+        self._posts.add(task)
+        task.add_done_callback(self._posts.discard)
+        return task
+
+    def _cancel(self, id: Id, data: bytes) -> None:
+        """The end of its stream cancels a request of the per-request era.
+
+        Source: 2026-07-28 basic/patterns/cancellation; 2025-11-25 basic/transports, "Sending
+        Messages to the Server".
+        """
+        if not self._modern and self._is_open:
+            self._post(self._tell(data))
+        if (exchange := self._exchanges.get(id)) is not None:
+            exchange.cancel()
+
+    async def _tell(self, data: bytes, *, first: bool = False) -> None:
+        """Posts what has no answer."""
+        try:
+            async with (
+                asyncio.timeout(self.session.limits.deadline),
+                self._posted(data, self._ours, fresh=first) as answer,
+            ):
+                if not answer.ok:
+                    raise answer.error("a message without an answer")
+        except (SessionError, TimeoutError) as error:
+            why = str(error) or "no answer in time"
+            log.warning("the server has not taken a message: %s", why)
+
+    async def _exchange(self, request: Request, data: bytes) -> None:
+        """Posts a request, and takes what comes of it."""
+        opens = request.method in ("initialize", "server/discover")
+        try:
+            async with self._posted(data, lambda: self._of(request), fresh=opens) as answer:
+                if answer.ok:
+                    await self._take_answer(request, answer)
+                else:
+                    await self._take_error(request, data, answer)
+            if request.id in self.session.pending and self._known.way != "HTTP+SSE":
+                raise BadAnswer(f"{request.method}: the server has ended without an answer")
+        except SessionError as error:
+            self._fail(request, error)
+
+    @asynccontextmanager
+    async def _posted(
+        self, data: bytes, headers: Callable[[], Mapping[str, str]], *, fresh: bool
+    ) -> AsyncGenerator[Answer]:
+        """The answer; `fresh` is a message that no session goes before.
+
+        One that the server did not take because it has forgotten the session is posted once more.
+        """
+        for lives in (1, 0):
+            if self._greeted is not None and not fresh:
+                await asyncio.wait((self._greeted,))
+            session_id = self._session_id
+            async with self._http.ask("POST", self._url, {**_BOTH, **headers()}, data) as answer:
+                if answer.status != 404 or fresh or not (session_id and lives):
+                    yield answer
+                    return
+            await self._renew(session_id)
+
+    def _of(self, request: Request) -> Mapping[str, str]:
+        """The headers of a request."""
+        if request.method == "initialize":
+            return {}
+        if request.method == "server/discover" or self._modern:
+            return mirrored(request, self._marks)
+        return self._ours()
+
+    def _ours(self) -> dict[str, str]:
+        """The headers of all that comes after a handshake."""
+        headers = {_SESSION: self._session_id} if self._session_id else {}
+        agreed = self.session.agreed
+        if agreed is not None and agreed.crossing.revision.name in _VERSIONED:
+            headers["MCP-Protocol-Version"] = agreed.crossing.revision.name
+        return headers
+
+    # ---- what is answered
+
+    async def _take_answer(self, request: Request, answer: Answer) -> None:
+        if self._known.way == "HTTP+SSE":
+            return
+        if request.method == "initialize":
+            self._session_id = _session_id(answer)
+        if answer.kind == JSON:
+            self._take(await answer.body())
+        elif answer.kind == EVENT_STREAM:
+            await self._follow(request, answer)
+        else:
+            what = f"of type {answer.kind[:80]!r}" if answer.kind else "without a type"
+            raise BadAnswer(f"{request.method}: an answer {what}, HTTP {answer.status}")
+
+    async def _take_error(self, request: Request, data: bytes, answer: Answer) -> None:
+        """An error of the protocol in the body counts, whatever id it has."""
+        body = await answer.body()
+        frame = envelope.read(body)
+        if self._may_be_old(request, answer, frame) and await self._is_old():
+            await self._exchange(request, data)
+        elif isinstance(frame, Refusal):
+            if self._trace is not None:
+                self._trace("received", body)
+            self.heed(self.session.refused(request.id, frame, self.loop.time()))
+        else:
+            raise answer.error(request.method)
+
+    def _may_be_old(self, request: Request, answer: Answer, frame: Frame) -> bool:
+        """Whether a server of HTTP+SSE may answer so."""
+        first = request.method == "initialize" and self._known.way is None
+        modern = isinstance(frame, Refusal) and frame.code in MODERN_ERRORS
+        return first and not modern and answer.status in _MAYBE_OLD
+
+    def _take(self, message: bytes) -> None:
+        self.heed(self.session.take(message, self.loop.time()))
+
+    def _fail(self, request: Request, error: SessionError) -> None:
+        is_old = isinstance(error, BadAnswer) or (
+            isinstance(error, BadStatus) and error.status not in _ANY_ERA
+        )
+        self.heed(self.session.failed(request.id, error, self.loop.time(), is_old=is_old))
+
+    # ---- streams
+
+    async def _follow(self, request: Request, answer: Answer) -> None:
+        """Until the request is answered, in the handshake era also where the stream breaks."""
+        place = _Place()
+        await self._drink(answer, place, request)
+        while request.id in self.session.pending:
+            if not place.id or self._modern or request.method == "server/discover":
+                raise Disconnected(f"{request.method}: the stream has ended before the answer")
+            await self._pause(place)
+            try:
+                await self._take_up(place, request)
+            except BadStatus as error:
+                raise Disconnected(f"{request.method}: the stream is lost, {error}") from error
+
+    async def _pause(self, place: _Place) -> None:
+        """Before a stream is taken up. Raises Disconnected if that has failed too often."""
+        limits = self.session.limits
+        place.failures += 1
+        if place.failures > limits.resume_attempts:
+            raise Disconnected(f"a stream is lost after {limits.resume_attempts} attempts")
+        own = limits.resume_wait * 2 ** (place.failures - 1) * (1 + self._draw()) / 2
+        if place.retry is not None and place.failures == 1:
+            own = 0
+        await asyncio.sleep(max((place.retry or 0) / 1000, min(own, _LATEST), _SOON))
+
+    async def _take_up(self, place: _Place, request: Request | None = None) -> None:
+        """One connection of a stream, to its end. Raises BadStatus for a server that has none."""
+        after = {"Last-Event-ID": place.id} if place.id else {}
+        headers = {**_STREAM, **self._ours(), **after}
+        with suppress(Disconnected):
+            async with self._http.ask("GET", self._url, headers) as answer:
+                if answer.status in _ANY_ERA and place.failures:
+                    return
+                if not answer.ok or answer.kind != EVENT_STREAM:
+                    raise answer.error("GET")
+                self._streaming.set()
+                if request is not None:
+                    place.failures = 0
+                await self._drink(answer, place, request)
+
+    async def _drink(self, answer: Answer, place: _Place, request: Request | None) -> None:
+        """Takes the messages of a stream, to its end or its break.
+
+        When the request is answered, what else comes has little time. Raises TooMuch.
+        """
+        events = Events(self.session.limits.line_bytes)
+        with suppress(Disconnected, TimeoutError):
+            async with asyncio.timeout(None) as bound:
+                async for chunk in answer.chunks():
+                    for event in events.feed(chunk):
+                        place.failures = 0
+                        if event.name == "message" and event.data:
+                            self._take(event.data)
+                    place.id = events.id or place.id
+                    place.retry = place.retry if events.retry is None else events.retry
+                    answered = request is not None and request.id not in self.session.pending
+                    if answered and bound.when() is None:
+                        bound.reschedule(self.loop.time() + self.session.limits.close_wait)
+
+    async def _listen(self) -> None:
+        """The server's own stream, where it has one, taken up as long as the session lives."""
+        if self._greeted is not None:
+            await asyncio.wait((self._greeted,))
+        place, session_id = _Place(), self._session_id
+        try:
+            while True:
+                started = self.loop.time()
+                await self._take_up(place)
+                if self.loop.time() - started > _LATEST:
+                    place.failures = 0
+                await self._pause(place)
+        except BadStatus as error:
+            log.debug("no stream of the server: %s", error)
+            if self._streaming.is_set() and error.status == 404 and session_id:
+                self.spawn(self._renew(session_id))
+        except SessionError as error:
+            log.warning("no stream of the server any more: %s", error)
+            self._gave_up_listening = True
+        finally:
+            self._streaming.set()
+
+    # ---- HTTP+SSE
+
+    async def _is_old(self) -> bool:
+        try:
+            await self._find_old()
+        except SessionError as error:
+            log.debug("no HTTP+SSE: %s", error)
+            return False
+        self._known.way = "HTTP+SSE"
+        return True
+
+    async def _find_old(self) -> None:
+        """Opens the stream, and learns where messages are posted. Raises SessionError."""
+        found: asyncio.Future[httpx2.URL] = self.loop.create_future()
+        self._stream = self.loop.create_task(self._old_stream(found))
+        try:
+            async with asyncio.timeout(self.session.limits.deadline):
+                self._url = await found
+        except (SessionError, TimeoutError) as error:
+            self._forget()
+            raise Disconnected(str(error) or "no HTTP+SSE stream in time") from error
+
+    async def _old_stream(self, found: asyncio.Future[httpx2.URL]) -> None:
+        why = "the stream has ended"
+        try:
+            async with self._http.ask("GET", self._http.url, _STREAM) as answer:
+                if not answer.ok or answer.kind != EVENT_STREAM:
+                    raise answer.error("GET")
+                events = Events(self.session.limits.line_bytes)
+                async for chunk in answer.chunks():
+                    for event in events.feed(chunk):
+                        if event.name == "endpoint" and not found.done():
+                            found.set_result(self._http.within(event.data.decode(errors="replace")))
+                        elif event.name == "message" and found.done():
+                            self._take(event.data)
+        except SessionError as error:
+            why = str(error)
+            if not found.done():
+                found.set_exception(error)
+        if not found.done():
+            found.set_exception(Disconnected("the stream has named no endpoint"))
+        elif self._known.way == "HTTP+SSE" and not self._is_closed:
+            self.lost(why)
+
+
+class _Cancelled(msgspec.Struct):
+    id: Id = msgspec.field(name="requestId")
+
+
+_cancelled: Final = msgspec.json.Decoder(_Cancelled)
+
+
+def _session_id(answer: Answer) -> str:
+    """Empty for none. Raises BadAnswer for what is no id."""
+    found = answer.headers.get(_SESSION, "")
+    if not all("\x21" <= character <= "\x7e" for character in found):
+        raise BadAnswer(f"a session id with other characters than visible ASCII: {found[:80]!r}")
+    return found
