@@ -78,6 +78,9 @@ TOLERANCES: Final = (
 )
 
 
+_TELLS_APART: Final = "resultType"
+
+
 class Tolerances:
     """The rows of one role, and how often each was needed (`counts`, by its member)."""
 
@@ -98,11 +101,22 @@ class Tolerances:
             try:
                 return raw, revision.decode(position, method, raw)
             except DecodeError as error:
-                key = revision.name, position, error.path
-                if key not in self._rows or error.path in tried:
+                row = self._row(revision, position, error, raw)
+                if row is None or row.member in tried:
                     raise
-                tried.add(error.path)
-                raw = self._forgiven(self._rows[key], raw, error)
+                tried.add(row.member)
+                raw = self._forgiven(row, raw, error)
+
+    def _row(
+        self, revision: Revision, position: Position, error: DecodeError, raw: bytes
+    ) -> Tolerance | None:
+        """The row of the place where reading failed.
+
+        Where none of several types fits as a whole, it is the row of what tells them apart.
+        """
+        if error.path != "$" or error.found != "object" or _TELLS_APART in msgspec.json.decode(raw):
+            return self._rows.get((revision.name, position, error.path))
+        return self._rows.get((revision.name, position, f"$.{_TELLS_APART}"))
 
     def _forgiven(self, row: Tolerance, raw: bytes, error: DecodeError) -> bytes:
         body = msgspec.json.decode(raw)
