@@ -300,7 +300,7 @@ async def test_a_batch_is_read_and_its_members_are_processed() -> None:
 @pytest.mark.parametrize("revision", since("2025-03-26"))
 async def test_bytes_that_are_not_utf_8_are_no_message(revision: str) -> None:
     async with connected(small(), revision) as client:
-        client.write(b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}')
+        client.write(b'{"jsonrpc":"2.0","id":900,"method":"\xff\xfe"}')
         for message in await client.quiet():
             assert message["error"]["code"] in (-32700, -32600)
         assert await client.result("tools/list")
