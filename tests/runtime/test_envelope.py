@@ -110,9 +110,6 @@ def test_a_response_that_does_not_fit_is_told_apart_from_a_request(text: str) ->
         b'{"jsonrpc":"2.0","id":1,"method":"a"}}',
         b'{"jsonrpc":"2.0","id":1,"method":"a"} {}',
         b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"a"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"\xff"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"a","params":NaN}',
         b'{"jsonrpc":"2.0","id":1,"method":"a","params":01}',
         b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         b"[" * 100_000,
@@ -122,6 +119,26 @@ def test_what_is_no_json_is_a_parse_error(text: bytes) -> None:
     found = read(text)
     assert isinstance(found, Malformed)
     assert (found.id, found.code) == (None, -32700)
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        (b'{"jsonrpc":"2.0","id":1,"method":"\xff"}', 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"a","params":NaN}', 1),
+        (b'{"jsonrpc":"2.0","id":"a","method":"a","x":"\\ud800"}', "a"),
+        (b'{"jsonrpc":"2.0","id":"\xff","method":"a"}', None),
+        (b'{"jsonrpc":"2.0","id":"\\ud800","method":"a"}', None),
+        (b'{"jsonrpc":"2.0","method":"\xff","id":true}', None),
+        (b'{"jsonrpc":"2.0","method":"\xff","id":1.0}', None),
+        (b'{"jsonrpc":"2.0","method":"\xff","id":%b}' % (b"1" * 5_000), None),
+    ],
+)
+def test_an_id_is_found_in_what_is_no_json_if_that_can_be_taken_apart(text: bytes, id: Any) -> None:
+    found = read(text)
+    assert isinstance(found, Malformed)
+    assert (found.id, found.code, found.is_response) == (id, -32700, False)
 
 
 def test_a_batch_is_several_messages_where_batches_are() -> None:

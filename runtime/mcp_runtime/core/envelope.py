@@ -287,8 +287,12 @@ def _members(text: bytes) -> list[tuple[str, Any]]:
         last[:] = pairs
 
     told = str(text, "utf-8", "replace")
-    json.loads(told, object_pairs_hook=keep, parse_int=_integer, parse_float=str)
+    json.loads(told, object_pairs_hook=keep, parse_int=_integer, parse_float=_no_id)
     return last
+
+
+def _no_id(digits: str) -> None:
+    """A fraction is none, and nothing else is asked of it."""
 
 
 def _integer(digits: str) -> int | None:
