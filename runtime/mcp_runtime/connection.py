@@ -111,7 +111,7 @@ class Connection(ABC):
             self._write(data, about)
 
     def _on_write(self, event: Write) -> None:
-        self.send(event.data)
+        self.send(event.data, event.about)
 
     def _on_called(self, event: Called) -> None:
         self._tasks[event.id] = self.loop.create_task(self._serve(event))

@@ -44,8 +44,12 @@ class Limits:
     """Sessions over HTTP at one time."""
     session_idle: float = 1800.0
     """How long a session over HTTP may be unused."""
+    unread_bytes: int = 64 * 1024
+    """Of changes that wait on one stream for its client; those above are dropped."""
     event_bytes: int = 1024 * 1024
     """What is kept of one session's streams, so that they can be resumed."""
+    drain_wait: float = 5.0
+    """For what is worked on when a server over HTTP goes down; then it is cancelled."""
     keep_alive: float = 15.0
     """Between comments on a stream where nothing else is sent."""
     subscriptions: int = 256

@@ -41,9 +41,13 @@ class Terms(Struct, frozen=True):
 
 
 class Write(Struct, frozen=True, gc=False):
-    """Must be sent: one message, without a line end."""
+    """Must be sent: one message, without a line end.
+
+    `about` is the peer's request that it belongs to, None for the message that was just read.
+    """
 
     data: bytes
+    about: Id | None = None
 
 
 class Called(Struct, frozen=True):

@@ -12,8 +12,8 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -47,8 +47,13 @@ NAMED: Final[Mapping[str, str]] = {
 """The member of params that `Mcp-Name` repeats."""
 
 _PRIMED: Final = frozenset({"2025-11-25"})
-_HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>\d{1,5}))?")
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>[0-9]{1,5}))?")
+_ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
+_WEB: Final = frozenset({"http", "https"})
+_RANGE: Final = re.compile(r'(?:[^,"]|"(?:\\.|[^"\\])*(?:"|$))+')
+_QUALITY: Final = re.compile(r";\s*q=([0-9.]+)", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
+_DIGITS: Final = 64
 _PLAIN: Final = re.compile(r"[\x20-\x7e\t]*")
 _BASE64: Final = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 _STATUS: Final[Mapping[int, int]] = {
@@ -70,10 +75,21 @@ class Hosts:
     """Who may be named by `Host` and `Origin`: names, with a port or with any; `*` is everyone.
 
     Guards a server against web pages whose names were made to point at it (DNS rebinding).
+    Raises ValueError for what no header could say.
     """
 
     hosts: Collection[str] = LOOPBACK
     origins: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.hosts:
+            if name != "*" and _split(name) is None:
+                raise ValueError(f"{name!r} is no host; one is example.com, [::1]:8000 or *")
+        for name in self.origins:
+            if name not in ("*", "null") and not _ORIGIN.fullmatch(name):
+                raise ValueError(f"{name!r} is no origin; one is https://example.com or *")
+        object.__setattr__(self, "hosts", frozenset(map(_plain_host, self.hosts)))
+        object.__setattr__(self, "origins", frozenset(map(str.lower, self.origins)))
 
     def admits_host(self, header: str | None) -> bool:
         return "*" in self.hosts or (header is not None and self._known(header))
@@ -82,16 +98,23 @@ class Hosts:
         """No origin is no web page. An origin is admitted as such, or by its host."""
         if header is None or "*" in self.origins or header in self.origins:
             return True
-        parts = urlsplit(header)
-        bare = header == f"{parts.scheme}://{parts.netloc}"
-        return bare and parts.scheme in ("http", "https") and self._known(parts.netloc)
+        match = _ORIGIN.fullmatch(header)
+        return match is not None and match["scheme"] in _WEB and self._known(match["host"])
 
     def _known(self, text: str) -> bool:
-        match = _HOST.fullmatch(text.lower())
-        if match is None:
-            return False
-        name = match["name"].removesuffix(".")
-        return name in self.hosts or f"{name}:{match['port']}" in self.hosts
+        parts = _split(text)
+        return parts is not None and (parts[0] in self.hosts or ":".join(parts) in self.hosts)
+
+
+def _split(text: str) -> tuple[str, str] | None:
+    """Name and port of a host, the port empty for none; None for what is no host."""
+    match = _HOST.fullmatch(text.lower())
+    return None if match is None else (match["name"].removesuffix("."), match["port"] or "")
+
+
+def _plain_host(text: str) -> str:
+    parts = _split(text)
+    return text if parts is None else ":".join(parts).removesuffix(":")
 
 
 # ---- media types
@@ -103,16 +126,20 @@ def media_type(header: str | None) -> str:
 
 
 def accepts(header: str | None, wanted: str) -> bool:
-    """Whether an `Accept` header has a media type; none at all has every one."""
+    """Whether an `Accept` header has a media type; none at all has every one.
+
+    Of several ranges that fit, the closest decides. Source: RFC 9110, section 12.5.1.
+    """
     if header is None:
         return True
-    kind = wanted.partition("/")[0]
-    ranges = (wanted, f"{kind}/*", "*/*")
-    return any(media_type(part) in ranges and not _refused(part) for part in header.split(","))
+    parts = {media_type(part): part for part in _RANGE.findall(header)}
+    ranges = (wanted, f"{wanted.partition('/')[0]}/*", "*/*")
+    closest = next((parts[name] for name in ranges if name in parts), None)
+    return closest is not None and not _refused(closest)
 
 
 def _refused(part: str) -> bool:
-    quality = re.search(r";\s*q=([0-9.]+)", part)
+    quality = _QUALITY.search(part)
     return quality is not None and not quality[1].strip("0.")
 
 
@@ -154,11 +181,13 @@ def _require_equal(headers: Mapping[str, str], name: str, told: Any, *, coded: b
 
 def _require_argument(headers: Mapping[str, str], name: str, told: Any) -> None:
     found = headers.get(name.lower())
-    if told is None:
+    if told is None and found is None:
         return
     if found is None:
         raise _mismatch(f"{name} is missing, the body has {_text(told)[:100]!r}")
     value = decoded(name, found)
+    if told is None:
+        raise _mismatch(f"{name} is {found[:100]!r}, the body has no such argument")
     if value != _text(told) and not _is_number(value, told):
         raise _mismatch(f"{name} is {found[:100]!r}, the body says {_text(told)[:100]!r}")
 
@@ -211,10 +240,7 @@ def _text(value: Any) -> str:
 def _is_number(text: str, told: Any) -> bool:
     if isinstance(told, bool) or not isinstance(told, int | float):
         return False
-    try:
-        return float(text) == told
-    except ValueError:
-        return False
+    return len(text) <= _DIGITS and bool(_NUMBER.fullmatch(text)) and Decimal(text) == told
 
 
 def _mismatch(why: str) -> Refuse:

@@ -121,10 +121,17 @@ class Session(ABC):
 
     def take(self, message: bytes, now: float) -> list[Event]:
         """What one message, without a line end, means."""
+        return self.on(self.read(message), now)
+
+    def read(self, message: bytes) -> Frame:
+        """What one message, without a line end, is."""
         if self.watch is not None:
             self.watch(message)
         batches = self.agreed is not None and self.agreed.crossing.revision.batches
-        frame: Frame = envelope.read(message, batch=self.limits.batch if batches else 0)
+        return envelope.read(message, batch=self.limits.batch if batches else 0)
+
+    def on(self, frame: Frame, now: float) -> list[Event]:
+        """What a message means."""
         return self._on_frame[type(frame)](frame, now)
 
     @abstractmethod
@@ -157,7 +164,7 @@ class Session(ABC):
         del self.running[found.id]
         late = running.batch.add(found.id, b"") if running.batch else b""
         gave_up = GaveUp(found.id, found.reason[:_MAX_REASON])
-        return [gave_up, Write(late)] if late else [gave_up]
+        return [Write(late, found.id), gave_up] if late else [gave_up]
 
     def _progressed(self, params: Any, now: float) -> list[Event]:
         sent = self.pending.progressed(params.progress_token, params.progress, now)

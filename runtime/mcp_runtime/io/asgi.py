@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import codes, envelope
 
@@ -15,16 +15,23 @@ Scope: TypeAlias = Mapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 Send: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[None]]
 
+_DIGITS: Final = 15
+"""Of a length that need not be read to be too much."""
+
 
 class Denied(Exception):
     """An answer of HTTP's own: a status, and an error without id that says the remedy."""
 
     def __init__(
-        self, status: int, message: str, headers: Iterable[tuple[bytes, bytes]] = ()
+        self,
+        status: int,
+        message: str,
+        body: bytes = b"",
+        headers: Iterable[tuple[bytes, bytes]] = (),
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.body = envelope.refusal(None, codes.INVALID_REQUEST, message)
+        self.body = body or envelope.refusal(None, codes.INVALID_REQUEST, message)
         self.headers = tuple(headers)
 
 
@@ -35,91 +42,102 @@ class Gone(Exception):
 class Call:
     """One HTTP request, and its response."""
 
-    __slots__ = ("_begun", "_receive", "_send", "headers", "method", "path", "scope")
+    __slots__ = ("_receive", "_send", "_unread", "headers", "method", "path", "scope")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
         self.method: str = scope["method"]
-        path: str = scope["path"]
-        self.path = path.removeprefix(scope.get("root_path", "")) or "/"
-        self.headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
+        self.path = _below(scope.get("root_path", ""), scope["path"])
+        self.headers = _joined(scope["headers"])
         self._receive = receive
         self._send = send
-        self._begun = False
+        self._unread = self._has_body()
+
+    def _has_body(self) -> bool:
+        return "transfer-encoding" in self.headers or (
+            self.headers.get("content-length", "0").strip("0") != ""
+        )
 
     async def body(self, most: int, seconds: float) -> bytes:
         """Raises Denied for one that is too large or too slow, Gone."""
         length = self.headers.get("content-length", "0")
-        if length.isdigit() and int(length) > most:
-            raise _too_large(most)
-        first = await self._part(seconds)
-        if not first.get("more_body"):
-            return self._fit([first.get("body", b"")], most)
+        if len(length) > _DIGITS or (length.isdecimal() and int(length) > most):
+            raise self._too_large(most)
         try:
             async with asyncio.timeout(seconds):
-                return await self._rest(first, most)
+                return await self._whole(most)
         except TimeoutError:
-            raise _too_slow(seconds) from None
+            raise self._too_slow(seconds) from None
 
-    async def _part(self, seconds: float) -> Mapping[str, Any]:
-        try:
-            async with asyncio.timeout(seconds):
-                part = await self._receive()
-        except TimeoutError:
-            raise _too_slow(seconds) from None
+    async def _whole(self, most: int) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            part = await self.receive()
+            parts.append(part.get("body", b""))
+            size += len(parts[-1])
+            if size > most:
+                raise self._too_large(most)
+            if not part.get("more_body"):
+                self._unread = False
+                return b"".join(parts)
+
+    async def receive(self) -> Mapping[str, Any]:
+        """Raises Gone."""
+        part = await self._receive()
         if part["type"] == "http.disconnect":
             raise Gone
         return part
 
-    async def _rest(self, part: Mapping[str, Any], most: int) -> bytes:
-        parts = [part.get("body", b"")]
-        size = len(parts[0])
-        while part.get("more_body"):
-            part = await self._receive()
-            if part["type"] == "http.disconnect":
-                raise Gone
-            parts.append(part.get("body", b""))
-            size += len(parts[-1])
-            if size > most:
-                raise _too_large(most)
-        return self._fit(parts, most)
+    def _too_large(self, most: int) -> Denied:
+        return Denied(413, f"a body of more than {most} bytes (Limits.line_bytes)")
 
-    def _fit(self, parts: list[bytes], most: int) -> bytes:
-        body = b"".join(parts)
-        if len(body) > most:
-            raise _too_large(most)
-        return body
+    def _too_slow(self, seconds: float) -> Denied:
+        return Denied(408, f"no whole body within {seconds:g} s (Limits.body_seconds)")
 
     async def gone(self) -> None:
         """Returns when the client is gone."""
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
+        with suppress(Gone):
+            while True:
+                await self.receive()
 
     async def reply(
         self, status: int, body: bytes, headers: tuple[tuple[bytes, bytes], ...]
     ) -> None:
+        """A body that nobody will read ends the connection."""
         length = (b"content-length", str(len(body)).encode())
-        await self.begin(status, (*headers, length))
-        await self._send({"type": "http.response.body", "body": body})
+        close = ((b"connection", b"close"),) if self._unread else ()
+        await self.begin(status, (*headers, length, *close))
+        await self._tell({"type": "http.response.body", "body": body})
 
     async def begin(self, status: int, headers: tuple[tuple[bytes, bytes], ...]) -> None:
-        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._tell({"type": "http.response.start", "status": status, "headers": headers})
 
     async def more(self, data: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        await self._tell({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self) -> None:
-        with suppress(OSError):
-            await self._send({"type": "http.response.body", "body": b""})
+        await self._tell({"type": "http.response.body", "body": b""})
+
+    async def _tell(self, message: Mapping[str, Any]) -> None:
+        """Raises Gone."""
+        try:
+            await self._send(message)
+        except OSError:
+            raise Gone from None
 
 
-def _too_large(most: int) -> Denied:
-    close = [(b"connection", b"close")]
-    return Denied(413, f"a body of more than {most} bytes (Limits.line_bytes)", close)
+def _below(root: str, path: str) -> str:
+    """The path below the place where the application is mounted."""
+    root = root.rstrip("/")
+    below = path.removeprefix(root)
+    return (below or "/") if below[:1] in ("", "/") else path
 
 
-def _too_slow(seconds: float) -> Denied:
-    why = f"no whole body within {seconds:g} s (Limits.body_seconds)"
-    return Denied(408, why, [(b"connection", b"close")])
+def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """What stands several times is one list, so that none of it is passed over."""
+    found: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found

@@ -12,8 +12,8 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, aclosing, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import parse_qs
 
@@ -51,6 +51,9 @@ _SSE: Final = (
 )
 _COMMENT: Final = b":\n\n"
 _SWEEP: Final = 60.0
+_FOREVER: Final = 1e6
+_LAST_WORDS: Final = 1.0
+_GLANCE: Final = 0.005
 
 
 class HttpApp:
@@ -78,9 +81,7 @@ class HttpApp:
         trace: Trace | None = None,
     ) -> None:
         named = [*(hosts or ()), *_listed(_ENV_HOSTS)]
-        self._hosts = http.Hosts(
-            frozenset(named or http.LOOPBACK), frozenset([*origins, *_listed(_ENV_ORIGINS)])
-        )
+        self._hosts = http.Hosts(named or http.LOOPBACK, [*origins, *_listed(_ENV_ORIGINS)])
         self._server = server
         self._limits = server.limits
         self._forwarded = forwarded
@@ -89,11 +90,12 @@ class HttpApp:
         self._trace = trace
         self._messages = messages
         self._routes: dict[tuple[str, str], Callable[[Call], Awaitable[None]]] = {
-            ("POST", path): self._post,
-            ("GET", path): self._get,
-            ("DELETE", path): self._delete,
+            ("POST", path): self._post
         }
-        if sse is not None:
+        if server.offer().handshake:
+            self._routes[("GET", path)] = self._get
+            self._routes[("DELETE", path)] = self._delete
+        if server.offer().handshake and sse is not None:
             self._routes[("GET", sse)] = self._open_sse
             self._routes[("POST", messages)] = self._post_message
         if health is not None:
@@ -101,7 +103,7 @@ class HttpApp:
         self.sessions: dict[str, OverHttp] = {}
         self.sse_sessions: dict[str, OneStream] = {}
         self._exchanges: set[Exchange] = set()
-        self._open: set[Stream] = set()
+        self._busy = 0
         self._entered: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -116,14 +118,21 @@ class HttpApp:
         if scope["type"] != "http":
             raise NotImplementedError(f"no {scope['type']} here")
         call = Call(scope, receive, send)
+        self._busy += 1
         try:
             if self._entered is None:
                 await self._enter()
+            await self._answer(call)
+        except Gone:
+            pass
+        finally:
+            self._busy -= 1
+
+    async def _answer(self, call: Call) -> None:
+        try:
             await self._route(call)
         except Denied as denied:
             await call.reply(denied.status, denied.body, (_JSON, *denied.headers))
-        except Gone:
-            pass
 
     async def _route(self, call: Call) -> None:
         handler = self._routes.get((call.method, call.path))
@@ -132,14 +141,14 @@ class HttpApp:
         if handler != self._health:
             self._require_host(call)
         if self._draining:
-            raise Denied(503, "the server is going down", [(b"retry-after", b"1")])
+            raise Denied(503, "the server is going down", headers=_retry_after(1))
         await handler(call)
 
     def _nowhere(self, call: Call) -> Denied:
         allowed = sorted(method for method, path in self._routes if path == call.path)
         if allowed:
             allow = [(b"allow", ", ".join(allowed).encode())]
-            return Denied(405, f"{call.method} has no meaning here", allow)
+            return Denied(405, f"{call.method} has no meaning here", headers=allow)
         return Denied(404, "there is nothing at this path")
 
     def _require_host(self, call: Call) -> None:
@@ -160,7 +169,7 @@ class HttpApp:
     async def _post(self, call: Call) -> None:
         _require_types(call)
         body = await call.body(self._limits.line_bytes, self._limits.body_seconds)
-        if _is_per_request(call.headers, body):
+        if not self._server.offer().handshake or _is_per_request(call.headers, body):
             await self._exchange(call, body)
         else:
             await self._post_in_session(call, body)
@@ -176,62 +185,69 @@ class HttpApp:
             return
         self._exchanges.add(exchange)
         try:
-            await _watched(call, stream)
+            await _watched(call, stream, self._limits.keep_alive)
             if (only := stream.alone) is not None:
                 await call.reply(_status(only, at_once), only, (_JSON,))
             else:
-                await self._send_events(call, stream, _numberless(stream))
+                reader = stream.attach()
+                await self._send_events(call, stream, reader, self._numberless(stream, reader))
         finally:
             self._exchanges.discard(exchange)
             exchange.close()
 
     async def _post_in_session(self, call: Call, body: bytes) -> None:
         """Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
-        begins = _SESSION not in call.headers
-        session = self._begin(call, body) if begins else self._session(call)
-        stream = session.take(body)
-        headers: tuple[tuple[bytes, bytes], ...] = ()
-        if begins:
-            if session.session.state is State.NEW:
-                session.close()
-                raise _not_begun(stream)
-            self.sessions[session.id] = session
-            self._server.connections.add(session)
-            headers = ((b"mcp-session-id", session.id.encode()),)
-        if stream.finished and not stream.has_message:
-            await call.reply(202, b"", headers)
-            return
-        await stream.news()
-        if stream.finished and not stream.has_message:
-            await call.reply(202, b"", headers)
-        elif (only := stream.alone) is not None:
-            session.forget(stream)
-            await call.reply(200, only, (_JSON, *headers))
-        else:
-            await self._stream(call, session, stream, headers=headers)
-
-    def _begin(self, call: Call, body: bytes) -> OverHttp:
-        """A session that is not open yet."""
-        if not self._server.offer().handshake or not _initializes(body):
-            raise Denied(400, "a request without Mcp-Session-Id begins a session by `initialize`")
-        if len(self.sessions) >= self._limits.sessions:
-            why = f"{self._limits.sessions} sessions are open (Limits.sessions)"
-            raise Denied(503, why, [(b"retry-after", b"60")])
-        self._sweep_later()
-        principal = self._principal(call.scope)
-        return OverHttp(self._server, secrets.token_urlsafe(32), principal, trace=self._trace)
-
-    def _session(self, call: Call) -> OverHttp:
-        """That the request names. Another's session is no session."""
-        found = self.sessions.get(call.headers.get(_SESSION, ""))
+        self._require_version(call)
         if _SESSION not in call.headers:
-            raise Denied(400, "Mcp-Session-Id is missing")
-        if found is None or found.principal != self._principal(call.scope):
-            raise Denied(404, "there is no such session")
+            await self._begin(call, body)
+            return
+        session = self._session(call)
+        stream = session.take(body)
+        if stream.finished and not stream.count:
+            await call.reply(202, b"", ())
+            return
+        with session.in_use():
+            await stream.news(self._limits.keep_alive)
+            if (only := stream.alone) is not None:
+                session.forget(stream)
+                await call.reply(200, only, (_JSON,))
+            else:
+                await self._stream(call, session, stream, stream.attach())
+
+    async def _begin(self, call: Call, body: bytes) -> None:
+        """Source: 2025-11-25 basic/transports, "Session Management"."""
+        self._require_room()
+        session = OverHttp(self._server, _new_id(), self._principal(call.scope), trace=self._trace)
+        if not _initializes(body):
+            session.read(body)
+            raise Denied(400, "a request without Mcp-Session-Id begins a session by `initialize`")
+        answer = session.take(body).alone or b""
+        if session.session.state is State.NEW:
+            raise Denied(400, "the session was not initialized", answer)
+        self.sessions[session.id] = session
+        self._server.connections.add(session)
+        self._sweep_later()
+        await call.reply(200, answer, (_JSON, (b"mcp-session-id", session.id.encode())))
+
+    def _require_room(self) -> None:
+        if len(self.sessions) + len(self.sse_sessions) >= self._limits.sessions:
+            why = f"{self._limits.sessions} sessions are open (Limits.sessions)"
+            raise Denied(503, why, headers=_retry_after(60))
+
+    def _require_version(self, call: Call) -> None:
+        """Source: 2025-11-25 basic/transports, "Protocol Version Header"."""
         version = call.headers.get(_VERSION)
         if version is not None and version not in self._server.offer().handshake:
             spoken = ", ".join(self._server.offer().newest_first)
             raise Denied(400, f"MCP-Protocol-Version {version[:80]!r} is not among {spoken}")
+
+    def _session(self, call: Call) -> OverHttp:
+        """That the request names. Another's session is no session."""
+        if _SESSION not in call.headers:
+            raise Denied(400, "Mcp-Session-Id is missing")
+        found = self.sessions.get(call.headers[_SESSION])
+        if found is None or found.principal != self._principal(call.scope):
+            raise Denied(404, "there is no such session")
         found.used = asyncio.get_running_loop().time()
         return found
 
@@ -239,40 +255,39 @@ class HttpApp:
 
     async def _get(self, call: Call) -> None:
         """Source: 2025-11-25 basic/transports, "Listening for Messages from the Server"."""
-        if not self._server.offer().handshake:
-            raise Denied(405, "GET has no meaning here", [(b"allow", b"POST")])
         if not http.accepts(call.headers.get("accept"), http.EVENT_STREAM):
             raise Denied(406, f"a client of this route accepts {http.EVENT_STREAM}")
+        self._require_version(call)
         session = self._session(call)
-        last = call.headers.get("last-event-id")
-        if last is not None:
-            await self._resume(call, session, last)
-            return
-        if session.standalone in self._open:
-            raise Denied(409, "the session has a stream of that kind already")
-        await self._stream(call, session, session.standalone)
+        with session.in_use():
+            if (last := call.headers.get("last-event-id")) is not None:
+                await self._resume(call, session, last)
+            elif session.standalone.reader:
+                raise Denied(409, "the session has a stream of that kind already")
+            else:
+                await self._stream(call, session, session.standalone, session.standalone.attach())
 
     async def _resume(self, call: Call, session: OverHttp, last: str) -> None:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
         try:
-            name, missed = await self._events.after(session.id, last)
+            name, _ = await self._events.after(session.id, last)
+            stream = session.stream(name)
+            reader = stream.attach()
+            async with stream.storing:  # what the reader before has taken is stored then
+                _, missed = await self._events.after(session.id, last)
         except NoSuchEvent:
-            raise Denied(404, f"there is no event {last[:80]!r} any more") from None
-        stream = session.streams.get(name)
-        if stream is None:
-            stream = Stream(name, self._limits)
-            stream.finish()
-        await self._stream(call, session, stream, missed=missed)
+            raise Denied(400, f"there is no event {last[:80]!r} any more") from None
+        await self._stream(call, session, stream, reader, missed)
 
     async def _delete(self, call: Call) -> None:
-        session = self._session(call)
-        self._end(session)
-        await self._events.forget(session.id)
+        self._require_version(call)
+        await self._end(self._session(call))
         await call.reply(204, b"", ())
 
-    def _end(self, session: OverHttp) -> None:
+    async def _end(self, session: OverHttp) -> None:
         self.sessions.pop(session.id, None)
         session.close()
+        await self._events.forget(session.id)
 
     # ---- streams
 
@@ -281,96 +296,97 @@ class HttpApp:
         call: Call,
         session: OverHttp,
         stream: Stream,
-        *,
+        reader: int,
         missed: Iterable[tuple[str, bytes]] = (),
-        headers: tuple[tuple[bytes, bytes], ...] = (),
     ) -> None:
-        """Sends a stream that can be resumed."""
-        self._open.add(stream)
-        reader = stream.attach()
+        """Sends a stream that can be resumed. What comes after the client is gone is stored."""
         try:
             events = self._numbered(session, stream, reader, missed)
-            await self._send_events(call, stream, events, headers)
+            await self._send_events(call, stream, reader, events)
         finally:
-            if stream.readers == reader:
-                self._open.discard(stream)
+            if stream.finished and not stream.count:
+                session.forget(stream)
+            elif not stream.reader and stream is not session.standalone:
+                session.spawn(self._store_rest(session, stream))
 
     async def _numbered(
         self, session: OverHttp, stream: Stream, reader: int, missed: Iterable[tuple[str, bytes]]
     ) -> AsyncGenerator[bytes]:
-        agreed = session.session.agreed
-        if agreed is not None and http.primes(agreed.crossing.revision.name) and not missed:
-            id = await self._events.append(session.id, stream.name, b"")
-            yield sse.encode(sse.Event(id=id, data=b""))
+        if session.primes and not missed:
+            yield await self._stored(session, stream, b"")
         for id, told in missed:
             if told:
                 yield sse.encode(sse.Event(id=id, data=told))
-        while (data := await stream.take(reader)) is not None:
-            session.used = session.loop.time()
-            id = await self._events.append(session.id, stream.name, data)
-            yield sse.encode(sse.Event(id=id, data=data))
-        if stream.retry is not None and stream.readers == reader:
+        while (data := await stream.take(reader, self._limits.keep_alive)) is not None:
+            yield (await self._stored(session, stream, data)) if data else _COMMENT
+        if stream.retry is not None and stream.reader == reader:
             retry, stream.retry = stream.retry, None
             yield sse.encode(sse.Event(retry=retry))
-        elif stream.finished:
+
+    async def _store_rest(self, session: OverHttp, stream: Stream) -> None:
+        """Until the client comes again; so nothing waits for it but in the store."""
+        reader = stream.attach()
+        while (data := await stream.take(reader, _FOREVER)) is not None:
+            await self._stored(session, stream, data)
+        if stream.finished:
             session.forget(stream)
 
-    async def _send_events(
-        self,
-        call: Call,
-        stream: Stream,
-        events: AsyncIterator[bytes],
-        headers: tuple[tuple[bytes, bytes], ...] = (),
-    ) -> None:
-        """Until the stream ends or the client is gone; comments keep it open."""
-        self._open.add(stream)
-        await call.begin(200, (*_SSE, *headers))
-        pump = asyncio.create_task(self._pump(call, events))
-        gone = asyncio.create_task(call.gone())
+    async def _stored(self, session: OverHttp, stream: Stream, data: bytes) -> bytes:
+        """The event of a message that was taken. Of a session that has ended nothing is stored."""
+        if session.session.state is State.CLOSED:
+            return sse.encode(sse.Event(data=data))
         try:
-            await asyncio.wait({pump, gone}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            self._open.discard(stream)
-            for task in (pump, gone):
-                task.cancel()
-            await asyncio.gather(pump, gone, return_exceptions=True)
-            await call.end()
+            async with stream.storing:
+                id = await self._events.append(session.id, stream.name, data)
+        except BaseException:
+            stream.put_back(data)
+            raise
+        session.used = session.loop.time()
+        return sse.encode(sse.Event(id=id, data=data))
 
-    async def _pump(self, call: Call, events: AsyncIterator[bytes]) -> None:
-        coming = asyncio.ensure_future(anext(events, None))
+    async def _numberless(self, stream: Stream, reader: int) -> AsyncGenerator[bytes]:
+        while (data := await stream.take(reader, self._limits.keep_alive)) is not None:
+            yield sse.encode(sse.Event(data=data)) if data else _COMMENT
+
+    async def _send_events(
+        self, call: Call, stream: Stream, reader: int, events: AsyncGenerator[bytes]
+    ) -> None:
+        """Until the stream has no more for that reader, or the client is gone."""
+        watch = asyncio.create_task(_leave_when_gone(call, stream, reader))
         try:
-            while True:
-                await asyncio.wait({coming}, timeout=self._limits.keep_alive)
-                if not coming.done():
-                    await call.more(_COMMENT)
-                    continue
-                event = coming.result()
-                if event is None:
-                    return
-                await call.more(event)
-                coming = asyncio.ensure_future(anext(events, None))
+            await call.begin(200, _SSE)
+            async with aclosing(events):
+                async for event in events:
+                    await call.more(event)
+            await call.end()
         finally:
-            coming.cancel()
-            with suppress(asyncio.CancelledError, StopAsyncIteration):
-                await coming
+            stream.leave(reader)
+            watch.cancel()
 
     # ---- HTTP+SSE
 
     async def _open_sse(self, call: Call) -> None:
         """Source: 2024-11-05 basic/transports, "HTTP with SSE"."""
-        if len(self.sse_sessions) >= self._limits.sessions:
-            raise Denied(503, f"{self._limits.sessions} sessions are open (Limits.sessions)")
-        principal = self._principal(call.scope)
-        session = OneStream(self._server, secrets.token_urlsafe(32), principal, trace=self._trace)
+        self._require_room()
+        session = OneStream(self._server, _new_id(), self._principal(call.scope), trace=self._trace)
         self.sse_sessions[session.id] = session
         self._server.connections.add(session)
-        root = call.scope.get("root_path", "")
+        root = call.scope.get("root_path", "").rstrip("/")
         place = f"{root}{self._messages}?session_id={session.id}"
+        stream, reader = session.stream, session.stream.attach()
         try:
-            await self._send_events(call, session.stream, _with_endpoint(session.stream, place))
+            events = self._with_endpoint(stream, reader, place)
+            await self._send_events(call, stream, reader, events)
         finally:
             del self.sse_sessions[session.id]
             session.close()
+
+    async def _with_endpoint(
+        self, stream: Stream, reader: int, place: str
+    ) -> AsyncGenerator[bytes]:
+        yield sse.encode(sse.Event(name="endpoint", data=place.encode()))
+        while (data := await stream.take(reader, self._limits.keep_alive)) is not None:
+            yield sse.encode(sse.Event(data=data)) if data else _COMMENT
 
     async def _post_message(self, call: Call) -> None:
         if http.media_type(call.headers.get("content-type")) != http.JSON:
@@ -411,33 +427,44 @@ class HttpApp:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def drain(self) -> None:
-        """Ends all streams and sessions in good order; new requests are answered 503."""
+        """Ends all streams and sessions in good order; new requests are answered 503.
+
+        What is worked on has `Limits.drain_wait` seconds to be answered, then it is cancelled.
+        """
         self._draining = True
-        for exchange in [*self._exchanges]:
-            if exchange.server_session.subscriptions.open:
-                exchange.bid_farewell()
+        for one in self._connections():
+            one.wind_up()
+        await self._until_idle(self._limits.drain_wait)
         for session in [*self.sessions.values()]:
-            self._end(session)
-        for one in [*self.sse_sessions.values()]:
+            await self._end(session)
+        for one in self._connections():
             one.close()
+        await self._until_idle(_LAST_WORDS)
         if self._sweeper is not None:
             self._sweeper.cancel()
-        while self._open or self._exchanges:
-            await asyncio.sleep(0.005)
+
+    def _connections(self) -> list[Exchange | OverHttp | OneStream]:
+        return [*self._exchanges, *self.sessions.values(), *self.sse_sessions.values()]
+
+    async def _until_idle(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._busy:
+                    await asyncio.sleep(_GLANCE)
 
     def _sweep_later(self) -> None:
         if self._sweeper is None:
-            self._sweeper = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
+            wait = min(_SWEEP, self._limits.session_idle)
+            self._sweeper = asyncio.get_running_loop().call_later(wait, self._sweep)
 
     def _sweep(self) -> None:
-        """Ends sessions that were not used for long and have no stream open."""
+        """Ends sessions that were not used for long."""
         self._sweeper = None
         oldest = asyncio.get_running_loop().time() - self._limits.session_idle
         for session in [*self.sessions.values()]:
-            if session.used < oldest and not self._open.intersection(session.streams.values()):
-                self._end(session)
-                forgetting = asyncio.ensure_future(self._events.forget(session.id))
-                forgetting.add_done_callback(lambda done: done.exception())
+            if session.used <= oldest and not session.responses:
+                self.sessions.pop(session.id)
+                session.spawn(self._end(session))
         if self.sessions and not self._draining:
             self._sweep_later()
 
@@ -445,13 +472,13 @@ class HttpApp:
 # ---- streams by themselves
 
 
-async def _watched(call: Call, stream: Stream) -> None:
-    """Returns when there is news. Raises Gone if the client goes first."""
+async def _watched(call: Call, stream: Stream, seconds: float) -> None:
+    """Returns when there is news, or after that time. Raises Gone if the client goes first."""
     for _ in range(2):  # most handlers are done by then, and nobody need watch
         if stream.has_news:
             return
         await asyncio.sleep(0)
-    news = asyncio.ensure_future(stream.news())
+    news = asyncio.ensure_future(stream.news(seconds))
     gone = asyncio.ensure_future(call.gone())
     try:
         await asyncio.wait({news, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -462,17 +489,11 @@ async def _watched(call: Call, stream: Stream) -> None:
         gone.cancel()
 
 
-async def _numberless(stream: Stream) -> AsyncGenerator[bytes]:
-    reader = stream.attach()
-    while (data := await stream.take(reader)) is not None:
-        yield sse.encode(sse.Event(data=data))
-
-
-async def _with_endpoint(stream: Stream, place: str) -> AsyncGenerator[bytes]:
-    yield sse.encode(sse.Event(name="endpoint", data=place.encode()))
-    reader = stream.attach()
-    while (data := await stream.take(reader)) is not None:
-        yield sse.encode(sse.Event(name="message", data=data))
+async def _leave_when_gone(call: Call, stream: Stream, reader: int) -> None:
+    try:
+        await call.gone()
+    finally:
+        stream.leave(reader)
 
 
 # ---- what a request is
@@ -542,12 +563,12 @@ def _status(data: bytes, at_once: bool) -> int:
     return 400 if at_once and error.code == codes.INVALID_PARAMS else http.status_of(error.code)
 
 
-def _not_begun(stream: Stream) -> Denied:
-    """The error that `initialize` was answered with, if there was one."""
-    denied = Denied(400, "the session was not initialized")
-    if (only := stream.alone) is not None:
-        denied.body = only
-    return denied
+def _new_id() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def _retry_after(seconds: int) -> tuple[tuple[bytes, bytes], ...]:
+    return ((b"retry-after", str(seconds).encode()),)
 
 
 def _nobody(scope: Scope) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from mcp_runtime.core import http
-from mcp_runtime.core.envelope import Id, Request
+from mcp_runtime.core import codes, envelope, http
+from mcp_runtime.core.envelope import Answer, Frame, Id, Malformed, Refusal, Request
 from mcp_runtime.core.events import Called, GaveUp, Write
+from mcp_runtime.io.asgi import Denied
 from mcp_runtime.io.streams import Stream
 from mcp_runtime.serving import ServerConnection
 
@@ -21,7 +24,40 @@ if TYPE_CHECKING:
 __all__ = ["Exchange", "OneStream", "OverHttp"]
 
 
-class Exchange(ServerConnection):
+class _OnStreams(ServerConnection):
+    """Messages go into streams; bodies come from POSTs."""
+
+    @property
+    @abstractmethod
+    def listening(self) -> Stream:
+        """The stream of what is about no request."""
+
+    def read(self, body: bytes) -> Frame:
+        """Raises Denied for what is no message."""
+        frame = self.session.read(body)
+        if isinstance(frame, Malformed):
+            id = None if frame.is_response else frame.id
+            raise Denied(400, frame.message, envelope.refusal(id, frame.code, frame.message))
+        return frame
+
+    def tell_changed(self, what: str) -> None:
+        if not self.listening.is_behind:
+            super().tell_changed(what)
+
+    def tell_updated(self, uri: str) -> None:
+        if not self.listening.is_behind:
+            super().tell_updated(uri)
+
+    def leave(self, why: str) -> None:
+        """What is worked on is cancelled."""
+        self.server.connections.discard(self)
+        self.end(why)
+
+    def wind_up(self) -> None:
+        """The server goes down: what only listens ends, what is worked on may still."""
+
+
+class Exchange(_OnStreams):
     """One request of the per-request era, with a response of its own.
 
     Source: 2026-07-28 basic/transports/streamable-http.
@@ -38,8 +74,12 @@ class Exchange(ServerConnection):
         super().__init__(server, principal=principal, trace=trace)
         self.server_session.stateless = True
         self.server_session.guard = self._guard
-        self.stream = Stream("", server.limits)
+        self.stream: Final = Stream("", server.limits)
         self._headers = headers
+
+    @property
+    def listening(self) -> Stream:
+        return self.stream
 
     def _guard(self, frame: Request, version: str) -> None:
         params: dict[str, Any] = msgspec.json.decode(frame.params)
@@ -49,9 +89,23 @@ class Exchange(ServerConnection):
         http.check_mirrors(self._headers, frame.method, params, version, schema)
 
     def take(self, body: bytes) -> None:
-        self.heed(self.session.take(body, self.loop.time()))
+        """Raises Denied."""
+        frame = self.read(body)
+        if isinstance(frame, Answer | Refusal):
+            raise Denied(400, "a response has no place here: the server asks in its results")
+        if isinstance(frame, Request):
+            self._require_version(frame)
+        self.heed(self.session.on(frame, self.loop.time()))
         if self.server_session.subscriptions.open:
             self.server.connections.add(self)
+
+    def _require_version(self, frame: Request) -> None:
+        """Source: 2026-07-28 basic/versioning, "Backward Compatibility"."""
+        if "mcp-protocol-version" not in self._headers:
+            spoken = self.server.offer().newest_first
+            why = f"Header mismatch: MCP-Protocol-Version is missing; spoken: {', '.join(spoken)}"
+            data = msgspec.json.encode({"supported": spoken})
+            raise Denied(400, why, envelope.refusal(frame.id, codes.HEADER_MISMATCH, why, data))
 
     def _write(self, data: bytes, about: Id | None) -> None:
         self.stream.put(data)
@@ -73,8 +127,11 @@ class Exchange(ServerConnection):
 
     def close(self) -> None:
         """The client is gone, or has what it asked for."""
-        self.server.connections.discard(self)
-        self.end("the client has closed the stream")
+        self.leave("the client has closed the stream")
+
+    def wind_up(self) -> None:
+        if self.server_session.subscriptions.open:
+            self.bid_farewell()
 
     def bid_farewell(self) -> None:
         for data in self.server_session.end_subscriptions(cancelling=False):
@@ -82,7 +139,7 @@ class Exchange(ServerConnection):
         self.stream.finish()
 
 
-class OverHttp(ServerConnection):
+class OverHttp(_OnStreams):
     """A session of the handshake era: each POST has a stream, what is about none has another.
 
     Source: 2025-11-25 basic/transports, "Streamable HTTP".
@@ -92,31 +149,37 @@ class OverHttp(ServerConnection):
         self, server: Server, id: str, principal: str, *, trace: Trace | None = None
     ) -> None:
         super().__init__(server, principal=principal, trace=trace)
-        self.id = id
+        self.id: Final = id
         self.used = self.loop.time()
-        self.standalone = Stream("0", server.limits)
+        self.responses = 0
+        """How many are open, or wait for their answer."""
+        self.standalone: Final = Stream("0", server.limits)
         self.streams: dict[str, Stream] = {"0": self.standalone}
         self._names = count(1)
         self._by_request: dict[Id, Stream] = {}
         self._current: Stream | None = None
 
+    @property
+    def listening(self) -> Stream:
+        return self.standalone
+
     def take(self, body: bytes) -> Stream:
-        """What one POST holds, and the stream of its answers."""
-        self.used = self.loop.time()
+        """What one POST holds, and the stream of its answers. Raises Denied."""
+        frame = self.read(body)
         stream = Stream(str(next(self._names)), self.server.limits)
-        known = self.session.running.keys() - ()
+        known = {*self.session.running}
         self._current = stream
         try:
-            events = self.session.take(body, self.loop.time())
+            events = self.session.on(frame, self.loop.time())
             for id in self.session.running.keys() - known:
                 self._by_request[id] = stream
             self.heed(events)
         finally:
             self._current = None
-        if stream not in self._by_request.values():
-            stream.finish()
-        else:
+        if stream in self._by_request.values():
             self.streams[stream.name] = stream
+        else:
+            stream.finish()
         return stream
 
     def _write(self, data: bytes, about: Id | None) -> None:
@@ -148,21 +211,46 @@ class OverHttp(ServerConnection):
         if stream := self._by_request.get(id):
             stream.interrupt(retry)
 
+    @property
+    def primes(self) -> bool:
+        agreed = self.session.agreed
+        return agreed is not None and http.primes(agreed.crossing.revision.name)
+
+    @contextmanager
+    def in_use(self) -> Generator[None]:
+        """A response is open, or waits for its answer."""
+        self.responses += 1
+        try:
+            yield
+        finally:
+            self.responses -= 1
+            self.used = self.loop.time()
+
+    def stream(self, name: str) -> Stream:
+        """One that is no more has ended."""
+        if name not in self.streams:
+            ended = Stream(name, self.server.limits)
+            ended.finish()
+            return ended
+        return self.streams[name]
+
     def forget(self, stream: Stream) -> None:
         """Its end was read."""
         self.streams.pop(stream.name, None)
 
     def close(self) -> None:
-        self.server.connections.discard(self)
-        self.end("the session has ended")
+        self.leave("the session has ended")
         for stream in [*self.streams.values()]:
             stream.finish()
+
+    def wind_up(self) -> None:
+        self.standalone.finish()
 
     def bid_farewell(self) -> None:
         self.close()
 
 
-class OneStream(ServerConnection):
+class OneStream(_OnStreams):
     """A session of HTTP+SSE, which has one stream for all.
 
     Source: 2024-11-05 basic/transports, "HTTP with SSE".
@@ -172,11 +260,20 @@ class OneStream(ServerConnection):
         self, server: Server, id: str, principal: str, *, trace: Trace | None = None
     ) -> None:
         super().__init__(server, principal=principal, trace=trace)
-        self.id = id
-        self.stream = Stream("0", server.limits)
+        self.id: Final = id
+        self.stream: Final = Stream("0", server.limits)
+        self._ends = False
+
+    @property
+    def listening(self) -> Stream:
+        return self.stream
 
     def take(self, body: bytes) -> None:
-        self.heed(self.session.take(body, self.loop.time()))
+        """Raises Denied."""
+        frame = self.read(body)
+        if self.stream.is_full:
+            raise Denied(503, "the stream of this session is not read")
+        self.heed(self.session.on(frame, self.loop.time()))
 
     def _write(self, data: bytes, about: Id | None) -> None:
         self.stream.put(data)
@@ -185,9 +282,18 @@ class OneStream(ServerConnection):
         await self.stream.drain()
 
     def close(self) -> None:
-        self.server.connections.discard(self)
-        self.end("the client has closed the stream")
+        self.leave("the client has closed the stream")
         self.stream.finish()
+
+    async def _serve(self, called: Called) -> None:
+        await super()._serve(called)
+        if self._ends:
+            self.wind_up()
+
+    def wind_up(self) -> None:
+        self._ends = True
+        if not self.session.running:
+            self.close()
 
     def bid_farewell(self) -> None:
         self.close()
