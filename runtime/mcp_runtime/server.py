@@ -30,6 +30,7 @@ from mcp_runtime.content import prompt_messages, resource_contents
 from mcp_runtime.context import Context
 from mcp_runtime.core import codes
 from mcp_runtime.core.inputs import KeyRing, StateSealer
+from mcp_runtime.core.mirrors import BadMark, marks
 from mcp_runtime.core.offer import ServerOffer
 from mcp_runtime.errors import NotOffered, Refuse, SessionError, ToolError
 from mcp_runtime.features import (
@@ -114,7 +115,7 @@ class Server:
         self.connections: set[ServerConnection] = set()
         self._instructions: str | UnsetType = or_unset(instructions)
         self._revisions = tuple(revisions)
-        self._offers = frozenset(offers)
+        self._offers: frozenset[str] = frozenset(offers)
         require_extensions(extensions or ())
         self._extensions = or_unset(extensions)
         self._hints: dict[str, Any] = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
@@ -175,10 +176,12 @@ class Server:
 
     def _changed(self, what: str) -> None:
         """The list of `what` is another from now on."""
-        had, self._offer = self._offer, None
-        if had is not None and getattr(had.capabilities, what) is not UNSET:
+        if self.connections and getattr(self.offer().capabilities, what) is not UNSET:
+            self._offers |= {what}  # what was declared stays so, also where nothing is left
+            self._offer = None
             for connection in list(self.connections):
                 connection.tell_changed(what)
+        self._offer = None
 
     def resource_updated(self, uri: str) -> None:
         """Tells those who watch a resource that it has changed. Call it on the event loop."""
@@ -242,7 +245,8 @@ class Server:
         """Offers a function as the tool that `model` describes, its schema as it is given.
 
         The function takes the arguments, checked against the schema, and the Context.
-        Raises BadSchema for a schema that is none, ValueError as `tool` does.
+        Raises BadSchema for a schema that is none, ValueError as `tool` does and for an
+        `x-mcp-header` that clients would refuse.
         """
 
         def register(function: _F) -> _F:
@@ -250,6 +254,7 @@ class Server:
 
             schema: Mapping[str, Any] = t.to_wire(model.input_schema)
             require_tool_name(model.name)
+            _require_good_marks(model.name, schema)
             self._tools.add(model.name, RawTool(model, schema, checker(schema), function))
             self._changed("tools")
             return function
@@ -608,6 +613,14 @@ class Server:
                 from mcp_runtime.io.uvicorn import serve
 
                 asyncio.run(serve(self.asgi(trace=trace, **options), http))
+
+
+def _require_good_marks(name: str, schema: Mapping[str, Any]) -> None:
+    """Raises ValueError."""
+    try:
+        marks(schema)
+    except BadMark as error:
+        raise ValueError(f"tool {name}: {error}") from None
 
 
 def _around(around: Middleware, method: str, handler: Handler) -> Handler:

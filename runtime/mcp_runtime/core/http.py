@@ -50,7 +50,7 @@ _PRIMED: Final = frozenset({"2025-11-25"})
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>[0-9]{1,5}))?")
 _ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
 _WEB: Final = frozenset({"http", "https"})
-_RANGE: Final = re.compile(r'(?:[^,"]|"(?:\\.|[^"\\])*(?:"|$))+')
+_RANGE: Final = re.compile(r'(?:[^,"]|"(?:\\.?|[^"\\])*+"?)++', re.DOTALL)
 _QUALITY: Final = re.compile(r";\s*q=([0-9.]+)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _DIGITS: Final = 64
