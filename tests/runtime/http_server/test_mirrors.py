@@ -198,7 +198,11 @@ def marked() -> Server:
     async def greet(name: str = "") -> str:
         return name
 
-    @server.resource("text://ä")
+    @server.prompt(name="grüße")
+    async def german() -> str:
+        return "Guten Tag"
+
+    @server.resource("text://a")
     async def text() -> str:
         return "text"
 
@@ -251,11 +255,11 @@ def test_each_standard_header_is_required_and_compared(
 def test_a_name_may_be_coded_and_stand_in_a_header_of_any_case() -> None:
     async def main() -> None:
         async with serving(marked()) as client:
-            said = request("resources/read", {"uri": "text://ä"})
-            headers = {"mCP-pROTOCOL-vERSION": LATEST, "MCP-METHOD": "resources/read"}
-            asked = client.post(said, {**headers, "mcp-NAME": coded("text://ä")})
+            said = request("prompts/get", {"name": "grüße"})
+            headers = {"mCP-pROTOCOL-vERSION": LATEST, "MCP-METHOD": "prompts/get"}
+            asked = client.post(said, {**headers, "mcp-NAME": coded("grüße")})
             assert "result" in (await asked.until_over()).json
-            assert "Mcp-Name" in await refused(client, said, {**headers, "mcp-name": "text://ä"})
+            assert "Mcp-Name" in await refused(client, said, {**headers, "mcp-name": "grüße"})
 
     run(main)
 
