@@ -130,6 +130,7 @@ class ClientOverHttp(ClientConnection):
 
     async def _begin(self, *, handshake: bool) -> None:
         self._forget()
+        self.is_gone = False
         if self._known.way == "HTTP+SSE":
             await self._find_old()
         try:
