@@ -469,9 +469,10 @@ class Client:
             token = params.meta.progress_token
             token = None if token is UNSET else token
         patience = Patience(timeout or self._timeout, self.limits.total, progress_counts=True)
-        return await self.connection.request(
+        result = await self.connection.request(
             method, params, patience=patience, token=token, on_progress=on_progress
         )
+        return _of_known_type(method, result)
 
     # ---- how it asks
 
@@ -516,7 +517,7 @@ class Client:
         for _ in range(self.limits.input_rounds):
             result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
             if not isinstance(result, t.InputRequiredResult):
-                return _complete(method, result)
+                return result
             responses = await self.answering.responses(result)
             params = structs.replace(
                 first,
@@ -554,13 +555,14 @@ def _not_found(refused: Refused, uri: str) -> Refused:
     return NotFound(refused.code, refused.message, refused.data) if is_it else refused
 
 
-def _complete(method: str, result: Any) -> Any:
+def _of_known_type(method: str, result: Any) -> Any:
     """Raises BadAnswer for a kind of result that is not known.
 
     Source: 2026-07-28 basic/index, "Result Types".
     """
-    if result.result_type != "complete":
-        raise BadAnswer(f"{method}: a result of type {str(result.result_type)[:80]!r}")
+    told = getattr(result, "result_type", "complete")
+    if told != "complete" and not isinstance(result, t.InputRequiredResult):
+        raise BadAnswer(f"{method}: a result of type {str(told)[:80]!r}")
     return result
 
 

@@ -25,7 +25,15 @@ from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.subscriptions import Subscriptions
 from mcp_runtime.errors import NotOffered, Refuse
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import Context, DecodeError, Method, StepError, latest, revision
+from mcp_runtime.revisions import (
+    Context,
+    DecodeError,
+    Method,
+    StepError,
+    latest,
+    parse,
+    revision,
+)
 
 __all__ = ["LEVELS", "ServerSession", "missing", "require_client"]
 
@@ -260,15 +268,22 @@ class ServerSession(Session):
         return [Write(data)]
 
     def _result(self, running: Running, result: Any) -> bytes:
-        """Each result of the per-request era names the server, unless its handler has its own say.
+        """Each result of the per-request era has a type and names the server.
 
-        Source: 2026-07-28 basic/index, "_meta".
+        Source: 2026-07-28 basic/index, "_meta" and "Result Types".
         """
         body = super()._result(running, result)
-        silent = getattr(result, "meta", UNSET) is UNSET
-        if running.terms.crossing.revision.era == "handshake" or not silent:
+        if running.terms.crossing.revision.era == "handshake":
             return body
+        if isinstance(result, dict) or getattr(result, "meta", UNSET) is not UNSET:
+            return self._signed(parse(body))
         return b"%b,%b" % (body[:-1], self.offer().signature)
+
+    def _signed(self, result: Any) -> bytes:
+        """A result that may lack a type, and has its own say of `_meta`."""
+        info = {"io.modelcontextprotocol/serverInfo": latest.to_wire(self.offer().info)}
+        meta = {**info, **result.get("_meta", {})}
+        return _dump({"resultType": "complete", **result, "_meta": meta})
 
     # ---- notifications
 
