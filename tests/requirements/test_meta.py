@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Audio, Client, Context, Embedded, Image, Server
-from mcp_runtime import types as t
 from mcp_runtime.meta import require_meta
 from tests.requirements.peers import (
     NEWEST,

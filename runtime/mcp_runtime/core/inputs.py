@@ -24,11 +24,12 @@ from mcp_runtime.errors import Refuse, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import UNSET, DecodeError, latest, latest_calls
 
-__all__ = ["Inputs", "KeyRing", "Seal", "StateSealer"]
+__all__ = ["Inputs", "KeyRing", "Seal", "SingleUse", "StateSealer"]
 
 _MIN_KEY: Final = 32
 _FORM: Final = b"1"
 _MAC: Final = 32
+_MARK: Final = 16
 _HEAD: Final = len(_FORM) + 4 + 8
 _dump: Final = msgspec.json.Encoder(order="deterministic").encode
 _answers: Final = msgspec.json.Decoder(dict[str, Any])
@@ -76,6 +77,35 @@ class KeyRing:
     @staticmethod
     def _mac(key: bytes, text: bytes, bound: bytes) -> bytes:
         return hmac.digest(key, hashlib.sha256(bound).digest() + text, "sha256")
+
+
+class SingleUse:
+    """Opens each state once, in this process: for requests that must not be finished twice.
+
+    `age` is how long a state is good for, in seconds; `draw` gives so many random bytes.
+    """
+
+    def __init__(self, sealer: StateSealer, age: float, draw: Callable[[int], bytes]) -> None:
+        self._sealer = sealer
+        self._age = age
+        self._draw = draw
+        self._used: dict[bytes, float] = {}
+
+    def seal(self, state: bytes, bound: bytes, expires: float) -> str:
+        return self._sealer.seal(self._draw(_MARK) + state, bound, expires)
+
+    def open(self, text: str, bound: bytes, now: float) -> bytes:
+        raw = self._sealer.open(text, bound, now)
+        self._forget(now)
+        if raw[:_MARK] in self._used:
+            raise _refused("may be used once")
+        self._used[raw[:_MARK]] = now + self._age
+        return raw[_MARK:]
+
+    def _forget(self, now: float) -> None:
+        """Those that have expired: the oldest come first."""
+        while self._used and next(iter(self._used.values())) <= now:
+            del self._used[next(iter(self._used))]
 
 
 def _name(key: bytes) -> bytes:
