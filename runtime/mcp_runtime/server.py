@@ -115,7 +115,7 @@ class Server:
         self.connections: set[ServerConnection] = set()
         self._instructions: str | UnsetType = or_unset(instructions)
         self._revisions = tuple(revisions)
-        self._offers: frozenset[str] = frozenset(offers)
+        self._offers = set[str](offers)
         require_extensions(extensions or ())
         self._extensions = or_unset(extensions)
         self._hints: dict[str, Any] = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
@@ -157,13 +157,14 @@ class Server:
         return self._offer
 
     def _capabilities(self) -> t.ServerCapabilities:
+        """What was declared once stays so, though there be nothing left of it."""
         has = {
             "tools": len(self._tools),
             "resources": len(self._resources) + len(self._templates),
             "prompts": len(self._prompts),
             "completions": len(self._completers),
         }
-        shown = {kind for kind, number in has.items() if number} | self._offers
+        self._offers |= {kind for kind, number in has.items() if number}
         changes: dict[str, Any] = {"list_changed": True}
         told: dict[str, Any] = {
             "tools": t.ServerCapabilitiesTools(**changes),
@@ -171,17 +172,14 @@ class Server:
             "prompts": t.ServerCapabilitiesPrompts(**changes),
             "completions": {},
         }
-        kinds = {kind: value for kind, value in told.items() if kind in shown}
+        kinds = {kind: value for kind, value in told.items() if kind in self._offers}
         return t.ServerCapabilities(logging={}, extensions=self._extensions, **kinds)
 
     def _changed(self, what: str) -> None:
         """The list of `what` is another from now on."""
-        if self.connections and getattr(self.offer().capabilities, what) is not UNSET:
-            self._offers |= {what}  # what was declared stays so, also where nothing is left
-            self._offer = None
-            for connection in list(self.connections):
-                connection.tell_changed(what)
         self._offer = None
+        for connection in list(self.connections):
+            connection.tell_changed(what)
 
     def resource_updated(self, uri: str) -> None:
         """Tells those who watch a resource that it has changed. Call it on the event loop."""

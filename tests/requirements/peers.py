@@ -209,6 +209,8 @@ class RawClient(Line):
         self.result_of_initialize = answer["result"]
         assert self.result_of_initialize["protocolVersion"] == self.revision
         self.notify("notifications/initialized")
+        for _ in range(3):
+            await asyncio.sleep(0)  # it has arrived then
 
     async def offered(self) -> Json:
         """What the server says of itself: the result of its revision's first request."""
