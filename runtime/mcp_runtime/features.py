@@ -9,11 +9,11 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_type_hints
 
 from msgspec import UNSET
 
-from mcp_runtime.content import blocks, tool_result
+from mcp_runtime.content import Embedded, blocks, tool_result
 from mcp_runtime.core import codes
 from mcp_runtime.errors import Refuse
 from mcp_runtime.revisions import latest as t
@@ -31,6 +31,7 @@ __all__ = [
     "Resource",
     "ResourceTemplate",
     "Tool",
+    "embeds",
     "or_unset",
 ]
 
@@ -41,6 +42,21 @@ _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 def or_unset(value: object) -> Any:
     """What an argument says that was left out: the member is absent."""
     return UNSET if value is None else value
+
+
+def embeds(function: Callable[..., Any]) -> bool:
+    """Whether a function says that it returns embedded resources.
+
+    Source: 2025-11-25 server/tools, "Embedded Resources".
+    """
+    try:
+        return _mentions(get_type_hints(function).get("return"))
+    except (NameError, TypeError):
+        return False
+
+
+def _mentions(annotation: Any) -> bool:
+    return annotation in (Embedded, t.EmbeddedResource) or any(map(_mentions, get_args(annotation)))
 
 
 async def run(

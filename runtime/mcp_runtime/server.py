@@ -41,6 +41,7 @@ from mcp_runtime.features import (
     Resource,
     ResourceTemplate,
     Tool,
+    embeds,
     or_unset,
     require_tool_name,
 )
@@ -115,6 +116,8 @@ class Server:
         self.connections: set[ServerConnection] = set()
         self._instructions: str | UnsetType = or_unset(instructions)
         self._revisions = tuple(revisions)
+        if ttl_ms < 0:
+            raise ValueError(f"ttl_ms is no less than 0, not {ttl_ms}")
         self._offers = set[str](offers)
         require_extensions(extensions or ())
         self._extensions = or_unset(extensions)
@@ -153,8 +156,16 @@ class Server:
                 instructions=self._instructions,
                 methods=frozenset(self._handlers.keys() - self._own.keys()),
                 hints=self._hints,
+                watchable=self._watchable,
             )
         return self._offer
+
+    def _watchable(self, uri: str) -> bool:
+        """Whether there is such a resource, as far as it is known here which there are."""
+        if self._handlers["resources/read"] is not self._own["resources/read"]:
+            return is_uri(uri)
+        fits = (template.template.match(uri) for template in self._templates)
+        return self._resources.get(uri) is not None or any(found is not None for found in fits)
 
     def _capabilities(self) -> t.ServerCapabilities:
         """What was declared once stays so, though there be nothing left of it."""
@@ -237,6 +248,8 @@ class Server:
             meta=_checked(meta),
         )
         self._tools.add(model.name, Tool(model, signature, function))
+        if embeds(function):
+            self._offers.add("resources")
         self._changed("tools")
 
     def raw_tool(self, model: t.Tool) -> Callable[[_F], _F]:

@@ -180,32 +180,38 @@ def listening(*, acknowledged: dict[str, Any] | None = None) -> RawServer:
 async def test_a_client_finds_the_subscription_of_a_notification_by_its_id() -> None:
     server = listening()
     method = "notifications/resources/updated"
-    async with server.client() as client:
-        async with client.listen(uris=["a://b"]) as one, client.listen(uris=["a://b"]) as two:
-            first, second = server.requests("subscriptions/listen")
-            server.line.notify(method, {"uri": "a://b", "_meta": {TAG: first["id"]}})
-            assert await asyncio.wait_for(anext(one), 1) == Change("resource", "a://b")
-            for meta in ({TAG: "unknown"}, {TAG: str(second["id"])}, {}):
-                server.line.notify(method, {"uri": "a://b", "_meta": meta})
-            server.line.notify(method, {"uri": "a://b"})
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(anext(two), 0.03)
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(anext(one), 0.03)
+    watched = {"uris": ["a://b"]}
+    async with (
+        server.client() as client,
+        client.listen(**watched) as one,
+        client.listen(**watched) as two,
+    ):
+        first, second = server.requests("subscriptions/listen")
+        server.line.notify(method, {"uri": "a://b", "_meta": {TAG: first["id"]}})
+        assert await asyncio.wait_for(anext(one), 1) == Change("resource", "a://b")
+        for meta in ({TAG: "unknown"}, {TAG: str(second["id"])}, {}):
+            server.line.notify(method, {"uri": "a://b", "_meta": meta})
+        server.line.notify(method, {"uri": "a://b"})
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(two), 0.03)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(one), 0.03)
 
 
 @pytest.mark.requirement("subscriptions.ack.checked")
 async def test_a_client_learns_what_of_its_wishes_is_served() -> None:
     server = listening(acknowledged={"toolsListChanged": True})
-    async with server.client() as client:
-        async with client.listen(tools=True, prompts=True, uris=["a://b"]) as changes:
-            assert changes.served.tools_list_changed is True
-            assert changes.served.prompts_list_changed is not True
-            assert not changes.served.resource_subscriptions
-            (asked,) = server.requests("subscriptions/listen")
-            meta = {TAG: asked["id"]}
-            server.line.notify("notifications/tools/list_changed", {"_meta": meta})
-            assert await asyncio.wait_for(anext(changes), 1) == Change("tools")
+    async with (
+        server.client() as client,
+        client.listen(tools=True, prompts=True, uris=["a://b"]) as changes,
+    ):
+        assert changes.served.tools_list_changed is True
+        assert changes.served.prompts_list_changed is not True
+        assert not changes.served.resource_subscriptions
+        (asked,) = server.requests("subscriptions/listen")
+        meta = {TAG: asked["id"]}
+        server.line.notify("notifications/tools/list_changed", {"_meta": meta})
+        assert await asyncio.wait_for(anext(changes), 1) == Change("tools")
 
 
 async def test_a_stream_that_the_server_ends_is_over() -> None:
@@ -221,22 +227,24 @@ async def test_a_stream_that_the_server_ends_is_over() -> None:
 @pytest.mark.requirement("transport.stdio.crash.restart")
 async def test_a_client_that_connects_again_listens_again() -> None:
     server = listening()
-    async with server.client(restarts=2) as client:
-        async with client.listen(tools=True, uris=["a://b"]) as changes:
-            for crash in range(2):
-                await server.line.wire.close()
-                while len(server.requests("subscriptions/listen")) < crash + 2:
-                    await asyncio.sleep(0.001)
-            asked = server.requests("subscriptions/listen")
-            wishes = [m["params"]["notifications"] for m in asked]
-            assert wishes[0] == wishes[1] == wishes[2]
-            meta = {TAG: asked[-1]["id"]}
-            await server.line.quiet()
-            server.line.notify("notifications/tools/list_changed", {"_meta": meta})
-            assert await asyncio.wait_for(anext(changes), 1) == Change("tools")
+    async with (
+        server.client(restarts=2) as client,
+        client.listen(tools=True, uris=["a://b"]) as changes,
+    ):
+        for crash in range(2):
             await server.line.wire.close()
-            with pytest.raises(Disconnected):
-                await asyncio.wait_for(anext(changes), 1)
+            while len(server.requests("subscriptions/listen")) < crash + 2:
+                await asyncio.sleep(0.001)
+        asked = server.requests("subscriptions/listen")
+        wishes = [m["params"]["notifications"] for m in asked]
+        assert wishes[0] == wishes[1] == wishes[2]
+        meta = {TAG: asked[-1]["id"]}
+        await server.line.quiet()
+        server.line.notify("notifications/tools/list_changed", {"_meta": meta})
+        assert await asyncio.wait_for(anext(changes), 1) == Change("tools")
+        await server.line.wire.close()
+        with pytest.raises(Disconnected):
+            await asyncio.wait_for(anext(changes), 1)
     assert len(server.lines) == 3
 
 

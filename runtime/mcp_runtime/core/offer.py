@@ -5,7 +5,7 @@ Source: 2025-11-25 basic/lifecycle, "Version Negotiation"; 2026-07-28 basic/vers
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -63,11 +63,15 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOffer(Offer):
-    """`methods` are those beyond its capabilities that it answers; `hints` are for caches."""
+    """`methods` are those beyond its capabilities that it answers; `hints` are for caches.
+
+    `watchable` says of a URI whether its changes may be asked for.
+    """
 
     capabilities: latest.ServerCapabilities
     instructions: str | UnsetType = UNSET
     methods: frozenset[str] = frozenset()
+    watchable: Callable[[str], bool] = lambda uri: True
     hints: Mapping[str, Any] = field(
         default_factory=lambda: {"ttl_ms": 0, "cache_scope": "private"}
     )

@@ -248,6 +248,9 @@ class ServerSession(Session):
 
     def _subscribe(self, frame: Request, terms: Terms) -> list[Event]:
         params = terms.crossing.read_params(frame.method, frame.params)
+        if not self.offer().watchable(params.uri):
+            data = {"uri": params.uri[:2000]}
+            raise Refuse(codes.RESOURCE_NOT_FOUND, "Resource not found", data)
         self.subscriptions.watch(params.uri)
         return [Write(envelope.answer(frame.id, b"{}"))]
 
@@ -259,7 +262,7 @@ class ServerSession(Session):
     def _listen(self, frame: Request, terms: Terms) -> list[Event]:
         """Source: 2026-07-28 basic/patterns/subscriptions, "Acknowledgment"."""
         params = terms.crossing.read_params(frame.method, frame.params)
-        kept = self.subscriptions.listen(frame.id, params.notifications, self.offer().declared)
+        kept = self.subscriptions.listen(frame.id, params.notifications, self.offer())
         self.running[frame.id] = Running(frame.method, terms)
         told = latest.SubscriptionsAcknowledgedNotificationParams(
             notifications=kept, meta=_tagged(frame.id)
@@ -337,6 +340,8 @@ class ServerSession(Session):
         """
         if level not in LEVELS:
             raise ValueError(f"{level!r} is no level of log messages: {', '.join(LEVELS)}")
+        if not isinstance(logger, str | None):
+            raise TypeError(f"the name of a logger is text, not {type(logger).__name__}")
         running = self.running.get(id)
         least = self.log_level
         if terms.crossing.revision.era == "per-request":

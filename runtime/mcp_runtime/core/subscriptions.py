@@ -13,6 +13,7 @@ from msgspec import UNSET
 from mcp_runtime.core import codes
 from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.envelope import Id
+from mcp_runtime.core.offer import ServerOffer
 from mcp_runtime.errors import Refuse
 from mcp_runtime.revisions import latest
 
@@ -49,10 +50,10 @@ class Subscriptions:
         self.watched.discard(uri)
 
     def listen(
-        self, id: Id, wanted: latest.SubscriptionFilter, declared: Mapping[str, Any]
+        self, id: Id, wanted: latest.SubscriptionFilter, offer: ServerOffer
     ) -> latest.SubscriptionFilter:
-        """What of `wanted` a server serves that has declared that. Raises Refuse."""
-        kept = _kept(wanted, declared)
+        """What of `wanted` a server serves that offers that. Raises Refuse."""
+        kept = _kept(wanted, offer)
         self._require_room(1 + _size(kept))
         self._streams[id] = kept
         self._uris += _size(kept)
@@ -75,16 +76,15 @@ class Subscriptions:
             raise Refuse(codes.BUSY, why)
 
 
-def _kept(
-    wanted: latest.SubscriptionFilter, declared: Mapping[str, Any]
-) -> latest.SubscriptionFilter:
+def _kept(wanted: latest.SubscriptionFilter, offer: ServerOffer) -> latest.SubscriptionFilter:
+    declared = offer.declared
     lists: dict[str, Any] = {
         member: True
         for what, member in LISTS.items()
         if getattr(wanted, member) is True and declares(declared, f"{what}.listChanged")
     }
     uris = _uris(wanted) if declares(declared, "resources.subscribe") else []
-    unique = list(dict.fromkeys(uris))
+    unique = [uri for uri in dict.fromkeys(uris) if offer.watchable(uri)]
     return latest.SubscriptionFilter(**lists, resource_subscriptions=unique or UNSET)
 
 
