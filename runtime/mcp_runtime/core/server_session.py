@@ -332,7 +332,7 @@ class ServerSession(Session):
             sent.append(self.notify(method, make(uri=uri)))
         return sent
 
-    def log(self, id: Id, terms: Terms, level: str, data: Any, logger: str | None = None) -> bytes:
+    def log(self, id: Id, terms: Terms, level: str, data: Any, logger: object = None) -> bytes:
         """A log message about a request; empty where the client wants none of that level.
 
         Raises ValueError for an unknown level. In the per-request era there is none when the
