@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import subprocess
@@ -50,7 +51,7 @@ def newer(monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, str | None]) ->
     text = record.render("0.1.0", CHOSEN, files)
     whole = {**files, record.NAME: text, record.BASE: record.pack(files)}
 
-    def texts(chosen: Answers, tools: object = ()) -> dict[str, str]:
+    def texts(chosen: Answers, tools: object, listed: str) -> dict[str, str]:
         assert chosen == CHOSEN
         return whole
 
@@ -264,6 +265,34 @@ def scrawled(text: str, word: str, draw: random.Random) -> str:
 
 def mine(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.startswith("# mine ")]
+
+
+STUB = 'raise NotImplementedError("get_sum is not written yet")'
+WRITTEN = "return Output(sum=arguments.a + arguments.class_)"
+
+
+def test_tools_that_changed_are_typed_anew_around_what_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = answers(revisions=CHOSEN.revisions, tools=True)
+    folder = write(made(chosen), tmp_path / "project")
+    git(folder, "init", "--quiet")
+    monkeypatch.chdir(folder)
+    module, listed = (folder / f"src/my_server/tools/{n}" for n in ("get_sum.py", "tools.json"))
+    module.write_text(module.read_text().replace(STUB, WRITTEN))
+    body = json.loads(listed.read_bytes())
+    body["tools"][0]["inputSchema"]["properties"]["c"] = {"type": "integer"}
+    body["tools"].append({"name": "new", "inputSchema": {"type": "object"}})
+    listed.write_text(json.dumps(body, indent=7))
+    committed(folder)
+    done = invoke("update")
+    assert done.exit_code == 0, done.stdout
+    after = module.read_text()
+    assert WRITTEN in after
+    assert "    c: int | UnsetType = UNSET\n" in after
+    assert (folder / "src/my_server/tools/new.py").is_file()
+    assert listed.read_text() == json.dumps(body, indent=7)
+    assert invoke("update", "--check").exit_code == 0
 
 
 def test_the_templates_of_today_are_what_is_asked_for() -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 import pytest
 
+from bench import peers
 from mcp_bindgen.scaffold.answers import Answers
 from tests.scaffold.made import ALL, answers, environment, made, run, write
 
@@ -121,3 +122,29 @@ def test_from_nothing_to_an_answer_are_two_commands(tmp_path: Path) -> None:
     assert "'word': 'client'" in done.stdout
     checked = run(Path("make"), "-C", "hello", "check", "test", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+DRIVE: Final = """
+import asyncio, sys
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+async def main():
+    command = StdioServerParameters(command=sys.argv[1], args=["-m", "my_server"])
+    async with Client(stdio_client(command)) as client:
+        print([tool.name for tool in (await client.list_tools()).tools])
+        print((await client.call_tool("search", {"text": "URI", "limit": 1})).structured_content)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("revisions", [ALL, ALL[-1:]], ids=len)
+def test_the_package_mcp_calls_its_tool(revisions: tuple[str, ...], tmp_path: Path) -> None:
+    if not peers.ready():
+        pytest.skip("needs the peer in an environment of its own: make peers")
+    project = write(made(answers(revisions=revisions)), tmp_path / "project")
+    python = environment(tmp_path / "venv", project)
+    done = run(Path(peers.python()), "-c", DRIVE, str(python), cwd=tmp_path)
+    assert done.stdout.startswith("['search']\n{'result': [{'word': 'resource'"), done.stderr

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from mcp_bindgen.errors import InputError
+from mcp_bindgen.scaffold import structs
 from mcp_bindgen.scaffold import typed as typing_
 from mcp_bindgen.scaffold.answers import Answers
 from mcp_bindgen.scaffold.render import project, templates
@@ -140,7 +141,7 @@ from msgspec import Meta, Struct, UNSET, UnsetType, convert, field
 """
 
 
-def check(text: str, monkeypatch: pytest.MonkeyPatch) -> typing_.Models:
+def check(text: str, monkeypatch: pytest.MonkeyPatch) -> structs.Models:
     def generated(schema: Mapping[str, Any], name: str) -> str:
         return f"{HEAD}{text}"
 
@@ -206,7 +207,7 @@ class Input(Any_):
 """
     models = check(text, monkeypatch)
     assert (
-        "\n".join(typing_.lines(models.types)).strip()
+        "\n".join(structs.lines(models.types)).strip()
         == """\
 class InputAny_(Struct, tag_field="k", tag="a", kw_only=True):
     a: Annotated[int, Meta(ge=-1)] = field(name="A", default=-1)

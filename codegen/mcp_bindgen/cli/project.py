@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["texts", "tools"]
 
 
-def texts(answers: Answers, tools: Sequence[Tool] = ()) -> dict[str, str]:
-    """Every file of a project by path. Raises BindgenError."""
+def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dict[str, str]:
+    """Every file of a project by path; `listed` is its list of tools, where it has one already.
+
+    Raises BindgenError.
+    """
     from mcp_bindgen.scaffold.render import project, templates
     from mcp_bindgen.scaffold.vendor import vendored
 
     files = vendored(answers, _wire(answers.revisions), _runtime())
-    return project(answers, templates(answers.tools), files, tools)
+    return project(answers, templates(answers.tools), files, tools, listed)
 
 
 def tools(source: str) -> list[Tool]:

@@ -114,7 +114,7 @@ def _project(folder: Path, record: Record) -> _Project:
             f"{NAME} and {BASE} are not of the same update",
             remedy="Take both back from the project's history.",
         )
-    files = texts(record.answers, _tools(folder, record.answers))
+    files = texts(record.answers, *_tools(folder, record.answers))
     new = {path: text for path, text in files.items() if path not in _OWN}
     found = {path: text for path in {*old, *new} if (text := _read(folder, path)) is not None}
     crlf = frozenset(path for path, text in found.items() if _ends_in_crlf(text))
@@ -123,15 +123,16 @@ def _project(folder: Path, record: Record) -> _Project:
     return _Project(folder, old, new, yours, crlf, told)
 
 
-def _tools(folder: Path, answers: Answers) -> list[Tool]:
-    """Those of the project's own list, as it is now."""
+def _tools(folder: Path, answers: Answers) -> tuple[list[Tool], str]:
+    """Those of the project's own list, and the list, as it is now."""
     from mcp_bindgen.scaffold.render import tools_path
     from mcp_bindgen.scaffold.tools import read
 
     if not answers.tools:
-        return []
+        return [], ""
     path = tools_path(answers)
-    return read(pins.read_bytes(folder / path), path)
+    text = pins.read_text(folder / path)
+    return read(text.encode(), path), text.replace("\r\n", "\n")
 
 
 def _read(folder: Path, path: str) -> str | None:

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from mcp_bindgen.scaffold.typed import Class, Models, Untyped, imports, lines
+from mcp_bindgen.scaffold.structs import Class, Models, imports, lines
+from mcp_bindgen.scaffold.typed import Untyped
 
 __all__ = ["fitting"]
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from mcp_bindgen.diff.document import list_of, object_of
 from mcp_bindgen.emit.layout import Code, Group, call, docstring, lay, literal
+from mcp_bindgen.scaffold.structs import imports, lines
 from mcp_bindgen.scaffold.tools import Tool
-from mcp_bindgen.scaffold.typed import imports, lines
 
 __all__ = ["joined", "tool_view"]
 

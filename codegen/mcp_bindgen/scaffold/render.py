@@ -41,10 +41,12 @@ def project(
     texts: Mapping[str, str],
     vendored: Mapping[str, str],
     tools: Sequence[Tool] = (),
+    listed: str = "",
 ) -> dict[str, str]:
     """The text of every file of the project by its path, its record among them.
 
-    `texts` are templates, `vendored` the files of `_mcp/`. Raises TemplateError.
+    `texts` are templates, `vendored` the files of `_mcp/`; `listed` is the list of tools as a user
+    wrote it. Raises TemplateError.
     """
     home = f"src/{answers.package}"
     files = {
@@ -52,7 +54,7 @@ def project(
         **{f"{home}/_mcp/{path}": text for path, text in vendored.items()},
     }
     if answers.tools:
-        files[tools_path(answers)] = listing(tools)
+        files[tools_path(answers)] = listed or listing(tools)
     record = {NAME: render(__version__, answers, files), BASE: pack(files)}
     return dict(sorted({**files, **record}.items()))
 

@@ -19,7 +19,8 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Type
 from mcp_bindgen.ir.names import snake
 from mcp_bindgen.scaffold.fits import fitting
-from mcp_bindgen.scaffold.typed import Class, Models, Untyped, typed
+from mcp_bindgen.scaffold.structs import Class, Models
+from mcp_bindgen.scaffold.typed import Untyped, typed
 
 __all__ = ["Tool", "listing", "read"]
 

@@ -11,34 +11,28 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
-from mcp_bindgen.emit.layout import (
-    STEP,
-    WIDTH,
-    Code,
-    Group,
-    Or,
-    call,
-    docstring,
-    flat,
-    lay,
-    literal,
-    member,
-)
-from mcp_bindgen.emit.rows import import_order
+from mcp_bindgen.emit.layout import Code, Group, call, flat, literal
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.names import member_name
+from mcp_bindgen.scaffold.structs import (
+    IMPORTS,
+    Alias,
+    Class,
+    Member,
+    Models,
+    union,
+    without,
+)
 
-__all__ = ["Alias", "Class", "Member", "Models", "Untyped", "imports", "lines", "typed"]
+__all__ = ["Untyped", "typed"]
 
 _IMPORTS: Final = {
-    "__future__": {"annotations"},
-    "builtins": {"bool", "dict", "float", "int", "list", "str", "tuple"},
-    "msgspec": {"Meta", "Struct", "UNSET", "UnsetType", "convert", "field"},
-    "typing": {"Annotated", "Any", "Literal", "TypeAlias", "Union"},
+    "__future__": frozenset({"annotations"}),
+    "builtins": frozenset({"bool", "dict", "float", "int", "list", "str", "tuple"}),
+    **IMPORTS,
 }
 _NAMES: Final = {name for names in _IMPORTS.values() for name in names} - {"annotations"}
 _SHADOWING: Final = frozenset({"convert", "field"})
@@ -50,46 +44,6 @@ _CLASS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 class Untyped(InputError):
     """A schema for which there are no types. Act: mend the schema, or leave the tool out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One member of a class; `default` is empty where it is required."""
-
-    wire: str
-    name: str
-    annotation: Code
-    default: str
-    text: str
-
-    def without_default(self) -> Member:
-        """A member that may be absent."""
-        annotation = _union((*_arms(_without(self.annotation, "UnsetType")), "UnsetType"))
-        return replace(self, annotation=annotation, default="UNSET")
-
-
-@dataclass(frozen=True, slots=True)
-class Class:
-    """A Struct: `bases` are classes or `Struct`, `options` what stands beside them."""
-
-    name: str
-    bases: tuple[str, ...]
-    options: tuple[str, ...]
-    members: tuple[Member, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Alias:
-    name: str
-    type: Code
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """The types of a schema, in the order of their use; the last one has the name asked for."""
-
-    name: str
-    types: tuple[Class | Alias, ...]
 
 
 def typed(schema: Mapping[str, Any], name: str) -> Models:
@@ -241,7 +195,7 @@ class _Reading:
             name += "_"
         annotation, text = self._described(node.annotation)
         if default not in ("UNSET", ""):
-            annotation = _without(annotation, "UnsetType")
+            annotation = without(annotation, "UnsetType")
         return Member(wire, name, annotation, default, text)
 
     def _default(self, node: ast.expr) -> tuple[str | None, str]:
@@ -324,7 +278,7 @@ class _Reading:
             case ast.Name(id=name) if self.known.get(name) in _NAMES:
                 return self.known[name]
             case ast.BinOp(op=ast.BitOr()):
-                return _union(self._arms(node))
+                return union(self._arms(node))
             case ast.Subscript(value=ast.Name(id=name), slice=inner):
                 items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
                 return self._generic(self.known.get(name, name), items, node)
@@ -392,70 +346,3 @@ def _is_text(node: ast.stmt) -> bool:
 
 def _is_string(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _union(arms: Iterable[Code]) -> Code:
-    unique = tuple(dict.fromkeys(arms))
-    return unique[0] if len(unique) == 1 else Or(unique)
-
-
-def _arms(annotation: Code) -> tuple[Code, ...]:
-    return annotation.items if isinstance(annotation, Or) else (annotation,)
-
-
-def _without(annotation: Code, name: str) -> Code:
-    """A union without one of its arms."""
-    if not isinstance(annotation, Or):
-        return annotation
-    return _union(arm for arm in annotation.items if arm != name)
-
-
-# ---- as text
-
-
-def lines(types: Iterable[Class | Alias]) -> list[str]:
-    """The lines of types, two empty ones before each."""
-    found: list[str] = []
-    for type in types:
-        found += ["", "", *(_class_lines(type) if isinstance(type, Class) else _alias_lines(type))]
-    return found
-
-
-def _alias_lines(alias: Alias) -> list[str]:
-    return lay("", f"{alias.name}: TypeAlias = ", alias.type)
-
-
-def _class_lines(found: Class) -> list[str]:
-    head = Group(f"class {found.name}(", (*found.bases, *found.options, "kw_only=True"), ")")
-    body = [line for each in found.members for line in _member_lines(each)]
-    return [*lay("", "", head, ":"), *(body or [f"{STEP}pass"])]
-
-
-def _member_lines(each: Member) -> list[str]:
-    assigned = _assigned(each)
-    said = member(STEP, each.name, each.annotation, assigned)
-    if isinstance(assigned, str) and len(f"{STEP}{STEP}{assigned}") > WIDTH:  # no line holds it
-        said = [f"{STEP}{each.name}: {flat(each.annotation)} = {assigned}"]
-    return [*said, *docstring(STEP, each.text)]
-
-
-def _assigned(each: Member) -> Code:
-    """What stands to the right of a member; nothing where it is required under its own name."""
-    words = [f"name={literal(each.wire)}"] if each.wire != each.name else []
-    factory = each.default.startswith("lambda: ")
-    if not words and not factory:
-        return each.default
-    if each.default:
-        words.append(f"{'default_factory' if factory else 'default'}={each.default}")
-    return call("field", *words)
-
-
-def imports(text: str) -> list[str]:
-    """The lines that import what code of these types uses."""
-    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-    found: list[str] = []
-    for module in ("typing", "msgspec"):
-        names = sorted(_IMPORTS[module] & used, key=import_order)
-        if names:
-            found += ["", *lay("", f"from {module} import ", ", ".join(names))]
-    return found

@@ -1,0 +1,148 @@
+"""Types of a tool as rows, and as the text of Structs that msgspec takes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mcp_bindgen.emit.layout import (
+    STEP,
+    WIDTH,
+    Code,
+    Group,
+    Or,
+    call,
+    docstring,
+    flat,
+    lay,
+    literal,
+    member,
+)
+from mcp_bindgen.emit.rows import import_order
+
+__all__ = [
+    "IMPORTS",
+    "Alias",
+    "Class",
+    "Member",
+    "Models",
+    "imports",
+    "lines",
+    "union",
+    "without",
+]
+
+IMPORTS: Final = {
+    "msgspec": frozenset({"Meta", "Struct", "UNSET", "UnsetType", "convert", "field"}),
+    "typing": frozenset({"Annotated", "Any", "Literal", "TypeAlias", "Union"}),
+}
+"""What the text of types uses, by module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a class; `default` is empty where it is required."""
+
+    wire: str
+    name: str
+    annotation: Code
+    default: str
+    text: str
+
+    def without_default(self) -> Member:
+        """A member that may be absent."""
+        annotation = union((*_arms(without(self.annotation, "UnsetType")), "UnsetType"))
+        return replace(self, annotation=annotation, default="UNSET")
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A Struct: `bases` are classes or `Struct`, `options` what stands beside them."""
+
+    name: str
+    bases: tuple[str, ...]
+    options: tuple[str, ...]
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    name: str
+    type: Code
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The types of a schema, in the order of their use; the last one has the name asked for."""
+
+    name: str
+    types: tuple[Class | Alias, ...]
+
+
+def union(arms: Iterable[Code]) -> Code:
+    unique = tuple(dict.fromkeys(arms))
+    return unique[0] if len(unique) == 1 else Or(unique)
+
+
+def _arms(annotation: Code) -> tuple[Code, ...]:
+    return annotation.items if isinstance(annotation, Or) else (annotation,)
+
+
+def without(annotation: Code, name: str) -> Code:
+    """A union without one of its arms."""
+    if not isinstance(annotation, Or):
+        return annotation
+    return union(arm for arm in annotation.items if arm != name)
+
+
+# ---- as text
+
+
+def lines(types: Iterable[Class | Alias]) -> list[str]:
+    """The lines of types, two empty ones before each."""
+    found: list[str] = []
+    for type in types:
+        found += ["", "", *(_class_lines(type) if isinstance(type, Class) else _alias_lines(type))]
+    return found
+
+
+def _alias_lines(alias: Alias) -> list[str]:
+    return lay("", f"{alias.name}: TypeAlias = ", alias.type)
+
+
+def _class_lines(found: Class) -> list[str]:
+    head = Group(f"class {found.name}(", (*found.bases, *found.options, "kw_only=True"), ")")
+    body = [line for each in found.members for line in _member_lines(each)]
+    return [*lay("", "", head, ":"), *(body or [f"{STEP}pass"])]
+
+
+def _member_lines(each: Member) -> list[str]:
+    assigned = _assigned(each)
+    said = member(STEP, each.name, each.annotation, assigned)
+    if isinstance(assigned, str) and len(f"{STEP}{STEP}{assigned}") > WIDTH:  # no line holds it
+        said = [f"{STEP}{each.name}: {flat(each.annotation)} = {assigned}"]
+    return [*said, *docstring(STEP, each.text)]
+
+
+def _assigned(each: Member) -> Code:
+    """What stands to the right of a member; nothing where it is required under its own name."""
+    words = [f"name={literal(each.wire)}"] if each.wire != each.name else []
+    factory = each.default.startswith("lambda: ")
+    if not words and not factory:
+        return each.default
+    if each.default:
+        words.append(f"{'default_factory' if factory else 'default'}={each.default}")
+    return call("field", *words)
+
+
+def imports(text: str) -> list[str]:
+    """The lines that import what code of these types uses."""
+    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    found: list[str] = []
+    for module in ("typing", "msgspec"):
+        names = sorted(IMPORTS[module] & used, key=import_order)
+        if names:
+            found += ["", *lay("", f"from {module} import ", ", ".join(names))]
+    return found
