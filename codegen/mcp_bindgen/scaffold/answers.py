@@ -28,7 +28,7 @@ TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
 """The modules of mcp_runtime that each transport begins with; what they import comes along."""
 
 OWNED: Final[Mapping[str, tuple[str, ...]]] = {
-    "http": ("io.asgi", "io.http", "io.uvicorn"),
+    "http": ("io.asgi", "io.http", "io.uvicorn", "over_http"),
 }
 """How the modules begin that only one transport needs, though others import them when asked to."""
 
