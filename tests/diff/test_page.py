@@ -72,6 +72,39 @@ def test_what_breaks_is_answered_above_the_fold(page: Page) -> None:
     assert all(bottom < 900 for *_, bottom in cards)
 
 
+def test_what_breaks_is_answered_above_the_fold_of_a_phone(page: Page) -> None:
+    page.look(390, 900, "light")
+    page.run("scrollTo(0, 0)")
+    bottoms = page.run(
+        "[...document.querySelectorAll('.card')].map((c) => c.getBoundingClientRect().bottom)"
+    )
+    assert len(bottoms) == 3
+    assert max(bottoms) < 900
+
+
+def test_on_a_phone_the_history_shows_revisions_beside_the_names(page: Page) -> None:
+    page.look(390, 900, "light")
+    right = page.run(
+        "(() => { const row = document.querySelector('#history tr[data-words]');"
+        " row.scrollIntoView(); return row.querySelector('td').getBoundingClientRect().right; })()"
+    )
+    assert right < 390
+
+
+def test_the_button_of_a_card_shows_as_many_findings_as_it_says(page: Page) -> None:
+    page.look(1440, 900, "light")
+    buttons = page.run("[...document.querySelectorAll('.all')].map((b) => b.textContent)")
+    assert buttons
+    for index, text in enumerate(buttons):
+        page.run("document.getElementById('reset').click()")
+        page.run(
+            "(() => { const docs = document.querySelector('input[value=docs]');"
+            " if (docs.checked) docs.click(); })()"
+        )
+        page.run(f"document.querySelectorAll('.all')[{index}].click()")
+        assert text == f"all {len(shown(page))}"
+
+
 def test_words_filter_the_findings_and_the_history(page: Page) -> None:
     every = shown(page)
     set_(page, "words", "ttlms member_added")

@@ -96,7 +96,7 @@ def _card(
         "verdict": {"breaking": "breaks", "dangerous": "breaks where used"}.get(worst, "holds"),
         "counts": counts,
         "named": [{"id": _slug(f), "path": f.change.path} for f in ranked[:_WORST]],
-        "more": max(0, len(ranked) - _WORST),
+        "all": sum(f.verdict(audience) != "holds" and not f.rule.docs for f in report.findings),
     }
 
 
