@@ -1,0 +1,403 @@
+"""Every limit has a test that crosses it: what crosses is refused, and the session lives on."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime import Client, Context, Limits, Server
+from mcp_runtime.core.server_session import ServerSession
+from mcp_runtime.errors import NoCommonRevision, Refused, SessionError, TimedOut, TooMuch
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.uri import Template, TemplateError
+from tests.runtime.raw import connected
+from tests.runtime.sessions import (
+    HANDSHAKE,
+    NEWEST,
+    newborn,
+    notification,
+    request,
+    server_session,
+    take,
+    told,
+    written,
+)
+
+SHAKEN: Final = HANDSHAKE[-1]
+TESTS: Final = Path(__file__).resolve().parents[1]
+HERE: Final = "runtime/test_limits.py"
+HELD: Final = {
+    "line_bytes": (HERE, "test_a_line_at_the_limit_is_read_and_one_byte_more_is_not"),
+    "batch": (
+        "runtime/test_sessions.py",
+        "test_a_batch_that_is_empty_or_too_long_cannot_be_told_so_where_an_error_needs_an_id",
+    ),
+    "in_flight": (
+        "runtime/test_sessions.py",
+        "test_a_server_over_its_limit_says_busy_and_serves_on",
+    ),
+    "outgoing_bytes": (
+        "runtime/test_memory.py",
+        "test_drain_waits_while_as_much_as_the_limit_waits",
+    ),
+    "deadline": (HERE, "test_an_answer_that_does_not_come_is_given_up_at_the_deadline"),
+    "total": (HERE, "test_progress_does_not_hold_a_call_open_beyond_the_total"),
+    "probe": (HERE, "test_a_probe_without_an_answer_is_given_up"),
+    "page_size": (HERE, "test_a_page_has_no_more_items_than_the_limit"),
+    "pages": (HERE, "test_no_more_pages_are_fetched_than_the_limit"),
+    "tool_rounds": (HERE, "test_a_conversation_has_no_more_rounds_of_tools_than_the_limit"),
+    "input_rounds": (HERE, "test_a_server_that_always_asks_again_is_given_up"),
+    "request_state_bytes": (HERE, "test_a_state_over_the_limit_is_neither_made_nor_taken"),
+    "request_state_age": (HERE, "test_a_state_that_is_too_old_is_refused"),
+    "subscriptions": (HERE, "test_a_peer_watches_no_more_than_the_limit"),
+    "template_chars": (HERE, "test_a_template_is_no_longer_than_the_limit"),
+    "uri_chars": (HERE, "test_a_uri_that_is_asked_for_is_no_longer_than_the_limit"),
+    "completions": (HERE, "test_a_completion_has_no_more_values_than_the_limit"),
+    "call_rate": (
+        "runtime/test_rates.py",
+        "test_calls_over_the_rate_are_refused_and_the_session_lives_on",
+    ),
+    "completion_rate": ("runtime/test_rates.py", "test_completions_over_the_rate_are_refused"),
+    "log_rate": (HERE, "test_log_messages_over_the_rate_are_dropped"),
+    "progress_rate": (HERE, "test_progress_over_the_rate_is_dropped_but_for_the_last"),
+    "close_wait": ("runtime/test_shutdown.py", ""),
+    "terminate_wait": ("runtime/test_shutdown.py", ""),
+    "kill_wait": ("runtime/test_shutdown.py", ""),
+    "stderr_bytes": ("runtime/test_child.py", ""),
+}
+"""Where each is held: a file and a test in it that names the limit; without a test, the file is."""
+
+OVER_HTTP: Final = frozenset(
+    {
+        *("body_seconds", "sessions", "session_idle", "event_bytes", "keep_alive"),
+        *("redirects", "resume_attempts", "resume_wait", "stream_wait"),
+    }
+)
+"""Those of that transport, whose own tests hold them."""
+
+
+def test_every_limit_is_held_or_is_one_of_http() -> None:
+    assert {field.name for field in fields(Limits)} == HELD.keys() | OVER_HTTP
+    assert not HELD.keys() & OVER_HTTP
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_what_holds_a_limit_is_there_and_names_it(name: str) -> None:
+    file, test = HELD[name]
+    tree = ast.parse((TESTS / file).read_text("utf-8"))
+    found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == test]
+    places: list[ast.AST] = list(found) if test else [tree]
+    assert places, f"{file} has no test called {test}"
+    names = {
+        word.arg for place in places for word in ast.walk(place) if isinstance(word, ast.keyword)
+    }
+    assert name in names
+
+
+@pytest.mark.parametrize("field", fields(Limits), ids=lambda field: field.name)
+def test_a_limit_is_a_positive_number(field: Any) -> None:
+    assert type(field.default).__name__ == field.type
+    assert field.default > 0
+
+
+def run(work: Coroutine[Any, Any, object]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(20):
+            await work
+
+    asyncio.run(bounded())
+
+
+# ---- lines
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_line_at_the_limit_is_read_and_one_byte_more_is_not(more: int) -> None:
+    session = server_session(SHAKEN, Limits(line_bytes=1000))
+    line = request(1, "ping", {"_meta": {"x": ""}})
+    line = line.replace(b'""', b'"%b"' % (b"x" * (1000 + more - len(line))))
+    assert len(line) == 1000 + more
+    (answer,) = written(take(session, line))
+    assert ("error" in answer) == bool(more)
+    assert [answer["id"] for answer in written(take(session, request(2, "ping")))] == [2]
+
+
+# ---- time
+
+
+async def silent(limits: Limits, **options: Any) -> None:
+    """Asks a tool that tells of progress for ever."""
+    server = Server("s", "1")
+
+    @server.tool
+    async def works(ctx: Context) -> str:
+        for step in range(1000):
+            await ctx.progress(step)
+            await asyncio.sleep(0.02)
+        return ""
+
+    async with Client(server, limits=limits) as client:
+        began = asyncio.get_running_loop().time()
+        with pytest.raises(TimedOut):
+            await client.call_tool("works", **options)
+        assert asyncio.get_running_loop().time() - began < 2
+        await client.list_tools()
+
+
+def test_an_answer_that_does_not_come_is_given_up_at_the_deadline() -> None:
+    run(silent(Limits(deadline=0.1)))
+
+
+def test_progress_does_not_hold_a_call_open_beyond_the_total() -> None:
+    run(silent(Limits(deadline=0.15, total=0.4), on_progress=lambda *_: None))
+
+
+def test_a_probe_without_an_answer_is_given_up() -> None:
+    session = newborn(NEWEST, limits=Limits(probe=2.0))
+    session.open(0.0)
+    assert session.expired(1.9) == []
+    session.expired(2.0)
+    assert isinstance(session.failure, NoCommonRevision | TimedOut)
+
+
+# ---- lists
+
+
+def test_a_page_has_no_more_items_than_the_limit() -> None:
+    server = Server("s", "1", limits=Limits(page_size=3))
+    for number in range(7):
+        server.add_tool(lambda: "", name=f"t{number}")
+
+    async def main() -> None:
+        async with connected(server, SHAKEN) as peer:
+            sizes, cursor = [], {}
+            while True:
+                result = (await peer.asks(len(sizes), "tools/list", cursor))["result"]
+                sizes.append(len(result["tools"]))
+                if "nextCursor" not in result:
+                    break
+                cursor = {"cursor": result["nextCursor"]}
+            assert sizes == [3, 3, 1]
+
+    run(main())
+
+
+def test_no_more_pages_are_fetched_than_the_limit() -> None:
+    server = Server("s", "1", limits=Limits(page_size=1))
+    for number in range(4):
+        server.add_tool(lambda: "", name=f"t{number}")
+
+    async def main() -> None:
+        async with Client(server, limits=Limits(pages=4)) as client:
+            assert len(await client.list_tools()) == 4
+        async with Client(server, limits=Limits(pages=3)) as client:
+            with pytest.raises(TooMuch, match=r"Limits\.pages"):
+                await client.list_tools()
+            assert (await client.call_tool("t1")).is_error is not True
+
+    run(main())
+
+
+def test_a_completion_has_no_more_values_than_the_limit() -> None:
+    server = Server("s", "1", limits=Limits(completions=5))
+
+    @server.prompt
+    def greet(name: str) -> str:
+        return name
+
+    @server.completion("greet", "name")
+    def names(value: str) -> list[str]:
+        return [str(number) for number in range(12)]
+
+    async def main() -> None:
+        async with Client(server) as client:
+            found = await client.complete(t.PromptReference(name="greet"), "name", "")
+            assert (len(found.values), found.total, found.has_more) == (5, 12, True)
+
+    run(main())
+
+
+# ---- questions
+
+
+async def elicit(params: t.ElicitRequestParams) -> t.ElicitResult:
+    return t.ElicitResult(action="accept", content={})
+
+
+def asking(limits: Limits, rounds: int) -> Server:
+    server = Server("s", "1", limits=limits)
+
+    @server.tool
+    async def ask(ctx: Context, text: str = "") -> str:
+        for number in range(rounds):
+            await ctx.elicit(f"{number}{text}", {"type": "object", "properties": {}})
+        return "done"
+
+    return server
+
+
+def test_a_server_that_always_asks_again_is_given_up() -> None:
+    async def main() -> None:
+        server = asking(Limits(), 5)
+        async with Client(server, on_elicit=elicit, limits=Limits(input_rounds=5)) as client:
+            with pytest.raises(TooMuch, match=r"Limits\.input_rounds"):
+                await client.call_tool("ask")
+            assert len(await client.list_tools()) == 1
+        async with Client(server, on_elicit=elicit, limits=Limits(input_rounds=6)) as client:
+            assert (await client.call_tool("ask")).is_error is not True
+
+    run(main())
+
+
+def test_a_state_over_the_limit_is_neither_made_nor_taken() -> None:
+    async def main() -> None:
+        server = asking(Limits(request_state_bytes=150), 5)
+        async with Client(server, on_elicit=elicit, revisions=[NEWEST]) as client:
+            with pytest.raises(SessionError):
+                await client.call_tool("ask")
+            params = t.CallToolRequestParams(
+                name="ask", request_state="x" * 151, meta=client.meta()
+            )
+            with pytest.raises(Refused, match="over 150 bytes"):
+                await client.request("tools/call", params)
+
+    run(main())
+
+
+def test_a_state_that_is_too_old_is_refused() -> None:
+    async def main() -> None:
+        server = asking(Limits(request_state_age=0.0001), 2)
+        async with Client(server, on_elicit=elicit, revisions=[NEWEST]) as client:
+            with pytest.raises(Refused, match="expired"):
+                await client.call_tool("ask")
+            assert len(await client.list_tools()) == 1
+
+    run(main())
+
+
+def test_a_conversation_has_no_more_rounds_of_tools_than_the_limit() -> None:
+    server = Server("s", "1", limits=Limits(tool_rounds=2))
+
+    @server.tool
+    async def talk(ctx: Context, rounds: int) -> str:
+        said = [t.SamplingMessage(role="user", content=t.TextContent(text="go"))]
+        for number in range(rounds):
+            use = t.ToolUseContent(id=str(number), name="look", input={})
+            result = t.ToolResultContent(tool_use_id=str(number), content=[])
+            said.append(t.SamplingMessage(role="assistant", content=use))
+            said.append(t.SamplingMessage(role="user", content=result))
+        look = t.Tool(name="look", input_schema=t.from_wire(t.ToolInputSchema, {"type": "object"}))
+        return (await ctx.sample(said, max_tokens=1, tools=[look])).model
+
+    async def sample(params: t.CreateMessageRequestParams) -> t.CreateMessageResult:
+        content = t.TextContent(text="")
+        return t.CreateMessageResult(role="assistant", content=content, model="m")
+
+    async def main() -> None:
+        options: Any = {"on_sample": sample, "sample_tools": True, "revisions": [SHAKEN]}
+        async with Client(server, **options) as client:
+            assert (await client.call_tool("talk", {"rounds": 2})).is_error is not True
+            refused = await client.call_tool("talk", {"rounds": 3})
+            assert refused.is_error is True
+            assert "Limits.tool_rounds" in str(refused.content)
+
+    run(main())
+
+
+# ---- URIs
+
+
+def test_a_peer_watches_no_more_than_the_limit() -> None:
+    limits = Limits(subscriptions=2)
+    session = server_session(SHAKEN, limits)
+    for number in (1, 2, 1):
+        assert codes_of_watching(session, f"a://{number}") == []
+    assert codes_of_watching(session, "a://3") == [-32000]
+    take(session, request(9, "resources/unsubscribe", {"uri": "a://1"}))
+    assert codes_of_watching(session, "a://3") == []
+    newer = server_session(NEWEST, limits)
+    filter_ = {"notifications": {"resourceSubscriptions": ["a://1", "a://2"]}}
+    events = take(newer, request(1, "subscriptions/listen", told(NEWEST, filter_)))
+    assert len(codes_in(events)) == 1
+    assert take(newer, notification("notifications/cancelled", {"requestId": 1}))
+    small = {"notifications": {"resourceSubscriptions": ["a://1"]}}
+    events = take(newer, request(2, "subscriptions/listen", told(NEWEST, small)))
+    assert codes_in(events) == []
+
+
+def codes_of_watching(session: ServerSession, uri: str) -> list[Any]:
+    return codes_in(take(session, request(7, "resources/subscribe", {"uri": uri})))
+
+
+def codes_in(events: Any) -> list[Any]:
+    return [message["error"]["code"] for message in written(events) if "error" in message]
+
+
+def test_a_template_is_no_longer_than_the_limit() -> None:
+    limits = Limits(template_chars=10)
+    assert Template("a://{bcde}", limits).names
+    with pytest.raises(TemplateError):
+        Template("a://{bcdef}", limits)
+
+
+def test_a_uri_that_is_asked_for_is_no_longer_than_the_limit() -> None:
+    server = Server("s", "1", limits=Limits(uri_chars=20))
+
+    @server.resource("a://{+x}")
+    async def read(x: str) -> str:
+        return x
+
+    async def main() -> None:
+        async with Client(server) as client:
+            assert len(await client.read_resource("a://" + "x" * 16)) == 1
+            with pytest.raises(Refused):
+                await client.read_resource("a://" + "x" * 17)
+
+    run(main())
+
+
+# ---- rates
+
+
+def test_log_messages_over_the_rate_are_dropped() -> None:
+    server = Server("s", "1", limits=Limits(log_rate=5.0))
+    logs: list[Any] = []
+
+    @server.tool
+    async def talk(ctx: Context) -> str:
+        for number in range(100):
+            await ctx.info(number)
+        return "done"
+
+    async def main() -> None:
+        async with Client(server, on_log=logs.append, log_level="info") as client:
+            await client.call_tool("talk")
+            assert [log.data for log in logs][:5] == [0, 1, 2, 3, 4]
+            assert len(logs) < 10
+
+    run(main())
+
+
+def test_progress_over_the_rate_is_dropped_but_for_the_last() -> None:
+    server = Server("s", "1", limits=Limits(progress_rate=5.0))
+    steps: list[float] = []
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        for number in range(1, 101):
+            await ctx.progress(number, 100)
+        return "done"
+
+    async def main() -> None:
+        async with Client(server) as client:
+            await client.call_tool("work", on_progress=lambda step, *_: steps.append(step))
+            assert len(steps) < 12
+            assert steps[-1] == 100
+
+    run(main())
