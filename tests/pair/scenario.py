@@ -193,7 +193,7 @@ async def _changes(client: Client, host: Host) -> Any:
         await client.call_tool("change")
         while len(found) < 4:
             found.add(await anext(changes))
-    async with client.listen(uris=["note://tomorrow"]) as changes:
+    async with client.listen(uris=["greeting://ada"]) as changes:
         await client.call_tool("change")
         only = await anext(changes)
     await client.call_tool("change")
@@ -290,7 +290,7 @@ def expected(spoken: str) -> dict[str, Any]:
         "cancelling": [True, "TimedOut", [_result(2)]],
         "hurry": [["given up"], 1] if shaken else [["in time"], 0],
         "pings": [None, ["pong"]] if shaken else ["NotOffered", ["NotOpen"]],
-        "changes": [CHANGES, ["resource", "note://tomorrow"]],
+        "changes": [CHANGES, ["resource", "greeting://ada"]],
         "many": True,
     }
 

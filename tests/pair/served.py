@@ -172,7 +172,7 @@ def _going_on(server: Server, seen: dict[str, Any]) -> None:
         server.prompt(name="new")(threaded)
         server.remove_prompt("new")
         server.resource_updated("note://today")
-        server.resource_updated("note://tomorrow")
+        server.resource_updated("greeting://ada")
         return "done"
 
     @server.tool
