@@ -38,7 +38,7 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.meta import require_meta
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.schemas import validate_schema
+from mcp_runtime.schemas import BadSchema, validate_schema
 
 if TYPE_CHECKING:
     import ssl
@@ -536,7 +536,10 @@ class Client:
             return
         if result.structured_content is UNSET:
             raise BadAnswer(f"{name}: no structured content, though the tool has an output schema")
-        fault = await asyncio.to_thread(validate_schema, schema, result.structured_content)
+        try:
+            fault = await asyncio.to_thread(validate_schema, schema, result.structured_content)
+        except BadSchema as error:
+            raise BadAnswer(f"{name}: its output schema: {error}") from None
         if fault is not None:
             raise BadAnswer(f"{name}: structured content does not fit the output schema: {fault}")
 

@@ -46,6 +46,8 @@ def checker(schema: Any) -> Check:
         ) from None
     if not isinstance(schema, dict | bool):
         raise BadSchema(f"a schema is an object or a truth value, not {excerpt(schema)}")
+    if isinstance(schema, dict) and cast("dict[str, Any]", schema).get("$schema") == "":
+        raise BadSchema("the schema names no dialect, though it has `$schema`")
     try:
         validator = jsonschema_rs.validator_for(
             cast("dict[str, Any] | bool", schema),

@@ -380,12 +380,15 @@ class ServerSession(Session):
         if known is None:
             raise NotOffered(method, f"it in {terms.crossing.revision.name}")
         if known.kind == "notification":
-            self._require_declared(known)
+            self._require_declared(known, terms)
         else:
             require_client(method, known.capability, params, terms)
 
-    def _require_declared(self, method: Method) -> None:
-        if method.direction != "both" and not declares(self.offer().declared, method.capability):
+    def _require_declared(self, method: Method, terms: Terms) -> None:
+        """By us, or by the client where it is about what the client does."""
+        sides = self.offer().declared, terms.capabilities
+        is_declared = any(declares(side, method.capability) for side in sides)
+        if method.direction != "both" and not is_declared:
             raise NotOffered(method.name, f"{method.capability}: the server declares none")
 
 
