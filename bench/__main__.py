@@ -12,6 +12,7 @@ from typing import Final
 
 from bench import peers
 from bench import steps as way
+from bench.http import http
 from bench.messages import TEXTS
 from bench.pairs import PAIRS, Row, Side, processes, show, turns
 from bench.stdio import stdio
@@ -118,6 +119,7 @@ BENCHES: Final = {
     "imports": imports,
     "steps": steps,
     "stdio": stdio,
+    "http": http,
 }
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from bench import peers
 from bench.pairs import PAIRS, Row
 
-__all__ = ["stdio"]
+__all__ = ["ERAS", "INITIALIZE", "is_sum", "stdio"]
 
 _HERE: Final = Path(__file__).parent / "servers"
 _OURS: Final = (sys.executable, str(_HERE / "ours.py"))
@@ -28,7 +28,8 @@ _BARE: Final = (sys.executable, str(_HERE / "bare.py"))
 _CAT: Final = ("cat",)
 
 _IN_FLIGHT: Final = 32
-_ROUND: Final = 0.25
+_ROUNDS: Final = 25
+_ROUND: Final = 0.05
 """Seconds that one side works before the other has its turn."""
 _PATIENCE: Final = 30.0
 """Seconds after which a server that does not answer has failed."""
@@ -41,9 +42,9 @@ _META: Final = {
         "io.modelcontextprotocol/clientCapabilities": {},
     }
 }
-_INITIALIZE: Final = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT}
+INITIALIZE: Final = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT}
 
-_ERAS: Final[dict[str, tuple[bool, dict[str, Any]]]] = {
+ERAS: Final[dict[str, tuple[bool, dict[str, Any]]]] = {
     "2025-11-25": (True, {}),
     "2026-07-28": (False, _META),
 }
@@ -60,7 +61,7 @@ class Server:
     """A server process from its first answer on."""
 
     def __init__(self, command: Sequence[str], era: str) -> None:
-        self.handshake, self.carried = _ERAS[era]
+        self.handshake, self.carried = ERAS[era]
         self.next = 1
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         begin = time.perf_counter()
@@ -71,7 +72,7 @@ class Server:
         assert self.process.stdout is not None
         self.input, self.output = self.process.stdin.fileno(), self.process.stdout.fileno()
         if self.handshake:
-            self._ask([_line(id=0, method="initialize", params=_INITIALIZE)])
+            self._ask([_line(id=0, method="initialize", params=INITIALIZE)])
             os.write(self.input, _line(method="notifications/initialized"))
         self._check(1, self._ask(self._calls(1)))
         self.start = time.perf_counter() - begin
@@ -117,7 +118,7 @@ class Server:
         """Every call of a round was answered, once, with the sum."""
         wanted = set(range(self.next - count, self.next))
         lines = [json.loads(line) for line in answers.splitlines()]
-        right = {line["id"] for line in lines if _is_sum(line)}
+        right = {line["id"] for line in lines if is_sum(line)}
         if right != wanted or len(lines) != count:
             raise RuntimeError(f"{self.process.args!r} answered {answers[:1000]!r}")
 
@@ -161,8 +162,8 @@ class Server:
         self.process.stdout.close()
 
 
-def _is_sum(answer: dict[str, Any]) -> bool:
-    """Whether it is the answer to the call (or, from `cat`, the call)."""
+def is_sum(answer: dict[str, Any]) -> bool:
+    """Whether it is the answer to the call (or, from an echo, the call)."""
     return (
         answer.get("result", {}).get("structuredContent") == {"result": 5}
         or answer.get("method") == "tools/call"
@@ -184,22 +185,26 @@ def _measure(
         start()
     one, other = Server(command, era), Server(peer, era)
     measures = {
-        "start to first answer": starts,
-        "one at a time": (one.one_at_a_time, other.one_at_a_time),
-        "32 in flight": (one.in_flight, other.in_flight),
+        "start to first answer": (PAIRS, *starts),
+        "one at a time": (_ROUNDS, one.one_at_a_time, other.one_at_a_time),
+        "32 in flight": (_ROUNDS, one.in_flight, other.in_flight),
     }
-    for what, sides in measures.items():
-        yield _paired(f"{name}, {what}", *sides, bars.get(what))
+    for what, (rounds, *sides) in measures.items():
+        yield _paired(f"{name}, {what}", rounds, *sides, bars.get(what))
     yield Row(f"{name}, memory", one.memory(), other.memory(), bars.get("memory"), "B")
     one.close()
     other.close()
 
 
 def _paired(
-    name: str, one: Callable[[], float], other: Callable[[], float], bar: float | None
+    name: str,
+    rounds: int,
+    one: Callable[[], float],
+    other: Callable[[], float],
+    bar: float | None,
 ) -> Row:
     """Medians of interleaved rounds, and the ratio of each pair."""
-    times = [(one(), other()) for _ in range(PAIRS)]
+    times = [(one(), other()) for _ in range(rounds)]
     ours, peer = (statistics.median(side) for side in zip(*times, strict=True))
     return Row(name, ours, peer, bar, pairs=tuple(b / a for a, b in times))
 
@@ -207,7 +212,7 @@ def _paired(
 def stdio() -> Iterator[Row]:
     """A typed `add(a, b)` over stdio beside `mcp`; for scale: a bare loop, and `cat`."""
     theirs = (peers.python(), str(_HERE / "theirs.py"))
-    for era in _ERAS:
+    for era in ERAS:
         yield from _measure(era, _OURS, theirs, era, _BARS)
     for name, command in {"a bare loop": _BARE, "cat": _CAT}.items():
         yield from _measure(name, command, theirs, "2026-07-28", {})

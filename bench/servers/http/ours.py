@@ -1,0 +1,15 @@
+"""Our server, as its documentation shows it."""
+
+from plain import serve
+
+from mcp_runtime.server import Server
+
+server = Server("bench", "1")
+
+
+@server.tool
+async def add(a: int, b: int) -> int:
+    return a + b
+
+
+serve(server.asgi())
