@@ -9,7 +9,7 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from mcp_runtime.core import codes
 from mcp_runtime.core.envelope import Id
@@ -43,8 +43,22 @@ Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven"], bytes], No
 """Sees each message, and the name of each member that was forgiven."""
 
 
+def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
+    """What a callback of the application raises is logged: the session goes on."""
+
+    def call(*arguments: Any) -> None:
+        try:
+            callback(*arguments)
+        except Exception:
+            log.exception("a callback failed")
+
+    return call
+
+
 class Connection(ABC):
     """One peer, until it is gone."""
+
+    _handle: ClassVar[dict[type, Callable[[Any, Any], None]]]
 
     ping_every: float | None = None
     """Seconds between pings on a stream, where the revision has them; None for none."""
@@ -61,20 +75,23 @@ class Connection(ABC):
         self._progress: dict[Id, OnProgress] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._due = float("inf")
-        self._handle: Final[dict[type, Callable[[Any], None]]] = {
-            Write: self._on_write,
-            Called: self._on_called,
-            Answered: self._on_answered,
-            Failed: self._on_failed,
-            GaveUp: self._on_gave_up,
-            Progressed: self._on_progressed,
-            Notified: _guarded(self._on_notified),
-            Opened: self._on_opened,
-            Ignored: self._on_ignored,
-        }
         if (seen := self._trace) is not None:
             session.watch = lambda message: seen("received", message)
             session.tolerances.watch = lambda member: seen("forgiven", member.encode())
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._handle = {
+            Write: cls._on_write,
+            Called: cls._on_called,
+            Answered: cls._on_answered,
+            Failed: cls._on_failed,
+            GaveUp: cls._on_gave_up,
+            Progressed: cls._on_progressed,
+            Notified: _guarded(cls._on_notified),
+            Opened: cls._on_opened,
+            Ignored: cls._on_ignored,
+        }
 
     # ---- what a transport and a role fill in
 
@@ -101,7 +118,7 @@ class Connection(ABC):
 
     def heed(self, events: Iterable[Event]) -> None:
         for event in events:
-            self._handle[type(event)](event)
+            self._handle[type(event)](self, event)
 
     def send(self, data: bytes, about: Id | None = None) -> None:
         """Empty data is nothing to send."""
@@ -320,18 +337,6 @@ class OnWire(Connection):
 
     async def drain(self) -> None:
         await self.wire.drain()
-
-
-def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
-    """What a callback of the application raises is logged: the session goes on."""
-
-    def call(*arguments: Any) -> None:
-        try:
-            callback(*arguments)
-        except Exception:
-            log.exception("a callback failed")
-
-    return call
 
 
 async def _logged(work: Coroutine[Any, Any, object]) -> None:

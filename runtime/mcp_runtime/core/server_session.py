@@ -9,7 +9,7 @@ Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", and basic/v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -96,14 +96,6 @@ class ServerSession(Session):
         self.subscriptions = Subscriptions(limits.subscriptions)
         self._declared: Mapping[str, Any] = {}
         self._crossings: dict[str, Crossing] = {}
-        self._own: Final[dict[str, Callable[[Request, Terms], list[Event]]]] = {
-            "ping": self._ping,
-            "server/discover": self._discover,
-            "logging/setLevel": self._set_level,
-            "resources/subscribe": self._subscribe,
-            "resources/unsubscribe": self._unsubscribe,
-            "subscriptions/listen": self._listen,
-        }
 
     # ---- requests
 
@@ -190,7 +182,7 @@ class ServerSession(Session):
         else:
             self._require_offered(method)
             if own := self._own.get(frame.method):
-                return own(frame, terms)
+                return own(self, frame, terms)
         self.running[frame.id] = Running(frame.method, terms)
         return [Called(frame.id, frame.method, frame.params, terms)]
 
@@ -269,6 +261,15 @@ class ServerSession(Session):
         )
         data = self.notify("notifications/subscriptions/acknowledged", told, terms)
         return [Write(data)]
+
+    _own: ClassVar[Mapping[str, Callable[[ServerSession, Request, Terms], list[Event]]]] = {
+        "ping": _ping,
+        "server/discover": _discover,
+        "logging/setLevel": _set_level,
+        "resources/subscribe": _subscribe,
+        "resources/unsubscribe": _unsubscribe,
+        "subscriptions/listen": _listen,
+    }
 
     def _result(self, running: Running, result: Any) -> bytes:
         """Each result of the per-request era has a type and names the server.

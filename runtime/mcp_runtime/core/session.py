@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -88,6 +88,7 @@ class Session(ABC):
     """One peer. `agreed` are the terms of the handshake, or of our own requests."""
 
     role: Role
+    _on_frame: ClassVar[dict[type, Callable[[Any, Any, float], list[Event]]]]
 
     def __init__(self, *, next_id: Callable[[], Id], limits: Limits = DEFAULT) -> None:
         self.tolerances = Tolerances(self.role)
@@ -100,13 +101,16 @@ class Session(ABC):
         """Sees each message that arrives."""
         self._next_id = next_id
         self._lines = Lines(limits.line_bytes)
-        self._on_frame: Final[dict[type, Callable[[Any, float], list[Event]]]] = {
-            Request: self._on_request,
-            Notification: self._on_notification,
-            Answer: self._on_answer,
-            Refusal: self._on_refusal,
-            Malformed: self._on_malformed,
-            Batch: self._on_batch,
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._on_frame = {
+            Request: cls._on_request,
+            Notification: cls._on_notification,
+            Answer: cls._on_answer,
+            Refusal: cls._on_refusal,
+            Malformed: cls._on_malformed,
+            Batch: cls._on_batch,
         }
 
     # ---- what arrives
@@ -132,7 +136,7 @@ class Session(ABC):
 
     def on(self, frame: Frame, now: float) -> list[Event]:
         """What a message means."""
-        return self._on_frame[type(frame)](frame, now)
+        return self._on_frame[type(frame)](self, frame, now)
 
     @abstractmethod
     def _on_request(self, frame: Request, now: float) -> list[Event]: ...
@@ -234,7 +238,7 @@ class Session(ABC):
         """What is said at once to a request, or to what is none, is told together with the rest."""
         id = single.id if isinstance(single, Request | Malformed) else None
         before = None if id is None else self.running.get(id)
-        events = self._on_frame[type(single)](single, now)
+        events = self._on_frame[type(single)](self, single, now)
         running = None if id is None else self.running.get(id)
         if id is not None and running is not None and running is not before:
             together.open.add(id)

@@ -7,13 +7,13 @@ assumes is put there, and the body is read again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
-from mcp_runtime.core.lifecycle import CLIENT, Role
+from mcp_runtime.core.lifecycle import CLIENT, SERVER, Role
 from mcp_runtime.revisions import DecodeError, Position, Revision
 
 __all__ = ["TOLERANCES", "Tolerance", "Tolerances"]
@@ -81,6 +81,17 @@ TOLERANCES: Final = (
 _TELLS_APART: Final = "resultType"
 
 
+def _by_place(
+    role: Role, rows: tuple[Tolerance, ...]
+) -> Mapping[tuple[str, Position, str], Tolerance]:
+    return {
+        (row.revision, row.position, f"$.{row.member}"): row for row in rows if row.role == role
+    }
+
+
+_ROWS: Final = {role: _by_place(role, TOLERANCES) for role in (CLIENT, SERVER)}
+
+
 class Tolerances:
     """The rows of one role, and how often each was needed (`counts`, by its member)."""
 
@@ -88,9 +99,7 @@ class Tolerances:
         self.counts: Counter[str] = Counter()
         self.watch: Callable[[str], object] | None = None
         """Sees each member that is forgiven."""
-        self._rows = {
-            (row.revision, row.position, f"$.{row.member}"): row for row in rows if row.role == role
-        }
+        self._rows = _ROWS[role] if rows is TOLERANCES else _by_place(role, rows)
 
     def decode(
         self, revision: Revision, position: Position, method: str, raw: bytes

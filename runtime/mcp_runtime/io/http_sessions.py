@@ -128,6 +128,7 @@ class Exchange(_OnStreams):
     def close(self) -> None:
         """The client is gone, or has what it asked for."""
         self.leave("the client has closed the stream")
+        self.server_session.guard = None  # so that no cycle waits for the collector
 
     def wind_up(self) -> None:
         if self.server_session.subscriptions.open:
