@@ -9,7 +9,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, get_args, get_type_hints
 
 from msgspec import UNSET
 
@@ -36,6 +36,8 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+Marks: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Headers that repeat arguments, with the paths of those."""
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
@@ -79,6 +81,7 @@ class Tool:
     model: t.Tool
     signature: Signature
     function: Callable[..., Any]
+    mirrored: Marks = ()
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
@@ -89,19 +92,15 @@ class Tool:
         """Raises BadResult."""
         return tool_result(value, self.signature)
 
-    @property
-    def input_schema(self) -> Mapping[str, Any]:
-        return self.signature.input_schema
-
 
 @dataclass(frozen=True, slots=True)
 class RawTool:
     """Its schema was given, and its function takes the arguments as they are, and the Context."""
 
     model: t.Tool
-    input_schema: Mapping[str, Any]
     check: Callable[[Any], str | None]
     function: Callable[[dict[str, Any], Context], Any]
+    mirrored: Marks = ()
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""

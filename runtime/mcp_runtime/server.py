@@ -29,6 +29,7 @@ from mcp_runtime.connection import Trace
 from mcp_runtime.content import prompt_messages, resource_contents
 from mcp_runtime.context import Context
 from mcp_runtime.core import codes
+from mcp_runtime.core.http import marked
 from mcp_runtime.core.inputs import KeyRing, StateSealer
 from mcp_runtime.core.mirrors import BadMark, marks
 from mcp_runtime.core.offer import ServerOffer
@@ -247,7 +248,8 @@ class Server:
             icons=or_unset(None if icons is None else list(icons)),
             meta=_checked(meta),
         )
-        self._tools.add(model.name, Tool(model, signature, function))
+        mirrored = tuple(marked(signature.input_schema))
+        self._tools.add(model.name, Tool(model, signature, function, mirrored))
         if embeds(function):
             self._offers.add("resources")
         self._changed("tools")
@@ -266,7 +268,8 @@ class Server:
             schema: Mapping[str, Any] = t.to_wire(model.input_schema)
             require_tool_name(model.name)
             _require_good_marks(model.name, schema)
-            self._tools.add(model.name, RawTool(model, schema, checker(schema), function))
+            mirrored = tuple(marked(schema))
+            self._tools.add(model.name, RawTool(model, checker(schema), function, mirrored))
             self._changed("tools")
             return function
 
@@ -446,10 +449,10 @@ class Server:
 
         return register
 
-    def input_schema(self, name: object) -> Mapping[str, Any] | None:
-        """Of a tool; None where there is no such tool."""
+    def mirrored(self, name: object) -> Sequence[tuple[str, tuple[str, ...]]]:
+        """The headers that repeat arguments of a tool, with the paths of those."""
         tool = self._tools.get(name) if isinstance(name, str) else None
-        return None if tool is None else tool.input_schema
+        return () if tool is None else tool.mirrored
 
     # ---- requests
 

@@ -70,13 +70,9 @@ class ServerConnection(Connection):
         return era == "per-request" and hasattr(params, "input_responses")
 
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
-        server = self.server
-        seal = Seal(
-            server.sealer, called.method, params, self.principal, time.time(), server.limits
-        )
-        ctx.inputs = Inputs.of(params, seal.open)
+        ctx.inputs = Inputs.of(params, lambda text: self._seal(called, params).open(text))
         try:
-            return await server.handle(called.method, params, ctx)
+            return await self.server.handle(called.method, params, ctx)
         except InputNeeded:
             pass
         except BaseExceptionGroup as group:
@@ -84,7 +80,13 @@ class ServerConnection(Connection):
                 raise
         except NotOffered as error:
             raise missing(error) from None
-        return ctx.inputs.result(seal.seal)
+        return ctx.inputs.result(self._seal(called, params).seal)
+
+    def _seal(self, called: Called, params: Any) -> Seal:
+        server = self.server
+        return Seal(
+            server.sealer, called.method, params, self.principal, time.time(), server.limits
+        )
 
     def _on_notified(self, event: Notified) -> None:
         if event.method == "notifications/roots/list_changed":

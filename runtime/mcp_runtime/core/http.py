@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, cast
@@ -151,21 +151,19 @@ def check_mirrors(
     method: str,
     params: Mapping[str, Any],
     version: str,
-    schema: Mapping[str, Any] | None,
+    marks: Iterable[tuple[str, tuple[str, ...]]],
 ) -> None:
     """Raises Refuse (HeaderMismatch) where a header does not say what the body does.
 
-    `schema` is the input schema of the tool that is called, if there is one.
+    `marks` are those of the tool that is called (see `marked`).
     Source: 2026-07-28 basic/transports/streamable-http, "Server Validation".
     """
     _require_equal(headers, "MCP-Protocol-Version", version, coded=False)
     _require_equal(headers, "Mcp-Method", method, coded=False)
     if method in NAMED:
         _require_equal(headers, "Mcp-Name", params.get(NAMED[method]), coded=True)
-    if schema is not None:
-        arguments = params.get("arguments")
-        for name, path in marked(schema):
-            _require_argument(headers, f"Mcp-Param-{name}", _at(arguments, path))
+    for name, path in marks:
+        _require_argument(headers, f"Mcp-Param-{name}", _at(params.get("arguments"), path))
 
 
 def _require_equal(headers: Mapping[str, str], name: str, told: Any, *, coded: bool) -> None:

@@ -14,7 +14,7 @@ import hmac
 from base64 import b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -159,14 +159,16 @@ def _refused(why: str) -> Refuse:
     return Refuse(codes.INVALID_PARAMS, f"Invalid params: requestState {why}")
 
 
-@dataclass(slots=True)
 class Inputs:
     """Of one attempt: what is answered, by key, and what the handler asked that is not."""
 
-    answered: dict[str, Any] = field(default_factory=dict[str, Any])
-    asked: dict[str, Any] = field(default_factory=dict[str, Any])
-    _used: set[str] = field(default_factory=set[str])
-    _count: int = 0
+    __slots__ = ("_count", "_used", "answered", "asked")
+
+    def __init__(self, answered: dict[str, Any]) -> None:
+        self.answered = answered
+        self.asked: dict[str, Any] = {}
+        self._used: set[str] = set()
+        self._count = 0
 
     def key(self, request: Any, name: str | None) -> str:
         """Of the next question: its name, or its number and a mark of what it asks.

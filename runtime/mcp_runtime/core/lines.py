@@ -36,27 +36,32 @@ class Lines:
 
     def feed(self, chunk: bytes) -> Iterator[bytes | TooLong]:
         """The lines that end in `chunk`, without their newline; blank ones are left out."""
-        start = 0
-        while (end := chunk.find(_NEWLINE, start)) >= 0:
-            yield from self._line(chunk, start, end)
-            start = end + 1
-        yield from self._hold(chunk, start)
+        *lines, rest = chunk.split(_NEWLINE)
+        for line in lines:
+            if self._held or self._skipping:
+                yield from self._ended(line)
+            elif len(line) > self._limit:
+                yield TooLong(self._limit)
+            elif stripped := line.strip(_BLANK):
+                yield stripped
+        yield from self._hold(rest)
 
-    def _line(self, chunk: bytes, start: int, end: int) -> Iterator[bytes | TooLong]:
+    def _ended(self, end: bytes) -> Iterator[bytes | TooLong]:
+        """The line that was begun in an earlier chunk."""
         held, self._held = self._held, bytearray()
         if self._skipping:
             self._skipping = False
-        elif len(held) + end - start > self._limit:
+        elif len(held) + len(end) > self._limit:
             yield TooLong(self._limit)
-        elif line := (bytes(held) + chunk[start:end] if held else chunk[start:end]).strip(_BLANK):
+        elif line := (bytes(held) + end).strip(_BLANK):
             yield line
 
-    def _hold(self, chunk: bytes, start: int) -> Iterator[TooLong]:
+    def _hold(self, rest: bytes) -> Iterator[TooLong]:
         if self._skipping:
             return
-        if len(self._held) + len(chunk) - start > self._limit:
+        if len(self._held) + len(rest) > self._limit:
             self._skipping = True
             self._held = bytearray()
             yield TooLong(self._limit)
         else:
-            self._held += memoryview(chunk)[start:]
+            self._held += rest

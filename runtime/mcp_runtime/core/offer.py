@@ -82,6 +82,16 @@ class ServerOffer(Offer):
         found: Mapping[str, Any] = latest.to_wire(self.capabilities)
         return found
 
+    def has(self, capability: str) -> bool:
+        """Whether a capability is declared."""
+        if capability not in self._has:
+            self._has[capability] = declares(self.declared, capability)
+        return self._has[capability]
+
+    @cached_property
+    def _has(self) -> dict[str, bool]:
+        return {}
+
     @cached_property
     def signature(self) -> bytes:
         """The end of a result's JSON that names the server."""

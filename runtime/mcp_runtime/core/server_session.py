@@ -192,7 +192,7 @@ class ServerSession(Session):
 
     def _require_offered(self, method: Method) -> None:
         offer = self.offer()
-        if not declares(offer.declared, method.capability) and method.name not in offer.methods:
+        if not offer.has(method.capability) and method.name not in offer.methods:
             why = (
                 f"Method not found: {method.name} needs `{method.capability}`, which is not offered"
             )
@@ -262,7 +262,7 @@ class ServerSession(Session):
         data = self.notify("notifications/subscriptions/acknowledged", told, terms)
         return [Write(data)]
 
-    _own: ClassVar[Mapping[str, Callable[[ServerSession, Request, Terms], list[Event]]]] = {
+    _own: ClassVar[Mapping[str, Callable[[Any, Request, Terms], list[Event]]]] = {
         "ping": _ping,
         "server/discover": _discover,
         "logging/setLevel": _set_level,

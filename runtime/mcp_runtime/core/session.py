@@ -380,7 +380,7 @@ class Session(ABC):
 
     def _may_send(self, method: Method | None, kind: str) -> bool:
         """Whether the peer may send that."""
-        directions = ("both", f"{_OTHER[self.role]}-to-{self.role}")
+        directions = _RECEIVED[self.role]
         return method is not None and method.kind == kind and method.direction in directions
 
     def _open_terms(self, method: str) -> Terms:
@@ -393,7 +393,11 @@ class Session(ABC):
         """Raises NotOffered for what needs a capability that was not negotiated."""
 
 
-_OTHER: Final[dict[Role, Role]] = {"client": "server", "server": "client"}
+_RECEIVED: Final[dict[Role, frozenset[str]]] = {
+    "client": frozenset(("both", "server-to-client")),
+    "server": frozenset(("both", "client-to-server")),
+}
+"""The directions of what a role receives."""
 
 
 class _Cancellation(msgspec.Struct):

@@ -14,6 +14,7 @@ import os
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import parse_qs
 
@@ -503,9 +504,13 @@ def _require_types(call: Call) -> None:
     """Raises Denied. Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
     if http.media_type(call.headers.get("content-type")) != http.JSON:
         raise Denied(415, f"a message is {http.JSON}")
-    accept = call.headers.get("accept")
-    if not (http.accepts(accept, http.JSON) and http.accepts(accept, http.EVENT_STREAM)):
+    if not _accepts_both(call.headers.get("accept")):
         raise Denied(406, f"a client accepts both {http.JSON} and {http.EVENT_STREAM}")
+
+
+@lru_cache(64)
+def _accepts_both(accept: str | None) -> bool:
+    return http.accepts(accept, http.JSON) and http.accepts(accept, http.EVENT_STREAM)
 
 
 class _Meta(msgspec.Struct):

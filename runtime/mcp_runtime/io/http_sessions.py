@@ -83,10 +83,8 @@ class Exchange(_OnStreams):
 
     def _guard(self, frame: Request, version: str) -> None:
         params: dict[str, Any] = msgspec.json.decode(frame.params)
-        schema = None
-        if frame.method == "tools/call":
-            schema = self.server.input_schema(params.get("name"))
-        http.check_mirrors(self._headers, frame.method, params, version, schema)
+        tool = params.get("name") if frame.method == "tools/call" else None
+        http.check_mirrors(self._headers, frame.method, params, version, self.server.mirrored(tool))
 
     def take(self, body: bytes) -> None:
         """Raises Denied."""
