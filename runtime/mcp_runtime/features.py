@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, get_a
 
 from msgspec import UNSET
 
+from mcp_runtime import threads
 from mcp_runtime.content import Embedded, blocks, tool_result
 from mcp_runtime.core import codes
 from mcp_runtime.errors import Refuse
@@ -72,7 +73,7 @@ async def run(
     given = arguments if context is None else {**arguments, context: ctx}
     if is_async:
         return await function(**given)
-    value = await asyncio.to_thread(function, **given)
+    value = await threads.run(function, **given)
     return await value if asyncio.iscoroutine(value) else value
 
 
@@ -108,7 +109,7 @@ class RawTool:
             raise BadArguments(fault)
         if inspect.iscoroutinefunction(self.function):
             return await self.function(dict(arguments), ctx)
-        return await asyncio.to_thread(self.function, dict(arguments), ctx)
+        return await threads.run(self.function, dict(arguments), ctx)
 
     def result(self, value: Any) -> Any:
         if isinstance(value, t.CallToolResult | t.InputRequiredResult):

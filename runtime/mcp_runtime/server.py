@@ -47,6 +47,7 @@ from mcp_runtime.features import (
     require_tool_name,
 )
 from mcp_runtime.io.wire import Wire
+from mcp_runtime.life import Life
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.meta import require_extensions, require_meta
 from mcp_runtime.revisions import ALL
@@ -124,6 +125,7 @@ class Server:
         self._extensions = or_unset(extensions)
         self._hints: dict[str, Any] = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
         self._lifespan = lifespan
+        self._life: Life | None = None
         self._tools: Registry[Tool | RawTool] = Registry("tool")
         self._resources: Registry[Resource] = Registry("resource")
         self._templates: Registry[ResourceTemplate] = Registry("resource template")
@@ -589,13 +591,19 @@ class Server:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """While the server's `lifespan` is entered."""
+        """While the server's `lifespan` is entered: once, for all who are served at one time."""
         if self._lifespan is None:
             yield
             return
-        async with self._lifespan(self) as state:
-            self.state = state
+        if self._life is None:
+            self._life = Life(self._lifespan(self))
+        life = self._life
+        try:
+            self.state = await life.enter()
             yield
+        finally:
+            if await life.leave():
+                self._life = None
 
     async def serve(self, wire: Wire, *, trace: Trace | None = None) -> None:
         """Serves one client on a wire, until it is gone."""

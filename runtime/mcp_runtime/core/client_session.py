@@ -65,7 +65,7 @@ class ClientSession(Session):
         """Whether a server that is silent to `server/discover` is one that wants a handshake."""
         self._asked: list[str] = []
         self._found: dict[str, Any] | None = None
-        self._first: Final[dict[str, Callable[[Sent, bytes], list[Event]]]] = {
+        self._first: Final[dict[str, Callable[[Sent, bytes, float], list[Event]]]] = {
             "server/discover": self._discovered,
             "initialize": self._initialized,
         }
@@ -104,7 +104,7 @@ class ClientSession(Session):
         if not self._opens(sent):
             return super()._answered(sent, result, now)
         try:
-            return self._first[sent.method](sent, result)
+            return self._first[sent.method](sent, result, now)
         except NoCommonRevision as error:
             return self._give_up(sent, error)
         except (DecodeError, StepError, *UNREADABLE) as error:
@@ -117,7 +117,7 @@ class ClientSession(Session):
             return self._fall_back(sent, why, now)
         return self._give_up(sent, BadAnswer(f"{sent.method}: {why}"))
 
-    def _discovered(self, sent: Sent, result: bytes) -> list[Event]:
+    def _discovered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         """Source: 2026-07-28 server/discover, "Response"."""
         version = next(r for r in self._asked if r in self.offer.per_request)
         _, found = self.tolerances.decode(revision(version), "result", sent.method, result)
@@ -125,7 +125,7 @@ class ClientSession(Session):
         if chosen is None:
             raise NoCommonRevision(self.offer.newest_first, found.supported_versions)
         if chosen.era == "handshake":
-            return [Write(self._offer(chosen.name, sent.started))]
+            return [Write(self._offer(chosen.name, now))]
         told = msgspec.json.decode(result)
         info = told.get("_meta", {}).get("io.modelcontextprotocol/serverInfo")
         return self._opened(
@@ -134,7 +134,7 @@ class ClientSession(Session):
             told.get("instructions"),
         )
 
-    def _initialized(self, sent: Sent, result: bytes) -> list[Event]:
+    def _initialized(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         version = _version.decode(result).version
         if version not in self.offer.handshake:
             raise NoCommonRevision(self.offer.newest_first, [version])

@@ -1,0 +1,73 @@
+"""A server's lifespan is entered once for all who are served at one time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from mcp_runtime.client import Client
+from mcp_runtime.context import Context
+from mcp_runtime.server import Server
+
+
+def a_server(told: list[str]) -> Server:
+    @asynccontextmanager
+    async def lifespan(server: Server) -> AsyncGenerator[str]:
+        task = asyncio.current_task()
+        told.append("entered")
+        yield f"state {told.count('entered')}"
+        told.append("left in the same task" if asyncio.current_task() is task else "elsewhere")
+
+    server = Server("s", "1", lifespan=lifespan)
+
+    @server.tool
+    async def state(ctx: Context) -> str:
+        return str(ctx.lifespan)
+
+    return server
+
+
+async def said(client: Client) -> str:
+    return str(getattr((await client.call_tool("state")).content[0], "text", ""))
+
+
+def test_clients_at_one_time_share_a_lifespan_and_later_ones_have_another() -> None:
+    told: list[str] = []
+    server = a_server(told)
+
+    async def main() -> list[str]:
+        async with Client(server) as one:
+            async with Client(server) as other:
+                words = [await said(one), await said(other)]
+            words.append(await said(one))
+        async with Client(server) as later:
+            return [*words, await said(later)]
+
+    assert asyncio.run(main()) == ["state 1", "state 1", "state 1", "state 2"]
+    assert told == ["entered", "left in the same task"] * 2
+
+
+def test_what_a_lifespan_raises_is_raised_to_who_serves_and_the_next_may_try_again() -> None:
+    attempts: list[int] = []
+
+    @asynccontextmanager
+    async def lifespan(server: Server) -> AsyncGenerator[None]:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise OSError("the disk is not there")
+        yield
+
+    server = Server("s", "1", lifespan=lifespan)
+
+    async def main() -> None:
+        with pytest.raises(OSError, match="the disk"):
+            async with Client(server):
+                pass
+        async with Client(server) as client:
+            assert client.revision
+
+    asyncio.run(main())
+    assert len(attempts) == 2
