@@ -238,6 +238,7 @@ class Connection(ABC):
         sent, data = self.session.call(method, params, now=now, patience=patience, token=token)
         if on_progress is not None:
             self._progress[sent.id] = on_progress
+        sent.about = about
         waiting = self._wait(sent)
         self.send(data, about)
         try:

@@ -40,6 +40,8 @@ class Sent:
     due: float
     token: Id | None = None
     progress: float = -inf
+    about: Id | None = None
+    """The peer's request that it belongs to."""
 
     def stay(self, now: float) -> None:
         self.due = min(now + self.patience.each, self.last)

@@ -354,7 +354,7 @@ class Session(ABC):
         seconds = now - sent.started
         failed = Failed(sent, TimedOut(sent.method, seconds))
         data = self.cancel(sent.id, f"no answer within {seconds:g} s")
-        return [Write(data), failed] if data else [failed]
+        return [Write(data, sent.about), failed] if data else [failed]
 
     def abandon(self, why: str) -> list[Event]:
         """The peer's requests will have no answer: it has forgotten them."""
