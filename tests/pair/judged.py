@@ -37,13 +37,14 @@ def _method(message: Any) -> Any:
 
 
 def _spoken(wire: Wire, agreed: str) -> Iterator[tuple[int, str, bytes, str]]:
-    """Each message with the revision it is in."""
+    """Each message with the revision it is in; an error without id is of the newest."""
     probes = _probes(wire)
     for number, (direction, data) in enumerate(wire, 1):
         message = json.loads(data)
         own = direction == "sent" if "method" in message else direction == "received"
         probing = own and message.get("id") in probes and "id" in message
-        yield number, direction, data, NEWEST if probing else agreed
+        idless = "error" in message and "id" not in message
+        yield number, direction, data, NEWEST if probing or idless else agreed
 
 
 def faults(wire: Wire, agreed: str) -> Iterator[str]:

@@ -130,7 +130,7 @@ def _asking(server: Server) -> None:
     @server.tool
     async def hurry(ctx: Context) -> str:
         try:
-            await ctx.sample("slowly", max_tokens=1, timeout=0.02)
+            await ctx.sample("slowly", max_tokens=1, timeout=0.1)
         except TimedOut:
             return "given up"
         return "in time"

@@ -6,18 +6,20 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.core.codes import INVALID_PARAMS, UNSUPPORTED_VERSION
+from mcp_runtime.core.codes import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION
 from mcp_runtime.errors import NoCommonRevision
 from mcp_runtime.revisions import ALL, revision
 from tests.pair import served
 from tests.pair.judged import Wire, faults, official_faults
+from tests.pair.over_http import serving
 from tests.pair.scenario import Host, expected, told
 
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
@@ -45,11 +47,45 @@ def pairs(agree: bool) -> list[Any]:
     ]
 
 
-def peer(transport: str, server: Sequence[str], options: dict[str, Any]) -> Client:
-    if transport == "memory":
-        return Client(served.make(server), **options)
+ROUTES: Final = {"http": "/mcp", "http+sse": "/sse"}
+
+
+@asynccontextmanager
+async def peer(
+    transport: str, server: Sequence[str], options: dict[str, Any]
+) -> AsyncGenerator[Client]:
+    """A client that is open, and the server behind it."""
+    if transport in ROUTES:
+        async with (
+            serving(served.make(server)) as origin,
+            Client.http(origin + ROUTES[transport], **options) as client,
+        ):
+            yield client
+        return
     command = [sys.executable, PROGRAM, ",".join(server)]
-    return Client.stdio(command, stderr="drop", **options)
+    stdio = Client.stdio(command, stderr="drop", **options)
+    async with Client(served.make(server), **options) if transport == "memory" else stdio as client:
+        yield client
+
+
+def on_wires(agree: bool) -> list[Any]:
+    return [
+        pytest.param(transport, *each.values, id=f"{transport}-{each.id}")
+        for transport in ("memory", "stdio")
+        for each in pairs(agree)
+    ]
+
+
+def over_http(agree: bool) -> list[Any]:
+    """Each client beside a server of all revisions, and the other way round."""
+    found = [each for each in pairs(agree) if ALL in each.values or not agree]
+    plain = [pytest.param("http", *each.values, id=f"http-{each.id}") for each in found]
+    old = [
+        pytest.param("http+sse", *each.values, id=f"http+sse-{each.id}")
+        for each in found
+        if agree and common(*each.values) in HANDSHAKE
+    ]
+    return plain + old
 
 
 def shown(transport: str, client: Sequence[str], server: Sequence[str]) -> tuple[Any, Wire]:
@@ -76,8 +112,7 @@ def shown(transport: str, client: Sequence[str], server: Sequence[str]) -> tuple
     "transport.stdio.server-no-requests",
     "mrtr.only-way",
 )
-@pytest.mark.parametrize(("client", "server"), pairs(agree=True))
-@pytest.mark.parametrize("transport", ["memory", "stdio"])
+@pytest.mark.parametrize(("transport", "client", "server"), on_wires(True) + over_http(True))
 def test_a_pair_agrees_on_its_newest_revision_and_has_all_its_features(
     transport: str, client: Sequence[str], server: Sequence[str], shared: Path
 ) -> None:
@@ -93,8 +128,7 @@ def test_a_pair_agrees_on_its_newest_revision_and_has_all_its_features(
     assert agreed in HANDSHAKE or not any(asks for d, asks, _ in _requests(wire) if d == "received")
 
 
-@pytest.mark.parametrize(("client", "server"), pairs(agree=False))
-@pytest.mark.parametrize("transport", ["memory", "stdio"])
+@pytest.mark.parametrize(("transport", "client", "server"), on_wires(False) + over_http(False))
 def test_a_pair_without_a_common_revision_says_what_each_speaks(
     transport: str, client: Sequence[str], server: Sequence[str]
 ) -> None:
@@ -110,7 +144,7 @@ def test_a_pair_without_a_common_revision_says_what_each_speaks(
     answers_handshakes = common(client, HANDSHAKE) is not None and common(server, HANDSHAKE)
     theirs = (max(set(server) & set(HANDSHAKE)),) if answers_handshakes else _newest_first(server)
     assert raised.value.theirs == theirs
-    assert list(_precise(host.wire, client, server)) == []
+    assert list(_precise(host.wire, client, server, transport)) == []
 
 
 def _requests(wire: Wire) -> list[tuple[str, str, Any]]:
@@ -130,7 +164,7 @@ def _newest_first(names: Sequence[str]) -> tuple[str, ...]:
     return (*of[PER_REQUEST], *of[HANDSHAKE])
 
 
-def _precise(wire: Wire, client: Sequence[str], server: Sequence[str]) -> Any:
+def _precise(wire: Wire, client: Sequence[str], server: Sequence[str], transport: str) -> Any:
     """What is wrong with the last answer of the server."""
     direction, data = wire[-1]
     answer = json.loads(data)
@@ -145,5 +179,7 @@ def _precise(wire: Wire, client: Sequence[str], server: Sequence[str]) -> Any:
     wanted = UNSUPPORTED_VERSION if probes else INVALID_PARAMS
     version = PER_REQUEST[-1] if probes else asked["params"]["protocolVersion"]
     data = {"supported": [*_newest_first(server)], "requested": version}
+    if transport == "http" and not probes:
+        wanted, data = HEADER_MISMATCH, {"supported": data["supported"]}
     if error["code"] != wanted or error["data"] != data:
         yield f"{error}: not {wanted} with {data}"
