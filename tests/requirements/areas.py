@@ -154,9 +154,15 @@ RULES: Final = (
             "elicitation.form.no-clickable-urls",
             "elicitation.oauth.credentials-stay-off-client",
             "elicitation.url.no-user-data",
+            "meta.key.reverse-dns",
             "progress.message",
             "resources.templates.uniform-mime-type",
         ),
+    ),
+    Rule(
+        Area.NOT_OURS,
+        "a failure that cannot happen: to set a level of log messages is an assignment",
+        Named("logging.request-level.internal-error", "logging.set-level.configuration-error"),
     ),
     Rule(
         Area.NOT_OURS,

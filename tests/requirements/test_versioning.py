@@ -140,6 +140,7 @@ async def test_any_process_with_the_keys_goes_on_where_another_began() -> None:
 @pytest.mark.requirement("transport.stdio.server-no-requests")
 @pytest.mark.requirement("transport.binding.directions")
 @pytest.mark.requirement("mrtr.only-way")
+@pytest.mark.requirement("mrtr.requests.kinds")
 async def test_a_server_sends_no_request() -> None:
     server = Server("s", "1", ping_every=0.01)
 
@@ -165,6 +166,7 @@ async def test_a_server_sends_no_request() -> None:
             )
             assert result["resultType"] == "input_required"
             state = {"requestState": result["requestState"]} if "requestState" in result else {}
+            assert all(r.keys() <= {"method", "params"} for r in result["inputRequests"].values())
             responses = {key: ANSWERS[r["method"]] for key, r in result["inputRequests"].items()}
         result = await client.result(
             "tools/call", {"name": "ask", "inputResponses": responses, **state}, meta=loud
