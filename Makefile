@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test long check lint types drift format ledger bench peers interop conformance wheel pins clean
+.PHONY: help setup generate docs test long check lint types drift format ledger bench soak peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ format: $(VENV) ## format what is written by hand
 
 bench: $(VENV) ## measure, beside the peers
 	@$(BIN)/python -m bench $(ARGS)
+
+soak: $(VENV) ## let clients come and go for hours, and report the slope of the memory
+	@$(BIN)/python -m bench.soak $(ARGS)
 
 ledger: $(VENV) ## which requirements of the protocol are held by a test
 	@$(BIN)/python -m tests.requirements

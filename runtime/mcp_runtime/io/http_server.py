@@ -204,7 +204,7 @@ class HttpApp:
             return
         session = self._session(call)
         stream = session.take(body)
-        if stream.finished and not stream.count:
+        if stream.is_over:
             await call.reply(202, b"", ())
             return
         with session.in_use():
@@ -305,7 +305,7 @@ class HttpApp:
             events = self._numbered(session, stream, reader, missed)
             await self._send_events(call, stream, reader, events)
         finally:
-            if stream.finished and not stream.count:
+            if stream.is_over:
                 session.forget(stream)
             elif not stream.reader and stream is not session.standalone:
                 session.spawn(self._store_rest(session, stream))
@@ -327,9 +327,11 @@ class HttpApp:
     async def _store_rest(self, session: OverHttp, stream: Stream) -> None:
         """Until the client comes again; so nothing waits for it but in the store."""
         reader = stream.attach()
-        while (data := await stream.take(reader, _FOREVER)) is not None:
-            await self._stored(session, stream, data)
-        if stream.finished:
+        while stream.reader == reader and not stream.is_over:
+            stream.retry = None  # nobody is there to be sent away
+            if data := await stream.take(reader, _FOREVER):
+                await self._stored(session, stream, data)
+        if stream.is_over:
             session.forget(stream)
 
     async def _stored(self, session: OverHttp, stream: Stream, data: bytes) -> bytes:

@@ -118,6 +118,11 @@ class Stream:
         return len(self._waiting) if self._waiting else 0
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing waits, and nothing will come."""
+        return self.finished and not self._waiting
+
+    @property
     def has_news(self) -> bool:
         return bool(self._waiting) or self.finished or self.retry is not None
 

@@ -212,7 +212,8 @@ class Session:
     ) -> None:
         self.client, self.id, self.revision = client, id, revision
         self.scope = scope or {}
-        self._count = 0
+        self.last = 0
+        """The id of the last request."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -224,9 +225,9 @@ class Session:
         return self.client.post(message, {**self.headers, **headers}, **self.scope)
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> Response:
-        self._count += 1
+        self.last += 1
         told = {} if params is None else {"params": params}
-        return self.post({"jsonrpc": "2.0", "id": self._count, "method": method, **told})
+        return self.post({"jsonrpc": "2.0", "id": self.last, "method": method, **told})
 
     def call(
         self,

@@ -1,0 +1,154 @@
+"""`make soak`: clients come, ask, drop, cancel and come again, for hours; what is left is counted.
+
+    python -m bench.soak [seconds]          # 4 hours unless told otherwise
+
+Prints each minute what the process holds, and at the end the slope of its memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from mcp_runtime import Context, Server
+from mcp_runtime.limits import Limits
+from tests.runtime.http_server.asking import Client, Response, Session
+
+__all__ = ["Counts", "churn", "counts", "settled", "talker"]
+
+_HOURS: Final = 4 * 3600.0
+_AT_ONCE: Final = 50
+_REPORT: Final = 60.0
+
+
+def talker(session_idle: float = 1.0) -> Server:
+    """Its tool tells a little, slowly; its sessions are soon given up."""
+    server = Server("talker", "1", limits=Limits(session_idle=session_idle))
+
+    @server.tool
+    async def talk(ctx: Context, count: int = 3) -> str:
+        for number in range(count):
+            await ctx.log("info", number)
+            await asyncio.sleep(0.001)
+        return "talked"
+
+    return server
+
+
+Counts = dict[str, int]
+
+
+def counts(client: Client) -> Counts:
+    """What the process holds: tasks, descriptors, entries of the application, live objects."""
+    gc.collect()
+    app = client.app
+    return {
+        "tasks": len(asyncio.all_tasks()),
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "sessions": len(app.sessions) + len(app.sse_sessions),
+        "connections": len(app._server.connections) + len(app._exchanges),
+        "stored": len(app._events),
+        "objects": len(gc.get_objects()),
+    }
+
+
+async def settled(client: Client) -> None:
+    """When all sessions are given up."""
+    async with asyncio.timeout(30):
+        while client.app.sessions or client.app._busy:
+            await asyncio.sleep(0.05)
+
+
+async def churn(client: Client, seed: int) -> None:
+    """One client, which breaks off in one of many ways; it never says DELETE but at one."""
+    dice = random.Random(seed)
+    if dice.random() < 0.3:
+        await _request(client, dice)
+        return
+    session = await client.session(dice.choice(["2025-11-25", "2025-06-18", "2025-03-26"]))
+    heard = session.get() if dice.random() < 0.5 else None
+    for _ in range(dice.randrange(4)):
+        await _call(session, dice)
+    if heard is not None:
+        await heard.drop()
+    if dice.random() < 0.1:
+        await session.delete().until_over()
+
+
+async def _request(client: Client, dice: random.Random) -> None:
+    listens = dice.random() < 0.3
+    wanted = {"notifications": {"toolsListChanged": True}}
+    meta = {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
+    asked = (
+        client.request("subscriptions/listen", wanted)
+        if listens
+        else client.call("talk", more=meta)
+    )
+    await asyncio.sleep(dice.random() * 0.01)
+    await asked.drop() if listens or dice.random() < 0.5 else await asked.until_over()
+
+
+async def _call(session: Session, dice: random.Random) -> None:
+    asked = session.call("talk")
+    await asyncio.sleep(dice.random() * 0.01)
+    match dice.randrange(4):
+        case 0:
+            await asked.until_over()
+        case 1:
+            told = {"method": "notifications/cancelled", "params": {"requestId": session.last}}
+            await session.post({"jsonrpc": "2.0", **told}).until_over()
+            await asked.until_over()
+        case 2:
+            await asked.drop()
+        case _:
+            await asked.drop()
+            await _resume(session, asked, dice)
+
+
+async def _resume(session: Session, asked: Response, dice: random.Random) -> None:
+    if ids := [event.id for event in asked.events if event.id]:
+        again = session.get(dice.choice(ids))
+        await (again.drop() if dice.random() < 0.5 else again.until_over())
+
+
+def _resident() -> int:
+    """Bytes of memory."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """Of the line through the points that lies closest to them."""
+    count = len(points)
+    x, y = (sum(values) / count for values in zip(*points, strict=True))
+    spread = sum((each - x) ** 2 for each, _ in points)
+    return sum((each - x) * (value - y) for each, value in points) / spread if spread else 0.0
+
+
+async def _soak(seconds: float) -> None:
+    client, begun, seed = Client(talker().asgi()), time.monotonic(), 0
+    points: list[tuple[float, float]] = []
+    due = begun
+    while (now := time.monotonic()) < begun + seconds:
+        await asyncio.gather(*(churn(client, seed + n) for n in range(_AT_ONCE)))
+        seed += _AT_ONCE
+        client.open.clear()
+        if now >= due:
+            due = now + min(_REPORT, seconds / 10)
+            points.append(((now - begun) / 3600, _resident()))
+            held = ", ".join(f"{name} {count}" for name, count in counts(client).items())
+            print(f"{now - begun:8.0f} s  {seed:9} clients  {_resident() >> 10} KiB  {held}")
+    await settled(client)
+    print(f"at the end: {counts(client)}")
+    print(f"slope: {slope(points[len(points) // 4 :]) / 1024:+.0f} KiB an hour")
+
+
+if __name__ == "__main__":
+    asyncio.run(_soak(float(sys.argv[1]) if len(sys.argv) > 1 else _HOURS))
