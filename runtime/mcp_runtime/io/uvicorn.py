@@ -34,7 +34,10 @@ async def serve(app: HttpApp, place: str) -> None:
 
     class Drained(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            loop.call_soon_threadsafe(lambda: loop.create_task(self._drained(sig, frame)))
+            loop.call_soon_threadsafe(self._drain, sig, frame)
+
+        def _drain(self, sig: int, frame: FrameType | None) -> None:
+            self.draining = loop.create_task(self._drained(sig, frame))
 
         async def _drained(self, sig: int, frame: FrameType | None) -> None:
             await app.drain()
