@@ -90,7 +90,7 @@ clean: ## remove .venv and all that the tools left behind
 # Asked for together, also with -j: what writes goes before what reads.
 WRITERS := $(filter generate docs format,$(MAKECMDGOALS))
 ifneq ($(WRITERS),)
-test long lint types drift bench interop conformance wheel: $(WRITERS)
+test long lint types drift bench soak interop conformance wheel: $(WRITERS)
 endif
 
 $(VENV): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml constraints.txt

@@ -16,7 +16,6 @@ __all__ = ["RULES", "Area", "Named", "Rule", "rule_of"]
 
 class Area(StrEnum):
     NOW = "ours now"
-    HTTP = "HTTP"
     AUTHORIZATION = "authorization"
     NOT_OURS = "not ours"
 
@@ -71,16 +70,6 @@ RULES: Final = (
             "security.ssrf.*",
             "security.url.*",
         ),
-    ),
-    Rule(
-        Area.HTTP,
-        "holds on HTTP only",
-        lambda row: row.transports <= {"http", "streamable-http"},
-    ),
-    Rule(
-        Area.HTTP,
-        "about headers",
-        Named("tools.x-mcp-header.safe-integers", "transport.http.*"),
     ),
     Rule(
         Area.NOT_OURS,

@@ -119,7 +119,7 @@ def test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon(in_session: bo
 
 
 IDLE = 400
-MOST = 8 * 1024
+MOST = 16 * 1024
 
 
 async def _bare(scope: object, receive: object, send: object) -> None:
