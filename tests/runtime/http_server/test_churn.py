@@ -18,7 +18,7 @@ from tests.runtime.streams import until
 
 
 async def come_and_go(clients: int) -> None:
-    client = Client(talker(session_idle=0.2).asgi())
+    client = Client(talker(session_idle=1.0).asgi())
     held = []
     for run_ in range(3):
         for start in range(0, clients, 50):

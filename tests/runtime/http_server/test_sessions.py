@@ -473,13 +473,13 @@ def test_sessions_have_a_cap_also_with_those_of_http_with_sse() -> None:
 
 def test_a_session_that_is_not_used_is_ended_and_one_with_a_stream_is_not() -> None:
     async def main() -> None:
-        server = plain(limits=Limits(session_idle=0.05))
+        server = plain(limits=Limits(session_idle=0.5))
         async with serving(server) as client:
             idle, listens = await client.session(), await client.session()
             heard = await listens.get().until_begun()
             await until(lambda: len(client.app.sessions) == 1)
             assert (await idle.request("ping").until_over()).status == 404
-            await asyncio.sleep(0.15)
+            await asyncio.sleep(1)
             assert (await listens.request("ping").until_over()).status == 200
             await heard.drop()
             await until(lambda: not client.app.sessions)
@@ -490,11 +490,11 @@ def test_a_session_that_is_not_used_is_ended_and_one_with_a_stream_is_not() -> N
 
 def test_a_session_that_is_asked_is_not_idle() -> None:
     async def main() -> None:
-        server = plain(limits=Limits(session_idle=0.2))
+        server = plain(limits=Limits(session_idle=0.5))
 
         @server.tool
         async def slow() -> str:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(1.2)
             return "slept"
 
         async with serving(server) as client:
