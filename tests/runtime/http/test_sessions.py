@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 
 import pytest
 
-from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, PeerError
 from mcp_runtime.limits import Limits
 from tests.requirements.peers import since
 from tests.runtime.http.raw_server import Asked, Reply, Server, answer
@@ -55,6 +56,29 @@ async def test_all_that_follows_names_the_session_and_the_revision(revision: str
     for asked in server.asked[1:]:
         assert asked.headers["mcp-session-id"] == "s-1!~"
         assert asked.headers.get("mcp-protocol-version") == version
+
+
+@pytest.mark.requirement("transport.http.session.id-guarded")
+async def test_a_session_id_is_told_to_its_server_alone(caplog: pytest.LogCaptureFixture) -> None:
+    other = Server("2025-11-25")
+    server = Server("2025-11-25", "secret-id")
+
+    async def elsewhere(asked: Asked, reply: Reply) -> None:
+        await reply.send(307, Location=other.url)
+
+    async def broken(asked: Asked, reply: Reply) -> None:
+        await reply.send(500, asked.headers["mcp-session-id"].encode(), "text/plain")
+
+    async with other.running(), server.running(), server.client() as client:
+        with caplog.at_level(logging.DEBUG, "mcp_runtime"):
+            for act in (elsewhere, broken):
+                server.acts["tools/call"] = act
+                with pytest.raises(PeerError) as raised:
+                    await client.call_tool("t")
+                assert "secret-id" not in f"{raised.value!r} {raised.value}"
+    assert other.asked == []
+    assert "secret-id" not in caplog.text
+    assert "secret-id" not in repr(client)
 
 
 async def test_without_a_session_none_is_named_and_none_is_ended() -> None:

@@ -108,6 +108,7 @@ async def test_progress_comes_before_the_answer(revision: str) -> None:
 
 @pytest.mark.requirement("transport.http.stream.server-messages")
 @pytest.mark.requirement("transport.http.post.one-per-message")
+@pytest.mark.requirement("transport.http.post.body-single", "transport.http.post.body-or-batch")
 @pytest.mark.parametrize("revision", RESUMABLE)
 async def test_what_the_server_asks_on_a_stream_is_answered_by_a_post(revision: str) -> None:
     server = Server(revision, "s1")
@@ -130,6 +131,25 @@ async def test_what_the_server_asks_on_a_stream_is_answered_by_a_post(revision: 
         "result": {"roots": [{"uri": "file:///a"}]},
     }
     assert told.headers["mcp-session-id"] == "s1"
+
+
+@pytest.mark.requirement("transport.http.post.client-no-responses")
+@pytest.mark.requirement("transport.http.post.body-no-response")
+async def test_what_a_modern_server_asks_on_a_stream_is_answered_by_nothing() -> None:
+    server = Server()
+
+    async def asking(asked: Asked, reply: Reply) -> None:
+        await reply.stream()
+        await reply.event({"jsonrpc": "2.0", "id": "q", "method": "roots/list"})
+        await reply.event({"jsonrpc": "2.0", "id": "p", "method": "ping"})
+        await asyncio.sleep(0.05)
+        await reply.event(answer(asked, server.called()))
+        await reply.end()
+
+    server.acts["tools/call"] = asking
+    async with server.running(), server.client(roots=[]) as client:
+        await client.call_tool("t")
+    assert server.whats() == ["server/discover", "tools/call"]
 
 
 @pytest.mark.requirement("transport.http.stream.responses-batched")
