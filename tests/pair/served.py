@@ -47,7 +47,7 @@ def make(revisions: Sequence[str]) -> Server:
         ttl_ms=5,
         cache_scope="public",
     )
-    seen: dict[str, Any] = {"given up": 0, "roots changed": 0}
+    seen: dict[str, Any] = {"given up": 0, "roots changed": 0, "waiting": 0}
     _plain(server)
     _asking(server)
     _going_on(server, seen)
@@ -146,8 +146,10 @@ def _going_on(server: Server, seen: dict[str, Any]) -> None:
         return "done"
 
     @server.tool
-    async def wait() -> str:
+    async def wait(ctx: Context) -> str:
+        seen["waiting"] += 1
         try:
+            await ctx.progress(1)
             await asyncio.sleep(30)
         except asyncio.CancelledError:
             seen["given up"] += 1
