@@ -35,6 +35,13 @@ def test_a_project_is_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["my-server"]
 
 
+def test_transports_are_chosen(tmp_path: Path) -> None:
+    options = ("--revisions", NEWEST, "--transports", "http, stdio", "--into", tmp_path / "a")
+    assert invoke("new", "my-server", *options).exit_code == 0
+    chosen = answers(revisions=(NEWEST,), transports=("stdio", "http"))
+    assert written(tmp_path / "a") == made(chosen)
+
+
 def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     into = tmp_path / "there"
     into.mkdir()
@@ -61,6 +68,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         (["class"], "reserved word"),
         (["a", "--revisions", "1999-01-01"], "no revision is called '1999-01-01'"),
         (["a", "--revisions", "2024-11-05"], "would be lacking"),
+        (["a", "--transports", "stdio,pigeon"], "Known transports: stdio, http"),
         (["a", "--into", "no/where"], "is no folder"),
         (["a", "--into", "file"], "is no folder"),
         (["a", "--into", "full"], "is not empty"),
@@ -165,9 +173,10 @@ def typed_in(text: str, *args: str, cwd: Path) -> tuple[str, int]:
 
 
 def test_on_a_terminal_it_asks(tmp_path: Path) -> None:
-    said, code = typed_in(f"my-server\n{NEWEST}\n\n", "new", cwd=tmp_path)
+    said, code = typed_in(f"my-server\n{NEWEST}\n\n\n", "new", cwd=tmp_path)
     assert code == 0, said
     assert "Name of the project" in said
+    assert "Transports, by commas [stdio]" in said
     assert "Folder [my-server]" in said
     assert written(tmp_path / "my-server") == made(answers(revisions=(NEWEST,)))
 

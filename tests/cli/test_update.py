@@ -267,6 +267,20 @@ def mine(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.startswith("# mine ")]
 
 
+def test_a_transport_that_the_record_names_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(made(CHOSEN), tmp_path / "project")
+    git(folder, "init", "--quiet")
+    monkeypatch.chdir(folder)
+    place = folder / record.NAME
+    place.write_text(place.read_text().replace('["stdio"]', '["stdio", "http"]'))
+    committed(folder)
+    assert invoke("update").exit_code == 0
+    wanted = made(answers(revisions=CHOSEN.revisions, transports=("stdio", "http")))
+    assert on_disk(folder) == wanted
+
+
 STUB = 'raise NotImplementedError("get_sum is not written yet")'
 WRITTEN = "return Output(sum=arguments.a + arguments.class_)"
 

@@ -15,9 +15,10 @@ from mcp_bindgen.cli.project import texts
 from mcp_bindgen.scaffold.answers import Answers
 from mcp_bindgen.scaffold.tools import read
 
-__all__ = ["ALL", "answers", "environment", "made", "run", "write"]
+__all__ = ["ALL", "WAYS", "answers", "environment", "made", "run", "write"]
 
 ALL = tuple(pins.revisions())
+WAYS = (("stdio",), ("http",), ("stdio", "http"))
 TOOLS = b"""{"tools": [
   {"name": "get-sum", "description": "Adds.", "inputSchema": {"type": "object", "properties":
     {"a": {"type": "number"}, "class": {"type": "number"}}, "required": ["a", "class"]},
@@ -25,9 +26,13 @@ TOOLS = b"""{"tools": [
 
 
 def answers(
-    name: str = "my-server", revisions: Sequence[str] = ALL, tools: bool = False
+    name: str = "my-server",
+    revisions: Sequence[str] = ALL,
+    tools: bool = False,
+    transports: Sequence[str] = ("stdio",),
 ) -> Answers:
-    return Answers(name=name, revisions=tuple(revisions), tools=tools)
+    ways = tuple(transports)
+    return Answers(name=name, revisions=tuple(revisions), tools=tools, transports=ways)
 
 
 @cache

@@ -40,6 +40,7 @@ def test_a_name_of_small_words_is_taken(name: str) -> None:
         ("con", "a device on Windows"),
         ("com1", "a device on Windows"),
         ("msgspec", "a package that the project needs"),
+        ("uvicorn", "a package that the project needs"),
         ("mcp-bindgen", "a package that the project needs"),
         ("tests", "a folder of the project"),
         ("x" * (MAX_NAME_CHARS + 1), f"more than {MAX_NAME_CHARS}"),
@@ -75,5 +76,5 @@ def test_other_revisions_are_refused(chosen: list[str], said: str) -> None:
 
 @pytest.mark.parametrize("chosen", [[], ["pigeon"], ["stdio", "pigeon"]])
 def test_unknown_transports_are_refused(chosen: list[str]) -> None:
-    with pytest.raises(InputError, match="Known transports: stdio"):
+    with pytest.raises(InputError, match=r"Known transports: stdio, http\."):
         require_transports(chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import subprocess
@@ -15,12 +16,22 @@ import pytest
 
 from bench import peers
 from mcp_bindgen.scaffold.answers import Answers
-from tests.scaffold.made import ALL, answers, environment, made, run, write
+from tests.scaffold.made import ALL, WAYS, answers, environment, made, run, write
 
 MOST_FILES: Final = 25
 SHORT, LONG = "a", "x" * 40
-EXTREMES: Final = (answers(), answers(revisions=ALL[-1:], tools=True))
-EVERY: Final = tuple(answers(revisions=ALL[n:], tools=t) for n in range(len(ALL)) for t in (0, 1))
+EXTREMES: Final = (
+    answers(),
+    answers(revisions=ALL[-1:], tools=True),
+    answers(revisions=ALL[-1:], transports=("http",)),
+    answers(tools=True, transports=("stdio", "http")),
+)
+EVERY: Final = tuple(
+    answers(revisions=ALL[n:], tools=t, transports=w)
+    for n in range(len(ALL))
+    for t in (False, True)
+    for w in WAYS
+)
 
 
 def outside(chosen: Answers) -> list[str]:
@@ -28,15 +39,17 @@ def outside(chosen: Answers) -> list[str]:
 
 
 def test_there_are_few_files_beside_the_protocol() -> None:
-    assert len(outside(answers())) <= MOST_FILES
+    assert max(len(outside(answers(transports=ways))) for ways in WAYS) <= MOST_FILES
 
 
-def test_dependencies_have_upper_bounds() -> None:
-    body = tomllib.loads(made(answers())["pyproject.toml"])
+@pytest.mark.parametrize("ways", WAYS, ids=",".join)
+def test_dependencies_have_upper_bounds(ways: tuple[str, ...]) -> None:
+    body = tomllib.loads(made(answers(transports=ways))["pyproject.toml"])
     wanted = [*body["project"]["dependencies"], *body["build-system"]["requires"]]
     wanted += [row for rows in body["project"]["optional-dependencies"].values() for row in rows]
     assert [row for row in wanted if ",<" not in row] == []
-    assert [row.partition(">")[0] for row in body["project"]["dependencies"]] == ["msgspec"]
+    needed = ["msgspec", *(["uvicorn"] if "http" in ways else [])]
+    assert [row.partition(">")[0] for row in body["project"]["dependencies"]] == needed
 
 
 def test_no_path_of_this_machine_is_written(root: Path) -> None:
@@ -49,6 +62,8 @@ def test_no_path_of_this_machine_is_written(root: Path) -> None:
 def test_settings_of_clients_start_the_script(path: str) -> None:
     ((servers),) = json.loads(made(answers())[path]).values()
     assert servers["my-server"]["command"].endswith(".venv/bin/my-server")
+    ((servers),) = json.loads(made(answers(transports=("http",)))[path]).values()
+    assert servers["my-server"] == {"type": "http", "url": "http://127.0.0.1:8000/mcp"}
 
 
 def test_the_image_runs_as_no_root() -> None:
@@ -56,9 +71,31 @@ def test_the_image_runs_as_no_root() -> None:
     assert lines.index("USER server") < lines.index('ENTRYPOINT ["my-server"]')
 
 
+def test_the_image_of_a_server_over_http_is_asked_whether_it_lives() -> None:
+    stdio, *others = (made(answers(transports=ways))["Dockerfile"] for ways in WAYS)
+    assert "EXPOSE" not in stdio
+    for text in others:
+        assert "EXPOSE 8000\n" in text
+        command = text.partition("HEALTHCHECK")[2].partition("CMD ")[2].partition("\n")[0]
+        *start, code = json.loads(command)
+        assert start == ["python", "-c"]
+        ast.parse(code)
+        assert "http://127.0.0.1:8000/health" in code
+
+
+def test_the_readme_is_laid_out() -> None:
+    for ways in WAYS:
+        text = made(answers(transports=ways))["README.md"]
+        assert "\n\n\n" not in text
+        assert ("--http" in text) == ("http" in ways)
+
+
+@pytest.mark.parametrize("ways", WAYS, ids=",".join)
 @pytest.mark.parametrize(("name", "tools"), [(SHORT, False), (LONG, True)])
-def test_what_is_written_is_formatted_and_linted(name: str, tools: bool, tmp_path: Path) -> None:
-    chosen = answers(name, tools=tools)
+def test_what_is_written_is_formatted_and_linted(
+    name: str, tools: bool, ways: tuple[str, ...], tmp_path: Path
+) -> None:
+    chosen = answers(name, tools=tools, transports=ways)
     project = write(made(chosen), tmp_path / "project")
     for command in (["ruff", "check"], ["ruff", "format", "--check"], ["black", "--check"]):
         where = [str(p) for p in sorted(project.rglob("*.py")) if "_mcp" not in p.parts]
@@ -93,9 +130,10 @@ def test_every_choice_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> N
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("ways", WAYS, ids=",".join)
 @pytest.mark.parametrize("tools", [False, True])
-def test_pyright_reports_nothing(tools: bool, tmp_path: Path) -> None:
-    project = write(made(answers(tools=tools)), tmp_path / "project")
+def test_pyright_reports_nothing(tools: bool, ways: tuple[str, ...], tmp_path: Path) -> None:
+    project = write(made(answers(tools=tools, transports=ways)), tmp_path / "project")
     python = environment(project / ".venv", project)
     done = run(Path(sys.executable), "-m", "basedpyright", "--pythonpath", str(python), cwd=project)
     assert done.returncode == 0, done.stdout

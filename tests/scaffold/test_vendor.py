@@ -11,16 +11,15 @@ from typing import Final
 import pytest
 
 from mcp_bindgen.errors import TemplateError
+from mcp_bindgen.scaffold.answers import COMMON, TRANSPORTS
 from mcp_bindgen.scaffold.vendor import vendored
-from tests.scaffold.made import ALL, answers, environment, made, run, write
+from tests.scaffold.made import ALL, WAYS, answers, environment, made, run, write
 
-NEEDED: Final = {
-    f"{root}.py": "" for root in ("server", "client", "context", "io/stdio", "io/memory")
-}
+NEEDED: Final = {f"{root.replace('.', '/')}.py": "" for root in (*COMMON, *TRANSPORTS["stdio"])}
 PROBE: Final = """
-import asyncio, importlib, pathlib, sys
+import asyncio, importlib, pathlib, socket, sys
 
-package = sys.argv[1]
+package, *ways = sys.argv[1:]
 runtime = importlib.import_module(f"{package}._mcp.runtime")
 for name in runtime.__all__:
     getattr(runtime, name)
@@ -32,11 +31,26 @@ async def ask(client):
         for tool in await client.list_tools():
             await client.call_tool(tool.name, {})
 
+async def ask_over_http():
+    import uvicorn
+    asgi = uvicorn.Server(uvicorn.Config(server.asgi(), log_level="warning"))
+    with socket.create_server(("127.0.0.1", 0)) as place:
+        serving = asyncio.create_task(asgi.serve(sockets=[place]))
+        url = f"http://127.0.0.1:{place.getsockname()[1]}/mcp"
+        for revision in revisions:
+            await ask(runtime.Client.http(url, revisions=[revision]))
+        asgi.should_exit = True
+        await serving
+
 for revision in revisions:
     asyncio.run(ask(runtime.Client(server, revisions=[revision])))
-asyncio.run(ask(runtime.Client.stdio([sys.executable, "-m", package])))
+if "stdio" in ways:
+    asyncio.run(ask(runtime.Client.stdio([sys.executable, "-m", package])))
+    importlib.import_module(f"{package}._mcp.runtime.io.stdio")  # which that process had, not ours
+if "http" in ways:
+    asyncio.run(ask_over_http())
+    importlib.import_module(f"{package}._mcp.runtime.io.uvicorn")  # which `--http` has
 
-importlib.import_module(f"{package}._mcp.runtime.io.stdio")  # which that process had, not this one
 home = pathlib.Path(runtime.__file__).parents[1]
 for module in [m for name, m in sys.modules.items() if name.startswith(f"{package}._mcp")]:
     print(pathlib.Path(module.__file__).relative_to(home).as_posix())
@@ -105,6 +119,13 @@ def test_what_only_another_transport_needs_stays_away() -> None:
     assert "runtime/io/http_server.py" not in vendored(answers(), {}, files)
 
 
+def test_a_transport_s_own_modules_come_with_it_alone() -> None:
+    stdio, http, both = (vendored_files(made(answers(transports=ways))).keys() for ways in WAYS)
+    assert stdio | http == both
+    assert {f"runtime/io/{name}.py" for name in ("child", "pipes", "stdio")} <= stdio - http
+    assert {"runtime/over_http.py", "runtime/io/http_server.py"} <= http - stdio
+
+
 def vendored_files(files: Mapping[str, str]) -> dict[str, str]:
     head = "src/my_server/_mcp/"
     return {p.removeprefix(head): text for p, text in files.items() if p.startswith(head)}
@@ -124,12 +145,13 @@ def test_each_file_says_whose_it_is() -> None:
         assert "run `mcp-bindgen update`" in text.split("\n")[0], path
 
 
-@pytest.mark.parametrize("count", [1, len(ALL)])
-def test_every_file_is_needed(count: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("count", "ways"), [(1, WAYS[0]), (1, WAYS[1]), (len(ALL), WAYS[2])])
+def test_every_file_is_needed(count: int, ways: tuple[str, ...], tmp_path: Path) -> None:
     """Each is imported where every revision is spoken, so without it that could not be."""
-    files = made(answers(revisions=ALL[-count:]))
+    files = made(answers(revisions=ALL[-count:], transports=ways))
     project = write(files, tmp_path / "project")
-    done = run(environment(tmp_path / "venv", project), "-c", PROBE, "my_server", cwd=project)
+    python = environment(tmp_path / "venv", project)
+    done = run(python, "-c", PROBE, "my_server", *ways, cwd=project)
     assert done.stderr == ""
     idle = vendored_files(files).keys() - set(done.stdout.split())
     assert idle == set(), "a transport's own modules are named in OWNED of scaffold/answers.py"
@@ -137,12 +159,12 @@ def test_every_file_is_needed(count: int, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_each_file_that_is_removed_is_missed(tmp_path: Path) -> None:
-    files = made(answers())
+    files = made(answers(transports=WAYS[-1]))
     project = write(files, tmp_path / "project")
     python = environment(tmp_path / "venv", project)
     for path, text in vendored_files(files).items():
         place = project / "src/my_server/_mcp" / path
         place.unlink()
-        done = run(python, "-c", PROBE, "my_server", cwd=project)
+        done = run(python, "-c", PROBE, "my_server", *WAYS[-1], cwd=project)
         assert done.returncode != 0, path
         place.write_text(text, "utf-8")

@@ -16,7 +16,13 @@ from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
 from mcp_bindgen.cli.show import near, safe
 from mcp_bindgen.errors import InputError, OutputError
-from mcp_bindgen.scaffold.answers import Answers, require_name, require_revisions
+from mcp_bindgen.scaffold.answers import (
+    TRANSPORTS,
+    Answers,
+    require_name,
+    require_revisions,
+    require_transports,
+)
 
 __all__ = ["command"]
 
@@ -25,6 +31,7 @@ __all__ = ["command"]
 @click.argument("name", required=False)
 @click.option("--into", metavar="DIR", type=click.Path(path_type=Path), help="Default: ./NAME.")
 @click.option("--revisions", metavar="LIST", help="Those it speaks, by commas. Default: all.")
+@click.option("--transports", metavar="LIST", help=f"Of {', '.join(TRANSPORTS)}. Default: stdio.")
 @click.option(
     "--from-tools",
     metavar="FILE|COMMAND",
@@ -36,13 +43,14 @@ def command(
     name: str | None,
     into: Path | None,
     revisions: str | None,
+    transports: str | None,
     from_tools: str | None,
     dry_run: bool,
     yes: bool,
 ) -> int:
     """Write the project of a new server, called NAME."""
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not yes
-    answers = replace(_answers(name, revisions, asks), tools=from_tools is not None)
+    answers = replace(_answers(name, revisions, transports, asks), tools=from_tools is not None)
     folder = _folder(answers.name, into, asks)
     _require_free(folder)
     from mcp_bindgen.cli.project import texts, tools
@@ -59,15 +67,22 @@ def command(
 # ---- what was asked for
 
 
-def _answers(name: str | None, revisions: str | None, asks: bool) -> Answers:
+def _answers(
+    name: str | None, revisions: str | None, transports: str | None, asks: bool
+) -> Answers:
     if name is None and not asks:
         raise click.UsageError("NAME is needed.")
     chosen = require_name(name if name is not None else _ask("Name of the project"))
     known = pins.revisions()
-    if revisions is None:
-        revisions = _ask("Revisions, by commas", ",".join(known)) if asks else ",".join(known)
-    listed = [revision.strip() for revision in revisions.split(",")]
-    return Answers(name=chosen, revisions=require_revisions(listed, known))
+    spoken = require_revisions(_listed("Revisions", revisions, ",".join(known), asks), known)
+    ways = require_transports(_listed("Transports", transports, "stdio", asks))
+    return Answers(name=chosen, revisions=spoken, transports=ways)
+
+
+def _listed(what: str, said: str | None, default: str, asks: bool) -> list[str]:
+    if said is None:
+        said = _ask(f"{what}, by commas", default) if asks else default
+    return [each.strip() for each in said.split(",")]
 
 
 def _folder(name: str, into: Path | None, asks: bool) -> Path:

@@ -13,6 +13,7 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_NAME_CHARS
 
 __all__ = [
+    "COMMON",
     "OWNED",
     "TRANSPORTS",
     "Answers",
@@ -22,12 +23,17 @@ __all__ = [
     "require_transports",
 ]
 
+COMMON: Final = ("server", "client", "context", "io.memory")
+"""The modules of mcp_runtime that every project begins with; what they import comes along."""
+
 TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "stdio": ("server", "client", "context", "io.stdio", "io.memory"),
+    "stdio": ("io.stdio", "io.child"),
+    "http": ("io.http_server", "io.uvicorn", "over_http"),
 }
-"""The modules of mcp_runtime that each transport begins with; what they import comes along."""
+"""Those that each transport adds; the first transport is chosen where nothing is said."""
 
 OWNED: Final[Mapping[str, tuple[str, ...]]] = {
+    "stdio": ("io.child", "io.pipes", "io.stdio"),
     "http": ("io.asgi", "io.http", "io.uvicorn", "over_http"),
 }
 """How the modules begin that only one transport needs, though others import them when asked to."""
@@ -48,7 +54,11 @@ _TAKEN: Final = {
     **dict.fromkeys((*keyword.kwlist, *keyword.softkwlist), "is a reserved word of Python"),
     **dict.fromkeys(sys.stdlib_module_names, "is a module of Python's standard library"),
     **dict.fromkeys(
-        ("basedpyright", "mcp_bindgen", "mcp", "msgspec", "pip", "pytest", "ruff", "setuptools"),
+        (
+            *("basedpyright", "mcp_bindgen", "mcp", "msgspec", "pip", "pytest", "ruff"),
+            *("anyio", "certifi", "click", "h11", "httpcore2", "httpx2", "idna", "setuptools"),
+            *("truststore", "typing_extensions", "uvicorn"),
+        ),
         "is a package that the project needs, or may meet",
     ),
     **dict.fromkeys(("clients", "examples", "src", "tests"), "is a folder of the project"),
@@ -62,7 +72,7 @@ class Answers:
 
     name: str
     revisions: tuple[str, ...]
-    transports: tuple[str, ...] = tuple(TRANSPORTS)
+    transports: tuple[str, ...] = ("stdio",)
     tools: bool = False
 
     @property

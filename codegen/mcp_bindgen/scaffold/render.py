@@ -11,7 +11,7 @@ import jinja2
 
 from mcp_bindgen import __version__, places
 from mcp_bindgen.errors import TemplateError
-from mcp_bindgen.scaffold.answers import Answers
+from mcp_bindgen.scaffold.answers import TRANSPORTS, Answers
 from mcp_bindgen.scaffold.handlers import joined, tool_view
 from mcp_bindgen.scaffold.record import BASE, NAME, pack, render
 from mcp_bindgen.scaffold.tools import Tool, listing
@@ -22,6 +22,12 @@ _SUFFIX: Final = ".jinja"
 _PACKAGE: Final = "NAME"
 _TOOL: Final = "TOOL"
 """What the folder of the package, and the module of a tool, are called among the templates."""
+_ONLY: Final = {
+    "clients/claude_desktop_config.json.jinja": "stdio",
+    "tests/test_http.py.jinja": "http",
+    "tests/test_stdio.py.jinja": "stdio",
+}
+"""Templates that are for one transport."""
 
 
 def templates(tools: bool) -> dict[str, str]:
@@ -73,9 +79,12 @@ def _rendered(
         "package": answers.package,
         "newest": answers.revisions[-1],
         "tools": answers.tools,
+        **{transport: transport in answers.transports for transport in TRANSPORTS},
         **joined(tools),
     }
     for path, text in texts.items():
+        if _ONLY.get(path, answers.transports[0]) not in answers.transports:
+            continue
         target = _target(path, answers.package)
         if _TOOL in PurePosixPath(target).stem:
             for tool in tools:

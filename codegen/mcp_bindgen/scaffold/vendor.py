@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcp_bindgen.errors import TemplateError
-from mcp_bindgen.scaffold.answers import OWNED, TRANSPORTS, Answers
+from mcp_bindgen.scaffold.answers import COMMON, OWNED, TRANSPORTS, Answers
 
 __all__ = ["vendored"]
 
@@ -23,7 +23,7 @@ _REGENERATE: Final = ("run `make generate`", "run `mcp-bindgen update`")
 _HEADER: Final = "# Written by mcp-bindgen from {}. Do not edit; run `mcp-bindgen update`.\n"
 _INIT: Final = '''\
 # Written by mcp-bindgen. Do not edit; run `mcp-bindgen update`.
-"""The Model Context Protocol: `runtime` speaks it, `wire` has its types. Both need only msgspec."""
+"""The Model Context Protocol: `runtime` speaks it, `wire` has its types."""
 '''
 
 
@@ -74,8 +74,8 @@ def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
     none of a transport that was not chosen."""
     others = [owned for other, owned in OWNED.items() if other not in answers.transports]
     barred = tuple(f"mcp_runtime.{start}" for owned in others for start in owned)
-    roots = [root for transport in answers.transports for root in TRANSPORTS[transport]]
-    queue = ["mcp_runtime", *(f"mcp_runtime.{root}" for root in roots)]
+    added = [root for transport in answers.transports for root in TRANSPORTS[transport]]
+    queue = ["mcp_runtime", *(f"mcp_runtime.{root}" for root in (*COMMON, *added))]
     lacking = [name for name in queue if name not in modules]
     if lacking:
         raise TemplateError(f"{lacking[0]} is not there", remedy="Install mcp-bindgen again.")
