@@ -477,10 +477,8 @@ class HttpApp:
 
 async def _watched(call: Call, stream: Stream, seconds: float) -> None:
     """Returns when there is news, or after that time. Raises Gone if the client goes first."""
-    for _ in range(2):  # most handlers are done by then, and nobody need watch
-        if stream.has_news:
-            return
-        await asyncio.sleep(0)
+    if await stream.is_quick():
+        return
     news = asyncio.ensure_future(stream.news(seconds))
     gone = asyncio.ensure_future(call.gone())
     try:

@@ -126,9 +126,17 @@ class Stream:
     def has_news(self) -> bool:
         return bool(self._waiting) or self.finished or self.retry is not None
 
+    async def is_quick(self) -> bool:
+        """Whether there is news within two turns of the loop: most handlers are done by then."""
+        for _ in range(2):
+            if self.has_news:
+                return True
+            await asyncio.sleep(0)
+        return self.has_news
+
     async def news(self, seconds: float) -> None:
         """Returns when there is something to take, the stream has ended, or after that time."""
-        if not self.has_news:
+        if not await self.is_quick():
             await self._wait(seconds)
 
     async def take(self, reader: int, seconds: float) -> bytes | None:
