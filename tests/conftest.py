@@ -7,11 +7,15 @@ reason that does not name `../shared`, or if no test ran at all.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.loopback import Loopback
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXCUSE: Final = "../shared"
@@ -44,6 +48,15 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"{EXCUSE} is not beside this checkout")
     return folder
+
+
+@pytest.fixture(scope="session")
+def loopback() -> Iterator[Loopback]:
+    """An HTTP server for the tests of a process."""
+    from tests.loopback import Loopback
+
+    with Loopback() as served:
+        yield served
 
 
 class Skips:

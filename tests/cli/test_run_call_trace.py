@@ -10,12 +10,16 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from click.testing import Result
 
+from mcp_runtime import Server, ToolError
 from tests.cli.command import invoke, run
+from tests.loopback import Loopback
 
 SERVER: Final = '''
 import os
@@ -102,7 +106,7 @@ def test_a_tool_that_fails_is_a_finding_whose_text_cannot_steer_the_terminal(ser
     [
         (["--", "no-such-command", "x"], "cannot start 'no-such-command'"),
         (["--", sys.executable, "-c", "pass", "x"], "has ended before it said what it speaks"),
-        (["--", "x"], "a call has a command and a tool"),
+        (["--", "x"], "a call has a command or URL, and a tool"),
         (["--", "x", "y", "{bad"], "the arguments are no JSON"),
         (["--revision", "1999-01-01", "--", "x", "y"], "no such revision"),
     ],
@@ -253,3 +257,104 @@ def _discovered(port: int, process: subprocess.Popen[bytes]) -> Any:
             assert process.poll() is None
             time.sleep(0.05)
     raise AssertionError("nothing serves there")
+
+
+class Served:
+    """A server over HTTP, and the values of a header that came with the requests to it."""
+
+    def __init__(self) -> None:
+        self.tokens: list[bytes | None] = []
+        self.server = Server("demo", "1.2.3")
+        self.server.tool(add)
+        self.server.tool(fail)
+        self._app = self.server.asgi()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            self.tokens.append(dict(scope["headers"]).get(b"authorization"))
+        await self._app(scope, receive, send)
+
+
+async def add(a: int, b: int) -> int:
+    """Adds."""
+    return a + b
+
+
+async def fail() -> str:
+    raise ToolError("no")
+
+
+@pytest.fixture
+def served() -> Served:
+    return Served()
+
+
+@pytest.fixture
+def url(served: Served, loopback: Loopback) -> Iterator[str]:
+    with loopback.mounted(served) as found:
+        yield f"{found}/mcp"
+
+
+def ask(*words: str) -> Result:
+    return invoke("call", *words)
+
+
+def test_what_the_server_of_a_url_has_is_listed(url: str) -> None:
+    done = ask("--list", url)
+    lines = ["demo 1.2.3, MCP 2026-07-28", "  tool      add: Adds.", "  tool      fail"]
+    assert (done.stdout.splitlines(), done.exit_code) == (lines, 0)
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", "2026-07-28"])
+def test_a_tool_of_a_url_is_called(url: str, revision: str) -> None:
+    done = ask("--revision", revision, url, "add", '{"a": 1, "b": 2}')
+    assert (done.stdout, done.stderr, done.exit_code) == ('{"result":3}\n', "", 0)
+
+
+def test_a_tool_of_a_url_that_fails_is_a_finding(url: str) -> None:
+    done = ask(url, "fail")
+    assert (done.stdout, done.exit_code) == ("no\n", 1)
+
+
+def test_headers_go_with_each_request(url: str, served: Served) -> None:
+    done = ask("--header", "Authorization: Bearer abc", "--header", "X-A:", url, "fail")
+    assert done.exit_code == 1
+    assert len(served.tokens) > 1
+    assert {*served.tokens} == {b"Bearer abc"}
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", "2026-07-28"])
+def test_the_wire_of_a_url_is_traced(url: str, tmp_path: Path, revision: str) -> None:
+    trace = tmp_path / "t"
+    ask("--trace", str(trace), "--revision", revision, url, "add", '{"a": 1, "b": 2}')
+    checked = invoke("trace", "--check", "--revision", revision, trace)
+    assert (checked.exit_code, checked.stderr) == (0, "")
+    lines = [json.loads(line) for line in trace.read_text("utf-8").splitlines()]
+    assert len(lines) >= 4
+    assert lines[-1]["message"]["result"]["content"][0]["text"] == '{"result":3}'
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["http://127.0.0.1:1/mcp", "x"], "127.0.0.1"),
+        (["http://", "x"], "has a host"),
+        (["http://127.0.0.1:1/mcp"], "a call has a command or URL, and a tool"),
+        (["http://127.0.0.1:1/mcp", "x", "y"], "after a URL come a tool and its arguments"),
+        (["--header", "a", "http://127.0.0.1:1/mcp", "x"], "a name, a colon and a value"),
+        (["--header", "a b: c", "http://127.0.0.1:1/mcp", "x"], "a name, a colon and a value"),
+        (["--header", "a: b\r\nc: d", "http://127.0.0.1:1/", "x"], "a name, a colon and a value"),
+        (["--header", "a: b", "--", "python", "x"], "not for a command"),
+    ],
+)
+def test_what_cannot_be_asked_of_a_url_is_said_in_one_message(words: list[str], said: str) -> None:
+    done = ask(*words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.startswith("mcp-bindgen: ")
+
+
+def test_a_url_where_nobody_serves_the_protocol_is_said(loopback: Loopback) -> None:
+    done = ask(f"{loopback.origin}/nothing", "x")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "HTTP 404" in done.stderr

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Final
+from functools import partial
+from importlib import util
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,46 +17,84 @@ from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.show import safe
 from mcp_bindgen.errors import InputError
 
+if TYPE_CHECKING:
+    from mcp_runtime.client import Client
+
 __all__ = ["command"]
 
-_END: Final = "--"
+_SCHEMES: Final = ("http://", "https://")
+_HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value>[\t\x20-\x7e]*)")
 
 
 @click.command("call", context_settings={"ignore_unknown_options": True})
 @click.option("--list", "list_", is_flag=True, help="Show what the server has.")
 @click.option("--revision", metavar="REVISION", multiple=True, help="Speak only this; repeatable.")
+@click.option(
+    "--header", "headers", metavar="NAME:VALUE", multiple=True, help="Of each request to a URL."
+)
 @click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds to wait.")
 @click.option("--trace", metavar="FILE", help="Write the wire to FILE, as JSON lines.")
 @click.option(
     "--format", type=click.Choice(("text", "json")), default="text", help="How it is said."
 )
-@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND... [TOOL [JSON]]")
+@click.argument("words", nargs=-1, required=True, metavar="URL|-- COMMAND... [TOOL [JSON]]")
 def command(
     list_: bool,
     revision: tuple[str, ...],
+    headers: tuple[str, ...],
     timeout: float,
     trace: str | None,
     format: str,
     words: tuple[str, ...],
 ) -> int:
-    """Start a server, and call TOOL with JSON arguments, or list what it has.
+    """Call TOOL of a server with JSON arguments, or list what the server has.
+
+    It is started by a command, or reached by a URL that begins with http:// or https://.
 
     The last words are the tool and its arguments, if those begin with `{`; with --list all words
-    are the server's command. Exit code 0: done; 1: the tool has failed; 2: it could not be asked.
+    are the server's. Exit code 0: done; 1: the tool has failed; 2: it could not be asked.
     """
-    started, tool, arguments = (words, "", {}) if list_ else _parted(words)
-    return asyncio.run(_ask(started, tool, arguments, revision, timeout, trace, format))
+    server, tool, arguments = (words, "", {}) if list_ else _parted(words)
+    options: dict[str, Any] = {"timeout": timeout}
+    if revision:
+        options["revisions"] = revision
+    make = _maker(server, headers)
+    return asyncio.run(_ask(make, tool, arguments, options, trace, format))
+
+
+def _maker(server: Sequence[str], headers: Sequence[str]) -> Callable[..., Client]:
+    """Makes the client of a command or URL. Raises InputError."""
+    from mcp_runtime.client import Client
+
+    if not server[0].startswith(_SCHEMES):
+        if headers:
+            raise InputError("a header is for a server that has a URL, not for a command")
+        return partial(Client.stdio, server)
+    if len(server) > 1:
+        raise InputError(f"after a URL come a tool and its arguments, not {server[1]!r}")
+    if util.find_spec("httpx2") is None:
+        raise InputError("a client over HTTP needs httpx2", remedy="Install the extra `http`.")
+    return partial(Client.http, server[0], headers=dict(map(_header, headers)))
+
+
+def _header(text: str) -> tuple[str, str]:
+    """Raises InputError. The value may be a secret, and is not told."""
+    match = _HEADER.fullmatch(text)
+    if match is None:
+        remedy = "For instance: --header 'Authorization: Bearer …'."
+        raise InputError("a header is a name, a colon and a value", remedy=remedy)
+    return match["name"], match["value"]
 
 
 def _parted(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any]]:
-    """The server's command, the tool, its arguments. Raises InputError."""
+    """The server's command or URL, the tool, its arguments. Raises InputError."""
     arguments: dict[str, Any] = {}
     if words[-1].lstrip().startswith("{"):
         arguments = _object(words[-1])
         words = words[:-1]
     if len(words) < 2:
-        remedy = "mcp-bindgen call -- python server.py add '{\"a\": 1}'"
-        raise InputError("a call has a command and a tool", remedy=f"For instance: {remedy}")
+        remedy = "For instance: mcp-bindgen call -- python server.py add '{\"a\": 1}'"
+        raise InputError("a call has a command or URL, and a tool", remedy=remedy)
     return words[:-1], words[-1], arguments
 
 
@@ -68,25 +109,21 @@ def _object(text: str) -> dict[str, Any]:
 
 
 async def _ask(
-    started: tuple[str, ...],
+    make: Callable[..., Client],
     tool: str,
     arguments: dict[str, Any],
-    revisions: tuple[str, ...],
-    timeout: float,
+    options: dict[str, Any],
     trace: str | None,
     format: str,
 ) -> int:
-    from mcp_runtime.client import Client
     from mcp_runtime.errors import SessionError
     from mcp_runtime.trace import TraceFile
 
     with ExitStack() as stack:
-        options: dict[str, Any] = {"revisions": revisions} if revisions else {}
         if trace is not None:
             options["trace"] = TraceFile(stack.enter_context(open(trace, "wb")))
         try:
-            client = Client.stdio(started, timeout=timeout, **options)
-            async with client:
+            async with make(**options) as client:
                 if tool:
                     return _shown(await client.call_tool(tool, arguments), format)
                 return await _listed(client, format)
