@@ -94,12 +94,13 @@ class NotStarted(LocalError):
 
 
 class NoCommonRevision(LocalError):
-    """Neither side's revisions are among the other's."""
+    """Neither side's revisions are among the other's; `why` we think so, if it was not told."""
 
-    def __init__(self, ours: Iterable[str], theirs: Iterable[str]) -> None:
+    def __init__(self, ours: Iterable[str], theirs: Iterable[str], why: str = "") -> None:
         self.ours, self.theirs = tuple(ours), tuple(theirs)
         super().__init__(
             f"we speak {', '.join(self.ours)}; the peer speaks {', '.join(self.theirs) or 'none'}"
+            + (f": {why}" if why else "")
         )
 
 

@@ -6,8 +6,9 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +16,11 @@ import pytest
 
 from mcp_runtime import Client
 from mcp_runtime.core.codes import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION
-from mcp_runtime.errors import NoCommonRevision
+from mcp_runtime.errors import NoCommonRevision, Refused
 from mcp_runtime.revisions import ALL, revision
+from tests.loopback import Loopback
 from tests.pair import served
 from tests.pair.judged import Wire, faults, official_faults
-from tests.pair.over_http import serving
 from tests.pair.scenario import Host, expected, told
 
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
@@ -33,67 +34,46 @@ SETS: Final = {
 PROGRAM: Final = str(Path(served.__file__))
 
 
-def common(client: Sequence[str], server: Sequence[str]) -> str | None:
-    """The newest revision that both speak."""
-    return max(set(client) & set(server), default=None)
+SPOKEN: Final = {"memory": ALL, "stdio": ALL, "http": ALL, "http+sse": HANDSHAKE}
+"""What each transport carries."""
+ROUTES: Final = {"http": "/mcp", "http+sse": "/sse"}
+
+
+def common(transport: str, client: Sequence[str], server: Sequence[str]) -> str | None:
+    """The newest revision that both speak over it."""
+    return max(set(client) & set(server) & set(SPOKEN[transport]), default=None)
 
 
 def pairs(agree: bool) -> list[Any]:
     return [
-        pytest.param(client, server, id=f"{one}-to-{other}")
+        pytest.param(transport, client, server, id=f"{transport}-{one}-to-{other}")
+        for transport in SPOKEN
         for one, client in SETS.items()
         for other, server in SETS.items()
-        if (common(client, server) is not None) == agree
+        if (common(transport, client, server) is not None) == agree
     ]
 
 
-ROUTES: Final = {"http": "/mcp", "http+sse": "/sse"}
+@contextmanager
+def peer(
+    transport: str, server: Sequence[str], loopback: Loopback
+) -> Iterator[Callable[..., Client]]:
+    """Makes clients of that server."""
+    if transport == "memory":
+        yield partial(Client, served.make(server))
+    elif transport == "stdio":
+        yield partial(Client.stdio, [sys.executable, PROGRAM, ",".join(server)], stderr="drop")
+    else:
+        with loopback.mounted(served.make(server).asgi()) as url:
+            yield partial(Client.http, url + ROUTES[transport])
 
 
-@asynccontextmanager
-async def peer(
-    transport: str, server: Sequence[str], options: dict[str, Any]
-) -> AsyncGenerator[Client]:
-    """A client that is open, and the server behind it."""
-    if transport in ROUTES:
-        async with (
-            serving(served.make(server)) as origin,
-            Client.http(origin + ROUTES[transport], **options) as client,
-        ):
-            yield client
-        return
-    command = [sys.executable, PROGRAM, ",".join(server)]
-    stdio = Client.stdio(command, stderr="drop", **options)
-    async with Client(served.make(server), **options) if transport == "memory" else stdio as client:
-        yield client
-
-
-def on_wires(agree: bool) -> list[Any]:
-    return [
-        pytest.param(transport, *each.values, id=f"{transport}-{each.id}")
-        for transport in ("memory", "stdio")
-        for each in pairs(agree)
-    ]
-
-
-def over_http(agree: bool) -> list[Any]:
-    """Each client beside a server of all revisions, and the other way round."""
-    found = [each for each in pairs(agree) if ALL in each.values or not agree]
-    plain = [pytest.param("http", *each.values, id=f"http-{each.id}") for each in found]
-    old = [
-        pytest.param("http+sse", *each.values, id=f"http+sse-{each.id}")
-        for each in found
-        if agree and common(*each.values) in HANDSHAKE
-    ]
-    return plain + old
-
-
-def shown(transport: str, client: Sequence[str], server: Sequence[str]) -> tuple[Any, Wire]:
+def shown(make: Callable[..., Client], client: Sequence[str]) -> tuple[Any, Wire]:
     """What the client saw, and the wire."""
     host = Host()
 
     async def main() -> Any:
-        async with peer(transport, server, host.options(client)) as opened:
+        async with make(**host.options(client)) as opened:
             return await told(opened, host)
 
     return asyncio.run(main()), host.wire
@@ -112,13 +92,14 @@ def shown(transport: str, client: Sequence[str], server: Sequence[str]) -> tuple
     "transport.stdio.server-no-requests",
     "mrtr.only-way",
 )
-@pytest.mark.parametrize(("transport", "client", "server"), on_wires(True) + over_http(True))
+@pytest.mark.parametrize(("transport", "client", "server"), pairs(agree=True))
 def test_a_pair_agrees_on_its_newest_revision_and_has_all_its_features(
-    transport: str, client: Sequence[str], server: Sequence[str], shared: Path
+    transport: str, client: Sequence[str], server: Sequence[str], loopback: Loopback, shared: Path
 ) -> None:
-    agreed = common(client, server)
+    agreed = common(transport, client, server)
     assert agreed is not None
-    seen, wire = shown(transport, client, server)
+    with peer(transport, server, loopback) as make:
+        seen, wire = shown(make, client)
     wanted = expected(agreed)
     assert {name: seen[name] for name in wanted} == wanted
     assert seen.keys() == wanted.keys()
@@ -128,23 +109,40 @@ def test_a_pair_agrees_on_its_newest_revision_and_has_all_its_features(
     assert agreed in HANDSHAKE or not any(asks for d, asks, _ in _requests(wire) if d == "received")
 
 
-@pytest.mark.parametrize(("transport", "client", "server"), on_wires(False) + over_http(False))
+@pytest.mark.parametrize(("transport", "client", "server"), pairs(agree=False))
 def test_a_pair_without_a_common_revision_says_what_each_speaks(
-    transport: str, client: Sequence[str], server: Sequence[str]
+    transport: str, client: Sequence[str], server: Sequence[str], loopback: Loopback
 ) -> None:
     host = Host()
 
-    async def main() -> None:
-        async with peer(transport, server, host.options(client)):
+    async def main(make: Callable[..., Client]) -> None:
+        async with make(**host.options(client)):
             pass
 
-    with pytest.raises(NoCommonRevision) as raised:
-        asyncio.run(main())
+    with (
+        peer(transport, server, loopback) as make,
+        pytest.raises((NoCommonRevision, Refused)) as raised,
+    ):
+        asyncio.run(main(make))
+    if transport == "http+sse" and not _handshakes(server):
+        assert "HTTP 404" in str(raised.value) or "nothing at this path" in str(raised.value)
+        return
+    assert isinstance(raised.value, NoCommonRevision)
     assert raised.value.ours == _newest_first(client)
-    answers_handshakes = common(client, HANDSHAKE) is not None and common(server, HANDSHAKE)
-    theirs = (max(set(server) & set(HANDSHAKE)),) if answers_handshakes else _newest_first(server)
-    assert raised.value.theirs == theirs
-    assert list(_precise(host.wire, client, server, transport)) == []
+    assert raised.value.theirs == _theirs(transport, client, server)
+    if transport != "http+sse" or _handshakes(client):
+        assert list(_precise(transport, host.wire, client, server)) == []
+
+
+def _handshakes(names: Sequence[str]) -> set[str]:
+    return {*names} & {*HANDSHAKE}
+
+
+def _theirs(transport: str, client: Sequence[str], server: Sequence[str]) -> tuple[str, ...]:
+    """What the client learns of what the server speaks."""
+    if _handshakes(client) and _handshakes(server):
+        return (max(_handshakes(server)),)
+    return ("a handshake only",) if transport == "http+sse" else _newest_first(server)
 
 
 def _requests(wire: Wire) -> list[tuple[str, str, Any]]:
@@ -164,7 +162,7 @@ def _newest_first(names: Sequence[str]) -> tuple[str, ...]:
     return (*of[PER_REQUEST], *of[HANDSHAKE])
 
 
-def _precise(wire: Wire, client: Sequence[str], server: Sequence[str], transport: str) -> Any:
+def _precise(transport: str, wire: Wire, client: Sequence[str], server: Sequence[str]) -> Any:
     """What is wrong with the last answer of the server."""
     direction, data = wire[-1]
     answer = json.loads(data)
@@ -180,6 +178,7 @@ def _precise(wire: Wire, client: Sequence[str], server: Sequence[str], transport
     version = PER_REQUEST[-1] if probes else asked["params"]["protocolVersion"]
     data = {"supported": [*_newest_first(server)], "requested": version}
     if transport == "http" and not probes:
-        wanted, data = HEADER_MISMATCH, {"supported": data["supported"]}
+        wanted = HEADER_MISMATCH
+        del data["requested"]
     if error["code"] != wanted or error["data"] != data:
         yield f"{error}: not {wanted} with {data}"

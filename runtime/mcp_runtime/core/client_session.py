@@ -186,7 +186,8 @@ class ClientSession(Session):
             return [Ignored(f"server/discover: {why}")]
         if self.offer.handshake:
             return [Write(self._offer(self.offer.handshake[0], now))]
-        return self._give_up(sent, NoCommonRevision(self.offer.newest_first, ["a handshake only"]))
+        ours = self.offer.newest_first
+        return self._give_up(sent, NoCommonRevision(ours, ["a handshake only"], f"{why}"))
 
     def _give_up(self, sent: Sent, error: SessionError) -> list[Event]:
         self.state, self.failure = State.CLOSED, error
