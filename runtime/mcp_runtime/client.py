@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias, cast
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias
 from msgspec import UNSET, structs
 
 from mcp_runtime.answering import Answering, Approve, OnElicit, OnSample, Roots
+from mcp_runtime.cache import Cache
 from mcp_runtime.calling import ClientConnection, ClientOnWire
 from mcp_runtime.changes import Changes
 from mcp_runtime.connection import OnProgress, Trace
@@ -62,7 +63,9 @@ class Client:
 
     `on_sample`, `on_elicit` and `roots` serve what the server asks, and declare that they do;
     `approve(method, params)` is asked before each of these, and before each call of a tool.
-    `timeout` is for each answer, in seconds; progress restarts it, up to `Limits.total`.
+    `timeout` is for each answer, in seconds; progress restarts it, up to `Limits.total`. With
+    `cache` lists and resources are asked for anew only when the server's time for them is over, or
+    a change was told.
     A server that does not answer pings, every `ping_every` seconds, counts as gone; one that is
     gone is started anew `restarts` times, and its subscriptions are made again.
     """
@@ -84,6 +87,7 @@ class Client:
         log_level: str | None = None,
         timeout: float | None = None,
         validate: bool = True,
+        cache: bool = True,
         ping_every: float | None = None,
         restarts: int = 0,
         limits: Limits = DEFAULT,
@@ -104,6 +108,8 @@ class Client:
         self._log_level = log_level
         self._timeout = limits.deadline if timeout is None else timeout
         self._validate = validate
+        self._caches = cache
+        self._cache = Cache(limits.cached)
         self.trace = trace
         self._ping_every = ping_every
         self._restarts = restarts
@@ -319,7 +325,7 @@ class Client:
             result = await self._insist("resources/read", params, timeout=timeout)
         except Refused as refused:
             raise _not_found(refused, uri) from None
-        return result.contents
+        return [*result.contents]
 
     async def get_prompt(
         self,
@@ -487,14 +493,19 @@ class Client:
         require_meta(meta or {})
         return self.connection.session.meta(token=token, extra=meta or {})
 
-    async def _all(self, method: str, member: str) -> list[Any]:
+    async def _all(self, method: str, member: str, *, again: bool = False) -> list[Any]:
         """Of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
         found: list[Any] = []
         cursor: Any = UNSET
         seen: set[str] = set()
         for _ in range(self.limits.pages):
             params = t.PaginatedRequestParams(cursor=cursor, meta=self._meta())
-            page = await self.request(method, params)
+            try:
+                page = await self._fetch(method, cursor, params)
+            except Refused as refused:
+                if again or cursor is UNSET or not self._is_stale(method, refused):
+                    raise
+                return await self._all(method, member, again=True)
             found += getattr(page, member)
             cursor = page.next_cursor
             if cursor is UNSET:
@@ -503,6 +514,26 @@ class Client:
                 raise BadAnswer(f"{method}: the cursor {cursor[:80]!r} comes a second time")
             seen.add(cursor)
         raise TooMuch(f"{method}: over {self.limits.pages} pages (Limits.pages)")
+
+    async def _fetch(
+        self, method: str, key: Hashable, params: Any, *, timeout: float | None = None
+    ) -> Any:
+        """The server's answer, or the one that is kept and fresh; `key` is what is asked for."""
+        clock = self.connection.loop.time
+        kept = self._cache.get(method, key, clock()) if self._caches else None
+        if kept is not None:
+            return kept
+        result = await self.request(method, params, timeout=timeout)
+        if self._caches and not isinstance(result, t.InputRequiredResult):
+            self._cache.put(method, key, result, clock())
+        return result
+
+    def _is_stale(self, method: str, refused: Refused) -> bool:
+        """Whether a cursor was refused that came from pages which were kept; these are given up.
+
+        Source: 2026-07-28 server/utilities/caching, "Pagination".
+        """
+        return refused.code == codes.INVALID_PARAMS and self._cache.drop(method)
 
     async def _insist(
         self,
@@ -515,7 +546,12 @@ class Client:
         """Until the result asks for no more input. Source: 2026-07-28 basic/patterns/mrtr."""
         first = params
         for _ in range(self.limits.input_rounds):
-            result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
+            if params is first and method == "resources/read":
+                result = await self._fetch(method, params.uri, params, timeout=timeout)
+            else:
+                result = await self.request(
+                    method, params, timeout=timeout, on_progress=on_progress
+                )
             if not isinstance(result, t.InputRequiredResult):
                 return result
             responses = await self.answering.responses(result)
@@ -544,6 +580,7 @@ class Client:
             raise BadAnswer(f"{name}: structured content does not fit the output schema: {fault}")
 
     def notified(self, event: Notified) -> None:
+        self._cache.heed(event)
         if event.method == "notifications/message" and self._on_log is not None:
             self._on_log(event.params)
 

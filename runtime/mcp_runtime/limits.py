@@ -28,6 +28,8 @@ class Limits:
     """For the answer to the first `server/discover`; then a handshake is tried."""
     page_size: int = 100
     """Items of one page of a list."""
+    cached: int = 256
+    """Answers that a client keeps for as long as the server says that they hold."""
     pages: int = 1000
     """Pages that are fetched for one list."""
     tool_rounds: int = 32

@@ -52,6 +52,7 @@ HELD: Final = {
     "total": (HERE, "test_progress_does_not_hold_a_call_open_beyond_the_total"),
     "probe": (HERE, "test_a_probe_without_an_answer_is_given_up"),
     "page_size": (HERE, "test_a_page_has_no_more_items_than_the_limit"),
+    "cached": ("runtime/test_cache.py", "test_a_client_keeps_no_more_answers_than_the_limit"),
     "pages": (HERE, "test_no_more_pages_are_fetched_than_the_limit"),
     "tool_rounds": (HERE, "test_a_conversation_has_no_more_rounds_of_tools_than_the_limit"),
     "input_rounds": (HERE, "test_a_server_that_always_asks_again_is_given_up"),
