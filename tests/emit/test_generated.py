@@ -67,6 +67,36 @@ def test_every_any_of_a_member_stands_for_unknown_any_object_or_json(
         assert unknown(schema, field.type), f"{owner}.{name}: {written}"
 
 
+# ---- annotations that pydantic has to compile
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_an_annotation_is_text_only_where_it_names_what_comes_later(revision: str) -> None:
+    schema = pins.load(revision)
+    path = f"{emit.package(revision)}/models_pydantic.py"
+    tree = ast.parse(emit.generate([schema], emit.Options(models=("pydantic",)))[path])
+    later, texts = set(schema.types), 0
+    for node in filter(lambda node: isinstance(node, ast.ClassDef), tree.body):
+        assert isinstance(node, ast.ClassDef)
+        for text in annotation_texts(node):
+            texts += 1
+            assert later & set(re.findall(r"\w+", text)), f"{node.name}: {text}"
+        later.remove(node.name)
+    assert texts
+
+
+def annotation_texts(node: ast.ClassDef) -> Iterator[str]:
+    """The parts of a class's annotations that are text, but for literals and the names of tags."""
+    for line in node.body:
+        if isinstance(line, ast.AnnAssign):
+            plain = re.sub(
+                r"Literal\[[^\]]*\]|Discriminator\(.*?\)", "0", ast.unparse(line.annotation)
+            )
+            for part in ast.walk(ast.parse(plain)):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.value
+
+
 # ---- no reflection
 
 

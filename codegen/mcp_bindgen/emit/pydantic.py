@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from mcp_bindgen.emit.annotate import Annotator
 from mcp_bindgen.emit.layout import (
@@ -32,6 +33,7 @@ from mcp_bindgen.ir.unions import tag
 
 __all__ = ["pydantic_view"]
 
+_WORDS: Final = re.compile(r"\w+")
 _EXTRA = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
 
 
@@ -82,6 +84,25 @@ class _Annotator(Annotator):
         return field.name
 
 
+def _quoted(code: Code, unknown: frozenset[str]) -> Code:
+    """An annotation that Python evaluates at once, but for the parts that name what is unknown."""
+    match code:
+        case Group(head="Literal["):
+            return code
+        case Group(head="With[", items=(of, *marks)):
+            return _with(_quoted(of, unknown), *marks)
+        case Group():
+            return code._replace(items=tuple(_quoted(item, unknown) for item in code.items))
+        case Or() if not any(isinstance(x, str) and _names(x, unknown) for x in code.items):
+            return code._replace(items=tuple(_quoted(item, unknown) for item in code.items))
+        case _:
+            return literal(flat(code)) if _names(code, unknown) else code
+
+
+def _names(code: Code, unknown: frozenset[str]) -> bool:
+    return not unknown.isdisjoint(_WORDS.findall(flat(code)))
+
+
 def _with(code: Code, *marks: Code) -> Group:
     return Group("With[", (code, *marks), "]")
 
@@ -89,7 +110,11 @@ def _with(code: Code, *marks: Code) -> Group:
 def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_pydantic.py.jinja places."""
     used = _Annotator(schema)
-    structs = [Row(s.name, tuple(_class(used, options, s))) for s in schema.structs.values()]
+    later = set(schema.types)
+    structs: list[Row] = []
+    for struct in schema.structs.values():
+        structs.append(Row(struct.name, tuple(_class(used, options, struct, frozenset(later)))))
+        later.remove(struct.name)
     rows = module_rows(schema, used, structs)
     every = [line for row in (*structs, *rows["aliases"]) for line in row.lines]
     names = ("EMPTY", "Maybe", "Number", "ORDERED", "Value")
@@ -105,10 +130,14 @@ def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
     }
 
 
-def _class(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]:
+def _class(
+    used: _Annotator, options: Options, struct: Struct, later: frozenset[str]
+) -> Iterator[str]:
+    """The lines of a class; `later` has the names that stand for nothing yet while it is made."""
+    unknown = later | {field.name for field in struct.fields}
     yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
     body = [*opening(struct), *_config(used, options, struct)]
-    body += [line for field in struct.fields for line in _field(used, field)]
+    body += [line for field in struct.fields for line in _field(used, field, unknown)]
     yield from body_lines(body)
 
 
@@ -125,7 +154,7 @@ def _config(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]
         yield from member(STEP, "const_", "ClassVar[Mapping[str, object]]", Group("{", pairs, "}"))
 
 
-def _field(used: _Annotator, field: Field) -> Iterator[str]:
+def _field(used: _Annotator, field: Field, unknown: frozenset[str]) -> Iterator[str]:
     settings: list[Code] = []
     if field.const is not None:
         settings.append("init=False")
@@ -139,6 +168,7 @@ def _field(used: _Annotator, field: Field) -> Iterator[str]:
     if not field.required:
         code = Group("Maybe[", (code,), "]")
     used.text.append(flat(code))
+    code = _quoted(code, unknown)
     default: Code = call("Field", *settings) if settings else ""
     if settings == ["default=UNSET"]:
         default = "UNSET"

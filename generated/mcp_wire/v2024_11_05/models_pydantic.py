@@ -4,10 +4,9 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
 is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1.
+number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
+has to compile that.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated as With
@@ -177,14 +176,14 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe["RequestParams"] = UNSET
     """Named parameters of the operation."""
 
 
 class RequestParams(Model, frozen=True):
     """Value of `Request.params`."""
 
-    meta: Maybe[RequestParamsMeta] = Field(
+    meta: Maybe["RequestParamsMeta"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -193,7 +192,7 @@ class RequestParams(Model, frozen=True):
 class RequestParamsMeta(Model, frozen=True):
     """Value of `Request.params._meta`."""
 
-    progress_token: Maybe[ProgressToken] = Field(
+    progress_token: Maybe["ProgressToken"] = Field(
         default=UNSET,
         validation_alias="progressToken",
         serialization_alias="progressToken",
@@ -210,7 +209,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe["NotificationParams"] = UNSET
     """Named details of the event."""
 
 
@@ -239,7 +238,7 @@ class JSONRPCRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
@@ -263,7 +262,7 @@ class JSONRPCResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
     result: Result
 
@@ -273,9 +272,9 @@ class JSONRPCError(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that failed."""
-    error: JSONRPCErrorError
+    error: "JSONRPCErrorError"
     """Tells what went wrong."""
 
 
@@ -297,13 +296,13 @@ class CancelledNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/cancelled"}
     method: Literal["notifications/cancelled"] = Field(init=False)
-    params: CancelledNotificationParams
+    params: "CancelledNotificationParams"
 
 
 class CancelledNotificationParams(Model, frozen=True):
     """Value of `CancelledNotification.params`."""
 
-    request_id: RequestId = Field(
+    request_id: "RequestId" = Field(
         validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of a request that the sender made earlier and believes to be still running."""
@@ -318,7 +317,7 @@ class InitializeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "initialize"}
     method: Literal["initialize"] = Field(init=False)
-    params: InitializeRequestParams
+    params: "InitializeRequestParams"
 
 
 class InitializeRequestParams(Model, frozen=True):
@@ -328,8 +327,8 @@ class InitializeRequestParams(Model, frozen=True):
         validation_alias="protocolVersion", serialization_alias="protocolVersion"
     )
     """Newest revision that the client speaks."""
-    capabilities: ClientCapabilities
-    client_info: Implementation = Field(
+    capabilities: "ClientCapabilities"
+    client_info: "Implementation" = Field(
         validation_alias="clientInfo", serialization_alias="clientInfo"
     )
 
@@ -343,8 +342,8 @@ class InitializeResult(Model, frozen=True):
     """The revision asked for, if the server speaks it, else its newest; a client
     that cannot follow disconnects.
     """
-    capabilities: ServerCapabilities
-    server_info: Implementation = Field(
+    capabilities: "ServerCapabilities"
+    server_info: "Implementation" = Field(
         validation_alias="serverInfo", serialization_alias="serverInfo"
     )
     instructions: Maybe[str] = UNSET
@@ -371,7 +370,7 @@ class ClientCapabilities(Model, frozen=True):
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe[ClientCapabilitiesRoots] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
     """Declared by a client that tells its roots on request."""
     sampling: Maybe[dict[str, Value]] = UNSET
     """Declared by a client that lets servers use its language model."""
@@ -395,11 +394,11 @@ class ServerCapabilities(Model, frozen=True):
     """Settings of non-standard features, by name of the feature."""
     logging: Maybe[dict[str, Value]] = UNSET
     """Declared by a server that sends `notifications/message`."""
-    prompts: Maybe[ServerCapabilitiesPrompts] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe[ServerCapabilitiesResources] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = UNSET
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe[ServerCapabilitiesTools] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = UNSET
     """Declared by a server that has tools, if only as an empty object."""
 
 
@@ -462,13 +461,13 @@ class ProgressNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/progress"}
     method: Literal["notifications/progress"] = Field(init=False)
-    params: ProgressNotificationParams
+    params: "ProgressNotificationParams"
 
 
 class ProgressNotificationParams(Model, frozen=True):
     """Value of `ProgressNotification.params`."""
 
-    progress_token: ProgressToken = Field(
+    progress_token: "ProgressToken" = Field(
         validation_alias="progressToken", serialization_alias="progressToken"
     )
     """Token from the `_meta` of the request concerned."""
@@ -483,7 +482,7 @@ class ProgressNotificationParams(Model, frozen=True):
 class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe["PaginatedRequestParams"] = UNSET
     method: str
     """Name of the operation, such as `tools/list`."""
 
@@ -491,14 +490,14 @@ class PaginatedRequest(Model, frozen=True):
 class PaginatedRequestParams(Model, frozen=True):
     """Value of `PaginatedRequest.params`."""
 
-    cursor: Maybe[Cursor] = UNSET
+    cursor: Maybe["Cursor"] = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
 class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -519,8 +518,8 @@ class ListResourcesRequest(Model, frozen=True):
 class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
-    resources: list[Resource]
-    next_cursor: Maybe[Cursor] = Field(
+    resources: list["Resource"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -541,10 +540,10 @@ class ListResourceTemplatesRequest(Model, frozen=True):
 class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
-    resource_templates: list[ResourceTemplate] = Field(
+    resource_templates: list["ResourceTemplate"] = Field(
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -559,7 +558,7 @@ class ReadResourceRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/read"}
     method: Literal["resources/read"] = Field(init=False)
-    params: ReadResourceRequestParams
+    params: "ReadResourceRequestParams"
 
 
 class ReadResourceRequestParams(Model, frozen=True):
@@ -574,7 +573,7 @@ class ReadResourceRequestParams(Model, frozen=True):
 class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
-    contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
+    contents: list[With["TextResourceContents | BlobResourceContents", ORDERED]]
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
@@ -602,7 +601,7 @@ class SubscribeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/subscribe"}
     method: Literal["resources/subscribe"] = Field(init=False)
-    params: SubscribeRequestParams
+    params: "SubscribeRequestParams"
 
 
 class SubscribeRequestParams(Model, frozen=True):
@@ -617,7 +616,7 @@ class UnsubscribeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/unsubscribe"}
     method: Literal["resources/unsubscribe"] = Field(init=False)
-    params: UnsubscribeRequestParams
+    params: "UnsubscribeRequestParams"
 
 
 class UnsubscribeRequestParams(Model, frozen=True):
@@ -634,7 +633,7 @@ class ResourceUpdatedNotification(Model, frozen=True):
         "method": "notifications/resources/updated"
     }
     method: Literal["notifications/resources/updated"] = Field(init=False)
-    params: ResourceUpdatedNotificationParams
+    params: "ResourceUpdatedNotificationParams"
 
 
 class ResourceUpdatedNotificationParams(Model, frozen=True):
@@ -663,14 +662,14 @@ class Resource(Model, frozen=True):
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
-    annotations: Maybe[AnnotatedAnnotations] = UNSET
+    annotations: Maybe["AnnotatedAnnotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
 
 
 class AnnotatedAnnotations(Model, frozen=True):
     """Value of `Annotated.annotations`."""
 
-    audience: Maybe[list[Role]] = UNSET
+    audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
     priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
@@ -745,8 +744,8 @@ class ListPromptsRequest(Model, frozen=True):
 class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
-    prompts: list[Prompt]
-    next_cursor: Maybe[Cursor] = Field(
+    prompts: list["Prompt"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -761,7 +760,7 @@ class GetPromptRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/get"}
     method: Literal["prompts/get"] = Field(init=False)
-    params: GetPromptRequestParams
+    params: "GetPromptRequestParams"
 
 
 class GetPromptRequestParams(Model, frozen=True):
@@ -778,7 +777,7 @@ class GetPromptResult(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
-    messages: list[PromptMessage]
+    messages: list["PromptMessage"]
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -792,7 +791,7 @@ class Prompt(Model, frozen=True):
     """Identifies the prompt on its server."""
     description: Maybe[str] = UNSET
     """What the prompt achieves."""
-    arguments: Maybe[list[PromptArgument]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = UNSET
     """Values that the prompt can take; absent means none."""
 
 
@@ -810,8 +809,10 @@ class PromptArgument(Model, frozen=True):
 class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
-    role: Role
-    content: With[ImageContent | TextContent | EmbeddedResource, Discriminator("type")]
+    role: "Role"
+    content: With[
+        "ImageContent | TextContent | EmbeddedResource", Discriminator("type")
+    ]
 
 
 class EmbeddedResource(Model, frozen=True):
@@ -848,8 +849,8 @@ class ListToolsRequest(Model, frozen=True):
 class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
-    tools: list[Tool]
-    next_cursor: Maybe[Cursor] = Field(
+    tools: list["Tool"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -863,7 +864,7 @@ class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
     content: list[
-        With[ImageContent | TextContent | EmbeddedResource, Discriminator("type")]
+        With["ImageContent | TextContent | EmbeddedResource", Discriminator("type")]
     ]
     """Blocks for the model; present even if there are none."""
     is_error: Maybe[bool] = Field(
@@ -883,7 +884,7 @@ class CallToolRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/call"}
     method: Literal["tools/call"] = Field(init=False)
-    params: CallToolRequestParams
+    params: "CallToolRequestParams"
 
 
 class CallToolRequestParams(Model, frozen=True):
@@ -915,7 +916,7 @@ class Tool(Model, frozen=True):
     """Identifies the tool on its server."""
     description: Maybe[str] = UNSET
     """Tells the model what the tool does and when to use it."""
-    input_schema: ToolInputSchema = Field(
+    input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
@@ -937,13 +938,13 @@ class SetLevelRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "logging/setLevel"}
     method: Literal["logging/setLevel"] = Field(init=False)
-    params: SetLevelRequestParams
+    params: "SetLevelRequestParams"
 
 
 class SetLevelRequestParams(Model, frozen=True):
     """Value of `SetLevelRequest.params`."""
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     """Least severe level to send from now on."""
 
 
@@ -952,13 +953,13 @@ class LoggingMessageNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/message"}
     method: Literal["notifications/message"] = Field(init=False)
-    params: LoggingMessageNotificationParams
+    params: "LoggingMessageNotificationParams"
 
 
 class LoggingMessageNotificationParams(Model, frozen=True):
     """Value of `LoggingMessageNotification.params`."""
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
     data: Value
@@ -970,15 +971,15 @@ class CreateMessageRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "sampling/createMessage"}
     method: Literal["sampling/createMessage"] = Field(init=False)
-    params: CreateMessageRequestParams
+    params: "CreateMessageRequestParams"
 
 
 class CreateMessageRequestParams(Model, frozen=True):
     """Value of `CreateMessageRequest.params`."""
 
-    messages: list[SamplingMessage]
+    messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
-    model_preferences: Maybe[ModelPreferences] = Field(
+    model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
@@ -1031,15 +1032,15 @@ class CreateMessageResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    role: Role
-    content: With[ImageContent | TextContent, Discriminator("type")]
+    role: "Role"
+    content: With["ImageContent | TextContent", Discriminator("type")]
 
 
 class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model."""
 
-    role: Role
-    content: With[ImageContent | TextContent, Discriminator("type")]
+    role: "Role"
+    content: With["ImageContent | TextContent", Discriminator("type")]
 
 
 class Annotated(Model, frozen=True):
@@ -1075,7 +1076,7 @@ class ImageContent(Model, frozen=True):
 class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
-    hints: Maybe[list[ModelHint]] = UNSET
+    hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
         default=UNSET,
@@ -1111,15 +1112,15 @@ class CompleteRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "completion/complete"}
     method: Literal["completion/complete"] = Field(init=False)
-    params: CompleteRequestParams
+    params: "CompleteRequestParams"
 
 
 class CompleteRequestParams(Model, frozen=True):
     """Value of `CompleteRequest.params`."""
 
-    ref: With[PromptReference | ResourceReference, Discriminator("type")]
+    ref: With["PromptReference | ResourceReference", Discriminator("type")]
     """The prompt or resource template that has the argument."""
-    argument: CompleteRequestParamsArgument
+    argument: "CompleteRequestParamsArgument"
     """The argument being typed."""
 
 
@@ -1135,7 +1136,7 @@ class CompleteRequestParamsArgument(Model, frozen=True):
 class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
-    completion: CompleteResultCompletion
+    completion: "CompleteResultCompletion"
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -1185,7 +1186,7 @@ class ListRootsRequest(Model, frozen=True):
 class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
-    roots: list[Root]
+    roots: list["Root"]
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )

@@ -4,10 +4,9 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
 is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1.
+number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
+has to compile that.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated as With
@@ -180,14 +179,14 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe["RequestParams"] = UNSET
     """Named parameters of the operation."""
 
 
 class RequestParams(Model, frozen=True):
     """Value of `Request.params`."""
 
-    meta: Maybe[RequestParamsMeta] = Field(
+    meta: Maybe["RequestParamsMeta"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -196,7 +195,7 @@ class RequestParams(Model, frozen=True):
 class RequestParamsMeta(Model, frozen=True):
     """Value of `Request.params._meta`."""
 
-    progress_token: Maybe[ProgressToken] = Field(
+    progress_token: Maybe["ProgressToken"] = Field(
         default=UNSET,
         validation_alias="progressToken",
         serialization_alias="progressToken",
@@ -213,7 +212,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe["NotificationParams"] = UNSET
     """Named details of the event."""
 
 
@@ -242,7 +241,7 @@ class JSONRPCRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
@@ -266,7 +265,7 @@ class JSONRPCResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
     result: Result
 
@@ -276,9 +275,9 @@ class JSONRPCError(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that failed."""
-    error: JSONRPCErrorError
+    error: "JSONRPCErrorError"
     """Tells what went wrong."""
 
 
@@ -300,13 +299,13 @@ class CancelledNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/cancelled"}
     method: Literal["notifications/cancelled"] = Field(init=False)
-    params: CancelledNotificationParams
+    params: "CancelledNotificationParams"
 
 
 class CancelledNotificationParams(Model, frozen=True):
     """Value of `CancelledNotification.params`."""
 
-    request_id: RequestId = Field(
+    request_id: "RequestId" = Field(
         validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of a request that the sender made earlier and believes to be still running."""
@@ -321,7 +320,7 @@ class InitializeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "initialize"}
     method: Literal["initialize"] = Field(init=False)
-    params: InitializeRequestParams
+    params: "InitializeRequestParams"
 
 
 class InitializeRequestParams(Model, frozen=True):
@@ -331,8 +330,8 @@ class InitializeRequestParams(Model, frozen=True):
         validation_alias="protocolVersion", serialization_alias="protocolVersion"
     )
     """Newest revision that the client speaks."""
-    capabilities: ClientCapabilities
-    client_info: Implementation = Field(
+    capabilities: "ClientCapabilities"
+    client_info: "Implementation" = Field(
         validation_alias="clientInfo", serialization_alias="clientInfo"
     )
 
@@ -346,8 +345,8 @@ class InitializeResult(Model, frozen=True):
     """The revision asked for, if the server speaks it, else its newest; a client
     that cannot follow disconnects.
     """
-    capabilities: ServerCapabilities
-    server_info: Implementation = Field(
+    capabilities: "ServerCapabilities"
+    server_info: "Implementation" = Field(
         validation_alias="serverInfo", serialization_alias="serverInfo"
     )
     instructions: Maybe[str] = UNSET
@@ -374,7 +373,7 @@ class ClientCapabilities(Model, frozen=True):
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe[ClientCapabilitiesRoots] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
     """Declared by a client that tells its roots on request."""
     sampling: Maybe[dict[str, Value]] = UNSET
     """Declared by a client that lets servers use its language model."""
@@ -400,11 +399,11 @@ class ServerCapabilities(Model, frozen=True):
     """Declared by a server that sends `notifications/message`."""
     completions: Maybe[dict[str, Value]] = UNSET
     """Declared by a server that answers `completion/complete`."""
-    prompts: Maybe[ServerCapabilitiesPrompts] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe[ServerCapabilitiesResources] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = UNSET
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe[ServerCapabilitiesTools] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = UNSET
     """Declared by a server that has tools, if only as an empty object."""
 
 
@@ -467,13 +466,13 @@ class ProgressNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/progress"}
     method: Literal["notifications/progress"] = Field(init=False)
-    params: ProgressNotificationParams
+    params: "ProgressNotificationParams"
 
 
 class ProgressNotificationParams(Model, frozen=True):
     """Value of `ProgressNotification.params`."""
 
-    progress_token: ProgressToken = Field(
+    progress_token: "ProgressToken" = Field(
         validation_alias="progressToken", serialization_alias="progressToken"
     )
     """Token from the `_meta` of the request concerned."""
@@ -490,7 +489,7 @@ class ProgressNotificationParams(Model, frozen=True):
 class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe["PaginatedRequestParams"] = UNSET
     method: str
     """Name of the operation, such as `tools/list`."""
 
@@ -498,14 +497,14 @@ class PaginatedRequest(Model, frozen=True):
 class PaginatedRequestParams(Model, frozen=True):
     """Value of `PaginatedRequest.params`."""
 
-    cursor: Maybe[Cursor] = UNSET
+    cursor: Maybe["Cursor"] = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
 class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -526,8 +525,8 @@ class ListResourcesRequest(Model, frozen=True):
 class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
-    resources: list[Resource]
-    next_cursor: Maybe[Cursor] = Field(
+    resources: list["Resource"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -548,10 +547,10 @@ class ListResourceTemplatesRequest(Model, frozen=True):
 class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
-    resource_templates: list[ResourceTemplate] = Field(
+    resource_templates: list["ResourceTemplate"] = Field(
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -566,7 +565,7 @@ class ReadResourceRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/read"}
     method: Literal["resources/read"] = Field(init=False)
-    params: ReadResourceRequestParams
+    params: "ReadResourceRequestParams"
 
 
 class ReadResourceRequestParams(Model, frozen=True):
@@ -581,7 +580,7 @@ class ReadResourceRequestParams(Model, frozen=True):
 class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
-    contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
+    contents: list[With["TextResourceContents | BlobResourceContents", ORDERED]]
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
@@ -609,7 +608,7 @@ class SubscribeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/subscribe"}
     method: Literal["resources/subscribe"] = Field(init=False)
-    params: SubscribeRequestParams
+    params: "SubscribeRequestParams"
 
 
 class SubscribeRequestParams(Model, frozen=True):
@@ -624,7 +623,7 @@ class UnsubscribeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/unsubscribe"}
     method: Literal["resources/unsubscribe"] = Field(init=False)
-    params: UnsubscribeRequestParams
+    params: "UnsubscribeRequestParams"
 
 
 class UnsubscribeRequestParams(Model, frozen=True):
@@ -641,7 +640,7 @@ class ResourceUpdatedNotification(Model, frozen=True):
         "method": "notifications/resources/updated"
     }
     method: Literal["notifications/resources/updated"] = Field(init=False)
-    params: ResourceUpdatedNotificationParams
+    params: "ResourceUpdatedNotificationParams"
 
 
 class ResourceUpdatedNotificationParams(Model, frozen=True):
@@ -666,7 +665,7 @@ class Resource(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     size: Maybe[Number] = UNSET
     """Length in bytes of what the resource holds, not of its base64 form; absent
@@ -691,7 +690,7 @@ class ResourceTemplate(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Type that everything built from the template has; absent where types differ."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
 
 
@@ -743,8 +742,8 @@ class ListPromptsRequest(Model, frozen=True):
 class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
-    prompts: list[Prompt]
-    next_cursor: Maybe[Cursor] = Field(
+    prompts: list["Prompt"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -759,7 +758,7 @@ class GetPromptRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/get"}
     method: Literal["prompts/get"] = Field(init=False)
-    params: GetPromptRequestParams
+    params: "GetPromptRequestParams"
 
 
 class GetPromptRequestParams(Model, frozen=True):
@@ -776,7 +775,7 @@ class GetPromptResult(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
-    messages: list[PromptMessage]
+    messages: list["PromptMessage"]
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -790,7 +789,7 @@ class Prompt(Model, frozen=True):
     """Identifies the prompt on its server."""
     description: Maybe[str] = UNSET
     """What the prompt achieves."""
-    arguments: Maybe[list[PromptArgument]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = UNSET
     """Values that the prompt can take; absent means none."""
 
 
@@ -808,9 +807,9 @@ class PromptArgument(Model, frozen=True):
 class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
-    role: Role
+    role: "Role"
     content: With[
-        ImageContent | AudioContent | TextContent | EmbeddedResource,
+        "ImageContent | AudioContent | TextContent | EmbeddedResource",
         Discriminator("type"),
     ]
 
@@ -821,7 +820,7 @@ class EmbeddedResource(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
     type: Literal["resource"] = Field(init=False)
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
 
 
@@ -849,8 +848,8 @@ class ListToolsRequest(Model, frozen=True):
 class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
-    tools: list[Tool]
-    next_cursor: Maybe[Cursor] = Field(
+    tools: list["Tool"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -865,7 +864,7 @@ class CallToolResult(Model, frozen=True):
 
     content: list[
         With[
-            ImageContent | AudioContent | TextContent | EmbeddedResource,
+            "ImageContent | AudioContent | TextContent | EmbeddedResource",
             Discriminator("type"),
         ]
     ]
@@ -887,7 +886,7 @@ class CallToolRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/call"}
     method: Literal["tools/call"] = Field(init=False)
-    params: CallToolRequestParams
+    params: "CallToolRequestParams"
 
 
 class CallToolRequestParams(Model, frozen=True):
@@ -956,7 +955,7 @@ class Tool(Model, frozen=True):
     """Identifies the tool on its server."""
     description: Maybe[str] = UNSET
     """Tells the model what the tool does and when to use it."""
-    input_schema: ToolInputSchema = Field(
+    input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
@@ -980,13 +979,13 @@ class SetLevelRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "logging/setLevel"}
     method: Literal["logging/setLevel"] = Field(init=False)
-    params: SetLevelRequestParams
+    params: "SetLevelRequestParams"
 
 
 class SetLevelRequestParams(Model, frozen=True):
     """Value of `SetLevelRequest.params`."""
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     """Least severe level to send from now on."""
 
 
@@ -995,13 +994,13 @@ class LoggingMessageNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/message"}
     method: Literal["notifications/message"] = Field(init=False)
-    params: LoggingMessageNotificationParams
+    params: "LoggingMessageNotificationParams"
 
 
 class LoggingMessageNotificationParams(Model, frozen=True):
     """Value of `LoggingMessageNotification.params`."""
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
     data: Value
@@ -1013,15 +1012,15 @@ class CreateMessageRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "sampling/createMessage"}
     method: Literal["sampling/createMessage"] = Field(init=False)
-    params: CreateMessageRequestParams
+    params: "CreateMessageRequestParams"
 
 
 class CreateMessageRequestParams(Model, frozen=True):
     """Value of `CreateMessageRequest.params`."""
 
-    messages: list[SamplingMessage]
+    messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
-    model_preferences: Maybe[ModelPreferences] = Field(
+    model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
@@ -1074,21 +1073,21 @@ class CreateMessageResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    role: Role
-    content: With[ImageContent | AudioContent | TextContent, Discriminator("type")]
+    role: "Role"
+    content: With["ImageContent | AudioContent | TextContent", Discriminator("type")]
 
 
 class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model."""
 
-    role: Role
-    content: With[ImageContent | AudioContent | TextContent, Discriminator("type")]
+    role: "Role"
+    content: With["ImageContent | AudioContent | TextContent", Discriminator("type")]
 
 
 class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
-    audience: Maybe[list[Role]] = UNSET
+    audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
     priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
@@ -1133,7 +1132,7 @@ class AudioContent(Model, frozen=True):
 class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
-    hints: Maybe[list[ModelHint]] = UNSET
+    hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
         default=UNSET,
@@ -1169,15 +1168,15 @@ class CompleteRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "completion/complete"}
     method: Literal["completion/complete"] = Field(init=False)
-    params: CompleteRequestParams
+    params: "CompleteRequestParams"
 
 
 class CompleteRequestParams(Model, frozen=True):
     """Value of `CompleteRequest.params`."""
 
-    ref: With[PromptReference | ResourceReference, Discriminator("type")]
+    ref: With["PromptReference | ResourceReference", Discriminator("type")]
     """The prompt or resource template that has the argument."""
-    argument: CompleteRequestParamsArgument
+    argument: "CompleteRequestParamsArgument"
     """The argument being typed."""
 
 
@@ -1193,7 +1192,7 @@ class CompleteRequestParamsArgument(Model, frozen=True):
 class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
-    completion: CompleteResultCompletion
+    completion: "CompleteResultCompletion"
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -1243,7 +1242,7 @@ class ListRootsRequest(Model, frozen=True):
 class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
-    roots: list[Root]
+    roots: list["Root"]
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )

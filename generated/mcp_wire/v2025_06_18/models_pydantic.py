@@ -4,10 +4,9 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
 is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1.
+number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
+has to compile that.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated as With
@@ -192,14 +191,14 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe["RequestParams"] = UNSET
     """Named parameters of the operation."""
 
 
 class RequestParams(Model, frozen=True):
     """Value of `Request.params`."""
 
-    meta: Maybe[RequestParamsMeta] = Field(
+    meta: Maybe["RequestParamsMeta"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -208,7 +207,7 @@ class RequestParams(Model, frozen=True):
 class RequestParamsMeta(Model, frozen=True):
     """Value of `Request.params._meta`."""
 
-    progress_token: Maybe[ProgressToken] = Field(
+    progress_token: Maybe["ProgressToken"] = Field(
         default=UNSET,
         validation_alias="progressToken",
         serialization_alias="progressToken",
@@ -225,7 +224,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe["NotificationParams"] = UNSET
     """Named details of the event."""
 
 
@@ -254,7 +253,7 @@ class JSONRPCRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
@@ -278,7 +277,7 @@ class JSONRPCResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
     result: Result
 
@@ -288,9 +287,9 @@ class JSONRPCError(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that failed."""
-    error: JSONRPCErrorError
+    error: "JSONRPCErrorError"
     """Tells what went wrong."""
 
 
@@ -312,13 +311,13 @@ class CancelledNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/cancelled"}
     method: Literal["notifications/cancelled"] = Field(init=False)
-    params: CancelledNotificationParams
+    params: "CancelledNotificationParams"
 
 
 class CancelledNotificationParams(Model, frozen=True):
     """Value of `CancelledNotification.params`."""
 
-    request_id: RequestId = Field(
+    request_id: "RequestId" = Field(
         validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of a request that the sender made earlier and believes to be still running."""
@@ -333,7 +332,7 @@ class InitializeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "initialize"}
     method: Literal["initialize"] = Field(init=False)
-    params: InitializeRequestParams
+    params: "InitializeRequestParams"
 
 
 class InitializeRequestParams(Model, frozen=True):
@@ -343,8 +342,8 @@ class InitializeRequestParams(Model, frozen=True):
         validation_alias="protocolVersion", serialization_alias="protocolVersion"
     )
     """Newest revision that the client speaks."""
-    capabilities: ClientCapabilities
-    client_info: Implementation = Field(
+    capabilities: "ClientCapabilities"
+    client_info: "Implementation" = Field(
         validation_alias="clientInfo", serialization_alias="clientInfo"
     )
 
@@ -358,8 +357,8 @@ class InitializeResult(Model, frozen=True):
     """The revision asked for, if the server speaks it, else its newest; a client
     that cannot follow disconnects.
     """
-    capabilities: ServerCapabilities
-    server_info: Implementation = Field(
+    capabilities: "ServerCapabilities"
+    server_info: "Implementation" = Field(
         validation_alias="serverInfo", serialization_alias="serverInfo"
     )
     instructions: Maybe[str] = UNSET
@@ -386,7 +385,7 @@ class ClientCapabilities(Model, frozen=True):
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe[ClientCapabilitiesRoots] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
     """Declared by a client that tells its roots on request."""
     sampling: Maybe[dict[str, Value]] = UNSET
     """Declared by a client that lets servers use its language model."""
@@ -414,11 +413,11 @@ class ServerCapabilities(Model, frozen=True):
     """Declared by a server that sends `notifications/message`."""
     completions: Maybe[dict[str, Value]] = UNSET
     """Declared by a server that answers `completion/complete`."""
-    prompts: Maybe[ServerCapabilitiesPrompts] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe[ServerCapabilitiesResources] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = UNSET
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe[ServerCapabilitiesTools] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = UNSET
     """Declared by a server that has tools, if only as an empty object."""
 
 
@@ -495,13 +494,13 @@ class ProgressNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/progress"}
     method: Literal["notifications/progress"] = Field(init=False)
-    params: ProgressNotificationParams
+    params: "ProgressNotificationParams"
 
 
 class ProgressNotificationParams(Model, frozen=True):
     """Value of `ProgressNotification.params`."""
 
-    progress_token: ProgressToken = Field(
+    progress_token: "ProgressToken" = Field(
         validation_alias="progressToken", serialization_alias="progressToken"
     )
     """Token from the `_meta` of the request concerned."""
@@ -518,7 +517,7 @@ class ProgressNotificationParams(Model, frozen=True):
 class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe["PaginatedRequestParams"] = UNSET
     method: str
     """Name of the operation, such as `tools/list`."""
 
@@ -526,14 +525,14 @@ class PaginatedRequest(Model, frozen=True):
 class PaginatedRequestParams(Model, frozen=True):
     """Value of `PaginatedRequest.params`."""
 
-    cursor: Maybe[Cursor] = UNSET
+    cursor: Maybe["Cursor"] = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
 class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -554,8 +553,8 @@ class ListResourcesRequest(Model, frozen=True):
 class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
-    resources: list[Resource]
-    next_cursor: Maybe[Cursor] = Field(
+    resources: list["Resource"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -576,10 +575,10 @@ class ListResourceTemplatesRequest(Model, frozen=True):
 class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
-    resource_templates: list[ResourceTemplate] = Field(
+    resource_templates: list["ResourceTemplate"] = Field(
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -594,7 +593,7 @@ class ReadResourceRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/read"}
     method: Literal["resources/read"] = Field(init=False)
-    params: ReadResourceRequestParams
+    params: "ReadResourceRequestParams"
 
 
 class ReadResourceRequestParams(Model, frozen=True):
@@ -609,7 +608,7 @@ class ReadResourceRequestParams(Model, frozen=True):
 class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
-    contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
+    contents: list[With["TextResourceContents | BlobResourceContents", ORDERED]]
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
@@ -637,7 +636,7 @@ class SubscribeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/subscribe"}
     method: Literal["resources/subscribe"] = Field(init=False)
-    params: SubscribeRequestParams
+    params: "SubscribeRequestParams"
 
 
 class SubscribeRequestParams(Model, frozen=True):
@@ -652,7 +651,7 @@ class UnsubscribeRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/unsubscribe"}
     method: Literal["resources/unsubscribe"] = Field(init=False)
-    params: UnsubscribeRequestParams
+    params: "UnsubscribeRequestParams"
 
 
 class UnsubscribeRequestParams(Model, frozen=True):
@@ -669,7 +668,7 @@ class ResourceUpdatedNotification(Model, frozen=True):
         "method": "notifications/resources/updated"
     }
     method: Literal["notifications/resources/updated"] = Field(init=False)
-    params: ResourceUpdatedNotificationParams
+    params: "ResourceUpdatedNotificationParams"
 
 
 class ResourceUpdatedNotificationParams(Model, frozen=True):
@@ -692,7 +691,7 @@ class Resource(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     size: Maybe[Number] = UNSET
     """Length in bytes of what the resource holds, not of its base64 form; absent
@@ -722,7 +721,7 @@ class ResourceTemplate(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Type that everything built from the template has; absent where types differ."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -790,8 +789,8 @@ class ListPromptsRequest(Model, frozen=True):
 class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
-    prompts: list[Prompt]
-    next_cursor: Maybe[Cursor] = Field(
+    prompts: list["Prompt"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -806,7 +805,7 @@ class GetPromptRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/get"}
     method: Literal["prompts/get"] = Field(init=False)
-    params: GetPromptRequestParams
+    params: "GetPromptRequestParams"
 
 
 class GetPromptRequestParams(Model, frozen=True):
@@ -823,7 +822,7 @@ class GetPromptResult(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
-    messages: list[PromptMessage]
+    messages: list["PromptMessage"]
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -835,7 +834,7 @@ class Prompt(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """What the prompt achieves."""
-    arguments: Maybe[list[PromptArgument]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = UNSET
     """Values that the prompt can take; absent means none."""
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -862,8 +861,8 @@ class PromptArgument(Model, frozen=True):
 class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
-    role: Role
-    content: ContentBlock
+    role: "Role"
+    content: "ContentBlock"
 
 
 class ResourceLink(Model, frozen=True):
@@ -883,7 +882,7 @@ class ResourceLink(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     size: Maybe[Number] = UNSET
     """Length in bytes of what the resource holds, not of its base64 form; absent
@@ -904,7 +903,7 @@ class EmbeddedResource(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
     type: Literal["resource"] = Field(init=False)
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -935,8 +934,8 @@ class ListToolsRequest(Model, frozen=True):
 class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
-    tools: list[Tool]
-    next_cursor: Maybe[Cursor] = Field(
+    tools: list["Tool"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -949,7 +948,7 @@ class ListToolsResult(Model, frozen=True):
 class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
-    content: list[ContentBlock]
+    content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
     structured_content: Maybe[dict[str, Value]] = Field(
         default=UNSET,
@@ -976,7 +975,7 @@ class CallToolRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/call"}
     method: Literal["tools/call"] = Field(init=False)
-    params: CallToolRequestParams
+    params: "CallToolRequestParams"
 
 
 class CallToolRequestParams(Model, frozen=True):
@@ -1043,11 +1042,11 @@ class Tool(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """Tells the model what the tool does and when to use it."""
-    input_schema: ToolInputSchema = Field(
+    input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
-    output_schema: Maybe[ToolOutputSchema] = Field(
+    output_schema: Maybe["ToolOutputSchema"] = Field(
         default=UNSET,
         validation_alias="outputSchema",
         serialization_alias="outputSchema",
@@ -1093,13 +1092,13 @@ class SetLevelRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "logging/setLevel"}
     method: Literal["logging/setLevel"] = Field(init=False)
-    params: SetLevelRequestParams
+    params: "SetLevelRequestParams"
 
 
 class SetLevelRequestParams(Model, frozen=True):
     """Value of `SetLevelRequest.params`."""
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     """Least severe level to send from now on."""
 
 
@@ -1108,13 +1107,13 @@ class LoggingMessageNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/message"}
     method: Literal["notifications/message"] = Field(init=False)
-    params: LoggingMessageNotificationParams
+    params: "LoggingMessageNotificationParams"
 
 
 class LoggingMessageNotificationParams(Model, frozen=True):
     """Value of `LoggingMessageNotification.params`."""
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
     data: Value
@@ -1126,15 +1125,15 @@ class CreateMessageRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "sampling/createMessage"}
     method: Literal["sampling/createMessage"] = Field(init=False)
-    params: CreateMessageRequestParams
+    params: "CreateMessageRequestParams"
 
 
 class CreateMessageRequestParams(Model, frozen=True):
     """Value of `CreateMessageRequest.params`."""
 
-    messages: list[SamplingMessage]
+    messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
-    model_preferences: Maybe[ModelPreferences] = Field(
+    model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
@@ -1187,21 +1186,21 @@ class CreateMessageResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    role: Role
-    content: With[ImageContent | AudioContent | TextContent, Discriminator("type")]
+    role: "Role"
+    content: With["ImageContent | AudioContent | TextContent", Discriminator("type")]
 
 
 class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model."""
 
-    role: Role
-    content: With[ImageContent | AudioContent | TextContent, Discriminator("type")]
+    role: "Role"
+    content: With["ImageContent | AudioContent | TextContent", Discriminator("type")]
 
 
 class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
-    audience: Maybe[list[Role]] = UNSET
+    audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
     priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
@@ -1261,7 +1260,7 @@ class AudioContent(Model, frozen=True):
 class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
-    hints: Maybe[list[ModelHint]] = UNSET
+    hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
         default=UNSET,
@@ -1297,17 +1296,17 @@ class CompleteRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "completion/complete"}
     method: Literal["completion/complete"] = Field(init=False)
-    params: CompleteRequestParams
+    params: "CompleteRequestParams"
 
 
 class CompleteRequestParams(Model, frozen=True):
     """Value of `CompleteRequest.params`."""
 
-    ref: With[PromptReference | ResourceTemplateReference, Discriminator("type")]
+    ref: With["PromptReference | ResourceTemplateReference", Discriminator("type")]
     """The prompt or resource template that has the argument."""
-    argument: CompleteRequestParamsArgument
+    argument: "CompleteRequestParamsArgument"
     """The argument being typed."""
-    context: Maybe[CompleteRequestParamsContext] = UNSET
+    context: Maybe["CompleteRequestParamsContext"] = UNSET
     """What the server may take into account."""
 
 
@@ -1330,7 +1329,7 @@ class CompleteRequestParamsContext(Model, frozen=True):
 class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
-    completion: CompleteResultCompletion
+    completion: "CompleteResultCompletion"
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -1382,7 +1381,7 @@ class ListRootsRequest(Model, frozen=True):
 class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
-    roots: list[Root]
+    roots: list["Root"]
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -1417,7 +1416,7 @@ class ElicitRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "elicitation/create"}
     method: Literal["elicitation/create"] = Field(init=False)
-    params: ElicitRequestParams
+    params: "ElicitRequestParams"
 
 
 class ElicitRequestParams(Model, frozen=True):
@@ -1425,7 +1424,7 @@ class ElicitRequestParams(Model, frozen=True):
 
     message: str
     """Tells the user what is asked for and why."""
-    requested_schema: ElicitRequestParamsRequestedSchema = Field(
+    requested_schema: "ElicitRequestParamsRequestedSchema" = Field(
         validation_alias="requestedSchema", serialization_alias="requestedSchema"
     )
     """JSON Schema of the form: a flat object with one property for each field."""
@@ -1436,7 +1435,7 @@ class ElicitRequestParamsRequestedSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
-    properties: dict[str, PrimitiveSchemaDefinition]
+    properties: "dict[str, PrimitiveSchemaDefinition]"
     """The fields by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the fields that the user has to fill in; absent means none."""

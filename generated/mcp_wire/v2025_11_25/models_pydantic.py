@@ -4,10 +4,9 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
 is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1.
+number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
+has to compile that.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated as With
@@ -255,11 +254,11 @@ elicitations.
 class TaskAugmentedRequestParams(Model, frozen=True):
     """Parameters of requests that can run as a task."""
 
-    task: Maybe[TaskMetadata] = UNSET
+    task: Maybe["TaskMetadata"] = UNSET
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
-    meta: Maybe[RequestParamsMeta] = Field(
+    meta: Maybe["RequestParamsMeta"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -268,7 +267,7 @@ class TaskAugmentedRequestParams(Model, frozen=True):
 class RequestParamsMeta(Model, frozen=True):
     """Value of `RequestParams._meta`."""
 
-    progress_token: Maybe[ProgressToken] = Field(
+    progress_token: Maybe["ProgressToken"] = Field(
         default=UNSET,
         validation_alias="progressToken",
         serialization_alias="progressToken",
@@ -343,7 +342,7 @@ class JSONRPCRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
@@ -367,7 +366,7 @@ class JSONRPCResultResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
     result: Result
 
@@ -377,7 +376,7 @@ class JSONRPCErrorResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe[RequestId] = UNSET
+    id: Maybe["RequestId"] = UNSET
     """Id of the request that failed; absent if it could not be read."""
     error: Error
 
@@ -388,9 +387,9 @@ class URLElicitationRequiredError(Model, frozen=True):
     """
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
-    error: URLElicitationRequiredErrorError
+    error: "URLElicitationRequiredErrorError"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe[RequestId] = UNSET
+    id: Maybe["RequestId"] = UNSET
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -401,20 +400,20 @@ class URLElicitationRequiredErrorError(Model, frozen=True):
     code: Literal[-32042] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: URLElicitationRequiredErrorErrorData
+    data: "URLElicitationRequiredErrorErrorData"
 
 
 class URLElicitationRequiredErrorErrorData(Model, frozen=True):
     """Value of `URLElicitationRequiredError.error.data`."""
 
-    elicitations: list[ElicitRequestURLParams]
+    elicitations: list["ElicitRequestURLParams"]
     """All that have to be done before a retry."""
 
 
 class CancelledNotificationParams(Model, frozen=True):
     """Names the request to drop."""
 
-    request_id: Maybe[RequestId] = Field(
+    request_id: Maybe["RequestId"] = Field(
         default=UNSET, validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of the sender's request to drop. Ordinary requests need it; tasks are ended
@@ -449,8 +448,8 @@ class InitializeRequestParams(Model, frozen=True):
         validation_alias="protocolVersion", serialization_alias="protocolVersion"
     )
     """Newest revision that the client speaks."""
-    capabilities: ClientCapabilities
-    client_info: Implementation = Field(
+    capabilities: "ClientCapabilities"
+    client_info: "Implementation" = Field(
         validation_alias="clientInfo", serialization_alias="clientInfo"
     )
     meta: Maybe[RequestParamsMeta] = Field(
@@ -468,7 +467,7 @@ class InitializeRequest(Model, frozen=True):
     method: Literal["initialize"] = Field(init=False)
     params: InitializeRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -481,8 +480,8 @@ class InitializeResult(Model, frozen=True):
     """The revision asked for, if the server speaks it, else its newest; a client
     that cannot follow disconnects.
     """
-    capabilities: ServerCapabilities
-    server_info: Implementation = Field(
+    capabilities: "ServerCapabilities"
+    server_info: "Implementation" = Field(
         validation_alias="serverInfo", serialization_alias="serverInfo"
     )
     instructions: Maybe[str] = UNSET
@@ -512,15 +511,15 @@ class ClientCapabilities(Model, frozen=True):
 
     experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe[ClientCapabilitiesRoots] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
     """Declared by a client that tells its roots on request."""
-    sampling: Maybe[ClientCapabilitiesSampling] = UNSET
+    sampling: Maybe["ClientCapabilitiesSampling"] = UNSET
     """Declared by a client that lets servers use its language model."""
-    elicitation: Maybe[ClientCapabilitiesElicitation] = UNSET
+    elicitation: Maybe["ClientCapabilitiesElicitation"] = UNSET
     """Declared by a client that can ask its user; an empty object stands for form
     mode only.
     """
-    tasks: Maybe[ClientCapabilitiesTasks] = UNSET
+    tasks: Maybe["ClientCapabilitiesTasks"] = UNSET
     """Declared by a side that can run requests it receives as tasks."""
 
 
@@ -562,15 +561,15 @@ class ClientCapabilitiesTasks(Model, frozen=True):
     """Declared if `tasks/list` is answered."""
     cancel: Maybe[dict[str, Value]] = UNSET
     """Declared if `tasks/cancel` is answered."""
-    requests: Maybe[ClientCapabilitiesTasksRequests] = UNSET
+    requests: Maybe["ClientCapabilitiesTasksRequests"] = UNSET
     """Request types that may be sent as tasks; any that is not listed may not."""
 
 
 class ClientCapabilitiesTasksRequests(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests`."""
 
-    sampling: Maybe[ClientCapabilitiesTasksRequestsSampling] = UNSET
-    elicitation: Maybe[ClientCapabilitiesTasksRequestsElicitation] = UNSET
+    sampling: Maybe["ClientCapabilitiesTasksRequestsSampling"] = UNSET
+    elicitation: Maybe["ClientCapabilitiesTasksRequestsElicitation"] = UNSET
 
 
 class ClientCapabilitiesTasksRequestsSampling(Model, frozen=True):
@@ -600,13 +599,13 @@ class ServerCapabilities(Model, frozen=True):
     """Declared by a server that sends `notifications/message`."""
     completions: Maybe[dict[str, Value]] = UNSET
     """Declared by a server that answers `completion/complete`."""
-    prompts: Maybe[ServerCapabilitiesPrompts] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe[ServerCapabilitiesResources] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = UNSET
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe[ServerCapabilitiesTools] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = UNSET
     """Declared by a server that has tools, if only as an empty object."""
-    tasks: Maybe[ServerCapabilitiesTasks] = UNSET
+    tasks: Maybe["ServerCapabilitiesTasks"] = UNSET
     """Declared by a side that can run requests it receives as tasks."""
 
 
@@ -654,14 +653,14 @@ class ServerCapabilitiesTasks(Model, frozen=True):
     """Declared if `tasks/list` is answered."""
     cancel: Maybe[dict[str, Value]] = UNSET
     """Declared if `tasks/cancel` is answered."""
-    requests: Maybe[ServerCapabilitiesTasksRequests] = UNSET
+    requests: Maybe["ServerCapabilitiesTasksRequests"] = UNSET
     """Request types that may be sent as tasks; any that is not listed may not."""
 
 
 class ServerCapabilitiesTasksRequests(Model, frozen=True):
     """Value of `ServerCapabilities.tasks.requests`."""
 
-    tools: Maybe[ServerCapabilitiesTasksRequestsTools] = UNSET
+    tools: Maybe["ServerCapabilitiesTasksRequestsTools"] = UNSET
 
 
 class ServerCapabilitiesTasksRequestsTools(Model, frozen=True):
@@ -736,14 +735,14 @@ class PingRequest(Model, frozen=True):
     method: Literal["ping"] = Field(init=False)
     params: Maybe[RequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class ProgressNotificationParams(Model, frozen=True):
     """Names a request by its token and tells how much of it is done."""
 
-    progress_token: ProgressToken = Field(
+    progress_token: "ProgressToken" = Field(
         validation_alias="progressToken", serialization_alias="progressToken"
     )
     """Token from the `_meta` of the request concerned."""
@@ -776,7 +775,7 @@ class ProgressNotification(Model, frozen=True):
 class PaginatedRequestParams(Model, frozen=True):
     """Parameters that every request for a list can have."""
 
-    cursor: Maybe[Cursor] = UNSET
+    cursor: Maybe["Cursor"] = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
     meta: Maybe[RequestParamsMeta] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -790,7 +789,7 @@ class PaginatedRequest(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
@@ -799,7 +798,7 @@ class PaginatedRequest(Model, frozen=True):
 class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -819,15 +818,15 @@ class ListResourcesRequest(Model, frozen=True):
     method: Literal["resources/list"] = Field(init=False)
     params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
-    resources: list[Resource]
-    next_cursor: Maybe[Cursor] = Field(
+    resources: list["Resource"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -847,17 +846,17 @@ class ListResourceTemplatesRequest(Model, frozen=True):
     method: Literal["resources/templates/list"] = Field(init=False)
     params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
-    resource_templates: list[ResourceTemplate] = Field(
+    resource_templates: list["ResourceTemplate"] = Field(
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -903,14 +902,14 @@ class ReadResourceRequest(Model, frozen=True):
     method: Literal["resources/read"] = Field(init=False)
     params: ReadResourceRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
-    contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
+    contents: list[With["TextResourceContents | BlobResourceContents", ORDERED]]
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
@@ -957,7 +956,7 @@ class SubscribeRequest(Model, frozen=True):
     method: Literal["resources/subscribe"] = Field(init=False)
     params: SubscribeRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -984,7 +983,7 @@ class UnsubscribeRequest(Model, frozen=True):
     method: Literal["resources/unsubscribe"] = Field(init=False)
     params: UnsubscribeRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -1024,7 +1023,7 @@ class Resource(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     size: Maybe[Number] = UNSET
     """Length in bytes of what the resource holds, not of its base64 form; absent
@@ -1056,7 +1055,7 @@ class ResourceTemplate(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Type that everything built from the template has; absent where types differ."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -1125,15 +1124,15 @@ class ListPromptsRequest(Model, frozen=True):
     method: Literal["prompts/list"] = Field(init=False)
     params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
-    prompts: list[Prompt]
-    next_cursor: Maybe[Cursor] = Field(
+    prompts: list["Prompt"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -1163,7 +1162,7 @@ class GetPromptRequest(Model, frozen=True):
     method: Literal["prompts/get"] = Field(init=False)
     params: GetPromptRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -1172,7 +1171,7 @@ class GetPromptResult(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
-    messages: list[PromptMessage]
+    messages: list["PromptMessage"]
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -1184,7 +1183,7 @@ class Prompt(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """What the prompt achieves."""
-    arguments: Maybe[list[PromptArgument]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = UNSET
     """Values that the prompt can take; absent means none."""
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -1213,8 +1212,8 @@ class PromptArgument(Model, frozen=True):
 class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
-    role: Role
-    content: ContentBlock
+    role: "Role"
+    content: "ContentBlock"
 
 
 class ResourceLink(Model, frozen=True):
@@ -1234,7 +1233,7 @@ class ResourceLink(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     size: Maybe[Number] = UNSET
     """Length in bytes of what the resource holds, not of its base64 form; absent
@@ -1257,7 +1256,7 @@ class EmbeddedResource(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
     type: Literal["resource"] = Field(init=False)
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -1285,15 +1284,15 @@ class ListToolsRequest(Model, frozen=True):
     method: Literal["tools/list"] = Field(init=False)
     params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
-    tools: list[Tool]
-    next_cursor: Maybe[Cursor] = Field(
+    tools: list["Tool"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -1306,7 +1305,7 @@ class ListToolsResult(Model, frozen=True):
 class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
-    content: list[ContentBlock]
+    content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
     structured_content: Maybe[dict[str, Value]] = Field(
         default=UNSET,
@@ -1335,7 +1334,7 @@ class CallToolRequestParams(Model, frozen=True):
     """Name of a tool from `tools/list`."""
     arguments: Maybe[dict[str, Value]] = UNSET
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
-    task: Maybe[TaskMetadata] = UNSET
+    task: Maybe["TaskMetadata"] = UNSET
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
@@ -1352,7 +1351,7 @@ class CallToolRequest(Model, frozen=True):
     method: Literal["tools/call"] = Field(init=False)
     params: CallToolRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -1423,13 +1422,13 @@ class Tool(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """Tells the model what the tool does and when to use it."""
-    input_schema: ToolInputSchema = Field(
+    input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
     execution: Maybe[ToolExecution] = UNSET
     """Absent means that calls cannot run as tasks."""
-    output_schema: Maybe[ToolOutputSchema] = Field(
+    output_schema: Maybe["ToolOutputSchema"] = Field(
         default=UNSET,
         validation_alias="outputSchema",
         serialization_alias="outputSchema",
@@ -1500,7 +1499,7 @@ class Task(Model, frozen=True):
 
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
-    status: TaskStatus
+    status: "TaskStatus"
     status_message: Maybe[str] = Field(
         default=UNSET,
         validation_alias="statusMessage",
@@ -1544,9 +1543,9 @@ class GetTaskRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tasks/get", "jsonrpc": "2.0"}
     method: Literal["tasks/get"] = Field(init=False)
-    params: GetTaskRequestParams
+    params: "GetTaskRequestParams"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -1565,7 +1564,7 @@ class GetTaskResult(Model, frozen=True):
     """Metadata kept apart from the outcome itself."""
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
-    status: TaskStatus
+    status: "TaskStatus"
     status_message: Maybe[str] = Field(
         default=UNSET,
         validation_alias="statusMessage",
@@ -1600,9 +1599,9 @@ class GetTaskPayloadRequest(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["tasks/result"] = Field(init=False)
-    params: GetTaskPayloadRequestParams
+    params: "GetTaskPayloadRequestParams"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -1629,9 +1628,9 @@ class CancelTaskRequest(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["tasks/cancel"] = Field(init=False)
-    params: CancelTaskRequestParams
+    params: "CancelTaskRequestParams"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -1650,7 +1649,7 @@ class CancelTaskResult(Model, frozen=True):
     """Metadata kept apart from the outcome itself."""
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
-    status: TaskStatus
+    status: "TaskStatus"
     status_message: Maybe[str] = Field(
         default=UNSET,
         validation_alias="statusMessage",
@@ -1684,7 +1683,7 @@ class ListTasksRequest(Model, frozen=True):
     method: Literal["tasks/list"] = Field(init=False)
     params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -1692,7 +1691,7 @@ class ListTasksResult(Model, frozen=True):
     """One page of the requestor's tasks."""
 
     tasks: list[Task]
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
@@ -1711,7 +1710,7 @@ class TaskStatusNotificationParams(Model, frozen=True):
     """Metadata kept apart from the parameters themselves."""
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
-    status: TaskStatus
+    status: "TaskStatus"
     status_message: Maybe[str] = Field(
         default=UNSET,
         validation_alias="statusMessage",
@@ -1755,7 +1754,7 @@ class TaskStatusNotification(Model, frozen=True):
 class SetLevelRequestParams(Model, frozen=True):
     """Gives the new threshold."""
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     """Least severe level to send from now on."""
     meta: Maybe[RequestParamsMeta] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -1773,14 +1772,14 @@ class SetLevelRequest(Model, frozen=True):
     method: Literal["logging/setLevel"] = Field(init=False)
     params: SetLevelRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class LoggingMessageNotificationParams(Model, frozen=True):
     """Content of a log message."""
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
     data: Value
@@ -1806,9 +1805,9 @@ class LoggingMessageNotification(Model, frozen=True):
 class CreateMessageRequestParams(Model, frozen=True):
     """The conversation and the server's wishes about how to continue it."""
 
-    messages: list[SamplingMessage]
+    messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
-    model_preferences: Maybe[ModelPreferences] = Field(
+    model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
@@ -1846,7 +1845,7 @@ class CreateMessageRequestParams(Model, frozen=True):
     """Tools for the model in this request only; needs the capability
     `sampling.tools`.
     """
-    tool_choice: Maybe[ToolChoice] = Field(
+    tool_choice: Maybe["ToolChoice"] = Field(
         default=UNSET, validation_alias="toolChoice", serialization_alias="toolChoice"
     )
     """How the model may use the tools; needs the capability `sampling.tools`."""
@@ -1879,7 +1878,7 @@ class CreateMessageRequest(Model, frozen=True):
     method: Literal["sampling/createMessage"] = Field(init=False)
     params: CreateMessageRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -1900,20 +1899,14 @@ class CreateMessageResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    role: Role
+    role: "Role"
     content: With[
         (
             With[
-                (
-                    ToolUseContent
-                    | ToolResultContent
-                    | ImageContent
-                    | AudioContent
-                    | TextContent
-                ),
+                "ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent",
                 Discriminator("type"),
             ]
-            | list[SamplingMessageContentBlock]
+            | list["SamplingMessageContentBlock"]
         ),
         ORDERED,
     ]
@@ -1923,20 +1916,14 @@ class CreateMessageResult(Model, frozen=True):
 class SamplingMessage(Model, frozen=True):
     """One turn of a conversation with a language model."""
 
-    role: Role
+    role: "Role"
     content: With[
         (
             With[
-                (
-                    ToolUseContent
-                    | ToolResultContent
-                    | ImageContent
-                    | AudioContent
-                    | TextContent
-                ),
+                "ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent",
                 Discriminator("type"),
             ]
-            | list[SamplingMessageContentBlock]
+            | list["SamplingMessageContentBlock"]
         ),
         ORDERED,
     ]
@@ -1949,7 +1936,7 @@ class SamplingMessage(Model, frozen=True):
 class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
-    audience: Maybe[list[Role]] = UNSET
+    audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
     priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
@@ -2032,7 +2019,7 @@ class ToolResultContent(Model, frozen=True):
         validation_alias="toolUseId", serialization_alias="toolUseId"
     )
     """The `id` of the earlier `tool_use` block that this answers."""
-    content: list[ContentBlock]
+    content: list["ContentBlock"]
     """Blocks for the model, of the same kinds as in a `tools/call` result."""
     structured_content: Maybe[dict[str, Value]] = Field(
         default=UNSET,
@@ -2055,7 +2042,7 @@ class ToolResultContent(Model, frozen=True):
 class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
-    hints: Maybe[list[ModelHint]] = UNSET
+    hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
         default=UNSET,
@@ -2089,11 +2076,11 @@ class ModelHint(Model, frozen=True):
 class CompleteRequestParams(Model, frozen=True):
     """Tells which argument is being typed and what is there so far."""
 
-    ref: With[PromptReference | ResourceTemplateReference, Discriminator("type")]
+    ref: With["PromptReference | ResourceTemplateReference", Discriminator("type")]
     """The prompt or resource template that has the argument."""
-    argument: CompleteRequestParamsArgument
+    argument: "CompleteRequestParamsArgument"
     """The argument being typed."""
-    context: Maybe[CompleteRequestParamsContext] = UNSET
+    context: Maybe["CompleteRequestParamsContext"] = UNSET
     """What the server may take into account."""
     meta: Maybe[RequestParamsMeta] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -2127,14 +2114,14 @@ class CompleteRequest(Model, frozen=True):
     method: Literal["completion/complete"] = Field(init=False)
     params: CompleteRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
-    completion: CompleteResultCompletion
+    completion: "CompleteResultCompletion"
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -2181,14 +2168,14 @@ class ListRootsRequest(Model, frozen=True):
     method: Literal["roots/list"] = Field(init=False)
     params: Maybe[RequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
 class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
-    roots: list[Root]
+    roots: list["Root"]
     meta: Maybe[dict[str, Value]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -2226,7 +2213,7 @@ class ElicitRequestFormParams(Model, frozen=True):
     """Absent means `form`."""
     message: str
     """Tells the user what is asked for and why."""
-    requested_schema: ElicitRequestFormParamsRequestedSchema = Field(
+    requested_schema: "ElicitRequestFormParamsRequestedSchema" = Field(
         validation_alias="requestedSchema", serialization_alias="requestedSchema"
     )
     """JSON Schema of the form: a flat object with one property for each field."""
@@ -2249,7 +2236,7 @@ class ElicitRequestFormParamsRequestedSchema(Model, frozen=True):
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
     type: Literal["object"] = Field(init=False)
-    properties: dict[str, PrimitiveSchemaDefinition]
+    properties: "dict[str, PrimitiveSchemaDefinition]"
     """The fields by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the fields that the user has to fill in; absent means none."""
@@ -2292,9 +2279,9 @@ class ElicitRequest(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["elicitation/create"] = Field(init=False)
-    params: ElicitRequestParams
+    params: "ElicitRequestParams"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
 
 
@@ -2364,7 +2351,7 @@ class TitledSingleSelectEnumSchema(Model, frozen=True):
     type: Literal["string"] = Field(init=False)
     title: Maybe[str] = UNSET
     description: Maybe[str] = UNSET
-    one_of: list[TitledSingleSelectEnumSchemaOneOfItem] = Field(
+    one_of: list["TitledSingleSelectEnumSchemaOneOfItem"] = Field(
         validation_alias="oneOf", serialization_alias="oneOf"
     )
     """Values to pick one from, with their labels."""
@@ -2396,7 +2383,7 @@ class UntitledMultiSelectEnumSchema(Model, frozen=True):
         default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    items: UntitledMultiSelectEnumSchemaItems
+    items: "UntitledMultiSelectEnumSchemaItems"
     default: Maybe[list[str]] = UNSET
     """Values that are chosen at the start."""
 
@@ -2425,7 +2412,7 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
         default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    items: TitledMultiSelectEnumSchemaItems
+    items: "TitledMultiSelectEnumSchemaItems"
     default: Maybe[list[str]] = UNSET
     """Values that are chosen at the start."""
 
@@ -2433,7 +2420,7 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
 class TitledMultiSelectEnumSchemaItems(Model, frozen=True):
     """Value of `TitledMultiSelectEnumSchema.items`."""
 
-    any_of: list[TitledMultiSelectEnumSchemaItemsAnyOfItem] = Field(
+    any_of: list["TitledMultiSelectEnumSchemaItemsAnyOfItem"] = Field(
         validation_alias="anyOf", serialization_alias="anyOf"
     )
     """Values to pick from, with their labels."""
@@ -2490,7 +2477,7 @@ class ElicitationCompleteNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/elicitation/complete"] = Field(init=False)
-    params: ElicitationCompleteNotificationParams
+    params: "ElicitationCompleteNotificationParams"
     jsonrpc: Literal["2.0"] = Field(init=False)
 
 

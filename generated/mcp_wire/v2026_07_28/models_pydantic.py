@@ -4,10 +4,9 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
 is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1.
+number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
+has to compile that.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated as With
@@ -261,7 +260,7 @@ class RequestMetaObject(Model, frozen=True):
     about the client.
     """
 
-    progress_token: Maybe[ProgressToken] = Field(
+    progress_token: Maybe["ProgressToken"] = Field(
         default=UNSET,
         validation_alias="progressToken",
         serialization_alias="progressToken",
@@ -276,7 +275,7 @@ class RequestMetaObject(Model, frozen=True):
     """Revision that the request follows; a server that lacks it answers with error
     -32022.
     """
-    client_info: Maybe[Implementation] = Field(
+    client_info: Maybe["Implementation"] = Field(
         default=UNSET,
         validation_alias="io.modelcontextprotocol/clientInfo",
         serialization_alias="io.modelcontextprotocol/clientInfo",
@@ -284,12 +283,12 @@ class RequestMetaObject(Model, frozen=True):
     """Names the client software, for display and logs only; may be switched off by
     configuration.
     """
-    client_capabilities: ClientCapabilities = Field(
+    client_capabilities: "ClientCapabilities" = Field(
         validation_alias="io.modelcontextprotocol/clientCapabilities",
         serialization_alias="io.modelcontextprotocol/clientCapabilities",
     )
     """Features that the client offers for this request; an empty object means none."""
-    log_level: Maybe[LoggingLevel] = Field(
+    log_level: Maybe["LoggingLevel"] = Field(
         default=UNSET,
         validation_alias="io.modelcontextprotocol/logLevel",
         serialization_alias="io.modelcontextprotocol/logLevel",
@@ -303,7 +302,7 @@ class RequestMetaObject(Model, frozen=True):
 class NotificationMetaObject(Model, frozen=True):
     """Metadata of a notification."""
 
-    subscription_id: Maybe[RequestId] = Field(
+    subscription_id: Maybe["RequestId"] = Field(
         default=UNSET,
         validation_alias="io.modelcontextprotocol/subscriptionId",
         serialization_alias="io.modelcontextprotocol/subscriptionId",
@@ -316,7 +315,7 @@ class NotificationMetaObject(Model, frozen=True):
 class ResultMetaObject(Model, frozen=True):
     """Metadata of a result."""
 
-    server_info: Maybe[Implementation] = Field(
+    server_info: Maybe["Implementation"] = Field(
         default=UNSET,
         validation_alias="io.modelcontextprotocol/serverInfo",
         serialization_alias="io.modelcontextprotocol/serverInfo",
@@ -373,7 +372,7 @@ class Result(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -397,7 +396,7 @@ class JSONRPCRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -423,7 +422,7 @@ class JSONRPCResultResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
     result: Result
 
@@ -433,7 +432,7 @@ class JSONRPCErrorResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe[RequestId] = UNSET
+    id: Maybe["RequestId"] = UNSET
     """Id of the request that failed; absent if it could not be read."""
     error: Error
 
@@ -497,9 +496,9 @@ class HeaderMismatchError(Model, frozen=True):
     """Refusal of an HTTP request whose headers do not agree with its body."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
-    error: HeaderMismatchErrorError
+    error: "HeaderMismatchErrorError"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe[RequestId] = UNSET
+    id: Maybe["RequestId"] = UNSET
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -518,9 +517,9 @@ class UnsupportedProtocolVersionError(Model, frozen=True):
     """Refusal of a request in a revision that the server does not serve."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
-    error: UnsupportedProtocolVersionErrorError
+    error: "UnsupportedProtocolVersionErrorError"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe[RequestId] = UNSET
+    id: Maybe["RequestId"] = UNSET
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -531,7 +530,7 @@ class UnsupportedProtocolVersionErrorError(Model, frozen=True):
     code: Literal[-32022] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: UnsupportedProtocolVersionErrorErrorData
+    data: "UnsupportedProtocolVersionErrorErrorData"
     """Lets the client try again in another revision."""
 
 
@@ -548,9 +547,9 @@ class MissingRequiredClientCapabilityError(Model, frozen=True):
     """Refusal of a request because of a client capability that it does not declare."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
-    error: MissingRequiredClientCapabilityErrorError
+    error: "MissingRequiredClientCapabilityErrorError"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe[RequestId] = UNSET
+    id: Maybe["RequestId"] = UNSET
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -561,13 +560,13 @@ class MissingRequiredClientCapabilityErrorError(Model, frozen=True):
     code: Literal[-32021] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: MissingRequiredClientCapabilityErrorErrorData
+    data: "MissingRequiredClientCapabilityErrorErrorData"
 
 
 class MissingRequiredClientCapabilityErrorErrorData(Model, frozen=True):
     """Value of `MissingRequiredClientCapabilityError.error.data`."""
 
-    required_capabilities: ClientCapabilities = Field(
+    required_capabilities: "ClientCapabilities" = Field(
         validation_alias="requiredCapabilities",
         serialization_alias="requiredCapabilities",
     )
@@ -580,7 +579,7 @@ class InputRequiredResult(Model, frozen=True):
     """
 
     const_: ClassVar[Mapping[str, object]] = {"resultType": "input_required"}
-    input_requests: Maybe[InputRequests] = Field(
+    input_requests: Maybe["InputRequests"] = Field(
         default=UNSET,
         validation_alias="inputRequests",
         serialization_alias="inputRequests",
@@ -611,7 +610,7 @@ class InputRequiredResult(Model, frozen=True):
 class InputResponseRequestParams(Model, frozen=True):
     """Parameters of requests that a server may answer with an `InputRequiredResult`."""
 
-    input_responses: Maybe[InputResponses] = Field(
+    input_responses: Maybe["InputResponses"] = Field(
         default=UNSET,
         validation_alias="inputResponses",
         serialization_alias="inputResponses",
@@ -636,7 +635,7 @@ class InputResponseRequestParams(Model, frozen=True):
 class CancelledNotificationParams(Model, frozen=True):
     """Names the request to drop."""
 
-    request_id: RequestId = Field(
+    request_id: "RequestId" = Field(
         validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of a request that the client sent earlier and that is still open."""
@@ -674,7 +673,7 @@ class DiscoverRequest(Model, frozen=True):
     method: Literal["server/discover"] = Field(init=False)
     params: RequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -687,7 +686,7 @@ class DiscoverResult(Model, frozen=True):
         validation_alias="supportedVersions", serialization_alias="supportedVersions"
     )
     """Revisions of which the client picks one for its further requests."""
-    capabilities: ServerCapabilities
+    capabilities: "ServerCapabilities"
     instructions: Maybe[str] = UNSET
     """Free text on working with this server, which the client hands on to its host."""
     ttl_ms: With[Number, Field(ge=0)] = Field(
@@ -706,7 +705,7 @@ class DiscoverResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -720,7 +719,7 @@ class DiscoverResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: DiscoverResult
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -729,21 +728,21 @@ class ClientCapabilities(Model, frozen=True):
     unknown keys are ignored.
     """
 
-    experimental: Maybe[dict[str, JSONObject]] = UNSET
+    experimental: Maybe["dict[str, JSONObject]"] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe[ClientCapabilitiesRoots] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
     """Declared by a client that tells its roots on request. Deprecated since
     2026-07-28; use tool arguments, resource URIs or server configuration instead.
     """
-    sampling: Maybe[ClientCapabilitiesSampling] = UNSET
+    sampling: Maybe["ClientCapabilitiesSampling"] = UNSET
     """Declared by a client that lets servers use its language model. Deprecated
     since 2026-07-28; call the API of a model provider directly instead.
     """
-    elicitation: Maybe[ClientCapabilitiesElicitation] = UNSET
+    elicitation: Maybe["ClientCapabilitiesElicitation"] = UNSET
     """Declared by a client that can ask its user; an empty object stands for form
     mode only.
     """
-    extensions: Maybe[dict[str, JSONObject]] = UNSET
+    extensions: Maybe["dict[str, JSONObject]"] = UNSET
     """Settings by extension identifier; an empty object declares an extension
     without settings.
     """
@@ -756,40 +755,40 @@ class ClientCapabilitiesRoots(Model, frozen=True):
 class ClientCapabilitiesSampling(Model, frozen=True):
     """Value of `ClientCapabilities.sampling`."""
 
-    context: Maybe[JSONObject] = UNSET
+    context: Maybe["JSONObject"] = UNSET
     """Declared if `includeContext` may have values other than `none`."""
-    tools: Maybe[JSONObject] = UNSET
+    tools: Maybe["JSONObject"] = UNSET
     """Declared if sampling requests may have `tools` and `toolChoice`."""
 
 
 class ClientCapabilitiesElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.elicitation`."""
 
-    form: Maybe[JSONObject] = UNSET
+    form: Maybe["JSONObject"] = UNSET
     """Declared if the client can show forms."""
-    url: Maybe[JSONObject] = UNSET
+    url: Maybe["JSONObject"] = UNSET
     """Declared if the client can send its user to a web page."""
 
 
 class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, JSONObject]] = UNSET
+    experimental: Maybe["dict[str, JSONObject]"] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    logging: Maybe[JSONObject] = UNSET
+    logging: Maybe["JSONObject"] = UNSET
     """Declared by a server that sends `notifications/message` for requests that
     carry a log level. Deprecated since 2026-07-28; log to stderr (on stdio) or
     through OpenTelemetry instead.
     """
-    completions: Maybe[JSONObject] = UNSET
+    completions: Maybe["JSONObject"] = UNSET
     """Declared by a server that answers `completion/complete`."""
-    prompts: Maybe[ServerCapabilitiesPrompts] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe[ServerCapabilitiesResources] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = UNSET
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe[ServerCapabilitiesTools] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = UNSET
     """Declared by a server that has tools, if only as an empty object."""
-    extensions: Maybe[dict[str, JSONObject]] = UNSET
+    extensions: Maybe["dict[str, JSONObject]"] = UNSET
     """Settings by extension identifier; an empty object declares an extension
     without settings.
     """
@@ -893,7 +892,7 @@ class Implementation(Model, frozen=True):
 class ProgressNotificationParams(Model, frozen=True):
     """Names a request by its token and tells how much of it is done."""
 
-    progress_token: ProgressToken = Field(
+    progress_token: "ProgressToken" = Field(
         validation_alias="progressToken", serialization_alias="progressToken"
     )
     """Token from the `_meta` of the request concerned."""
@@ -926,7 +925,7 @@ class ProgressNotification(Model, frozen=True):
 class PaginatedRequestParams(Model, frozen=True):
     """Parameters that every request for a list can have."""
 
-    cursor: Maybe[Cursor] = UNSET
+    cursor: Maybe["Cursor"] = UNSET
     """A `nextCursor` received earlier; absent asks for the first page."""
     meta: RequestMetaObject = Field(
         validation_alias="_meta", serialization_alias="_meta"
@@ -940,7 +939,7 @@ class PaginatedRequest(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     params: PaginatedRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -951,7 +950,7 @@ class PaginatedRequest(Model, frozen=True):
 class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
@@ -961,7 +960,7 @@ class PaginatedResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -988,7 +987,7 @@ class CacheableResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1006,7 +1005,7 @@ class ListResourcesRequest(Model, frozen=True):
     method: Literal["resources/list"] = Field(init=False)
     params: PaginatedRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -1015,8 +1014,8 @@ class ListResourcesRequest(Model, frozen=True):
 class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
-    resources: list[Resource]
-    next_cursor: Maybe[Cursor] = Field(
+    resources: list["Resource"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
@@ -1026,7 +1025,7 @@ class ListResourcesResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1052,7 +1051,7 @@ class ListResourcesResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: ListResourcesResult
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -1066,7 +1065,7 @@ class ListResourceTemplatesRequest(Model, frozen=True):
     method: Literal["resources/templates/list"] = Field(init=False)
     params: PaginatedRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -1075,10 +1074,10 @@ class ListResourceTemplatesRequest(Model, frozen=True):
 class ListResourceTemplatesResult(Model, frozen=True):
     """One page of the server's resource templates."""
 
-    resource_templates: list[ResourceTemplate] = Field(
+    resource_templates: list["ResourceTemplate"] = Field(
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
-    next_cursor: Maybe[Cursor] = Field(
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
@@ -1088,7 +1087,7 @@ class ListResourceTemplatesResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1114,7 +1113,7 @@ class ListResourceTemplatesResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: ListResourceTemplatesResult
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -1142,7 +1141,7 @@ class ReadResourceRequestParams(Model, frozen=True):
         validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
-    input_responses: Maybe[InputResponses] = Field(
+    input_responses: Maybe["InputResponses"] = Field(
         default=UNSET,
         validation_alias="inputResponses",
         serialization_alias="inputResponses",
@@ -1170,7 +1169,7 @@ class ReadResourceRequest(Model, frozen=True):
     method: Literal["resources/read"] = Field(init=False)
     params: ReadResourceRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -1179,7 +1178,7 @@ class ReadResourceRequest(Model, frozen=True):
 class ReadResourceResult(Model, frozen=True):
     """What a resource contains."""
 
-    contents: list[With[TextResourceContents | BlobResourceContents, ORDERED]]
+    contents: list[With["TextResourceContents | BlobResourceContents", ORDERED]]
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
@@ -1199,7 +1198,7 @@ class ReadResourceResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1213,7 +1212,7 @@ class ReadResourceResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: With[InputRequiredResult | ReadResourceResult, ORDERED]
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -1281,7 +1280,7 @@ class SubscriptionsListenRequest(Model, frozen=True):
     method: Literal["subscriptions/listen"] = Field(init=False)
     params: SubscriptionsListenRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -1290,7 +1289,7 @@ class SubscriptionsListenRequest(Model, frozen=True):
 class SubscriptionsListenResultMetaObject(Model, frozen=True):
     """Metadata of the result that closes a subscription."""
 
-    subscription_id: RequestId = Field(
+    subscription_id: "RequestId" = Field(
         validation_alias="io.modelcontextprotocol/subscriptionId",
         serialization_alias="io.modelcontextprotocol/subscriptionId",
     )
@@ -1313,7 +1312,7 @@ class SubscriptionsListenResult(Model, frozen=True):
     meta: SubscriptionsListenResultMetaObject = Field(
         validation_alias="_meta", serialization_alias="_meta"
     )
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1329,7 +1328,7 @@ class SubscriptionsListenResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: SubscriptionsListenResult
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -1396,13 +1395,13 @@ class Resource(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     size: Maybe[Number] = UNSET
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1428,9 +1427,9 @@ class ResourceTemplate(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Type that everything built from the template has; absent where types differ."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1450,7 +1449,7 @@ class ResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1466,7 +1465,7 @@ class TextResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1482,7 +1481,7 @@ class BlobResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1497,7 +1496,7 @@ class ListPromptsRequest(Model, frozen=True):
     method: Literal["prompts/list"] = Field(init=False)
     params: PaginatedRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -1506,8 +1505,8 @@ class ListPromptsRequest(Model, frozen=True):
 class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
-    prompts: list[Prompt]
-    next_cursor: Maybe[Cursor] = Field(
+    prompts: list["Prompt"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
@@ -1517,7 +1516,7 @@ class ListPromptsResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1543,7 +1542,7 @@ class ListPromptsResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: ListPromptsResult
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -1554,7 +1553,7 @@ class GetPromptRequestParams(Model, frozen=True):
     """Name of a prompt from `prompts/list`."""
     arguments: Maybe[dict[str, str]] = UNSET
     """Values by argument name, always strings."""
-    input_responses: Maybe[InputResponses] = Field(
+    input_responses: Maybe["InputResponses"] = Field(
         default=UNSET,
         validation_alias="inputResponses",
         serialization_alias="inputResponses",
@@ -1583,7 +1582,7 @@ class GetPromptRequest(Model, frozen=True):
     method: Literal["prompts/get"] = Field(init=False)
     params: GetPromptRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -1594,12 +1593,12 @@ class GetPromptResult(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
-    messages: list[PromptMessage]
+    messages: list["PromptMessage"]
     meta: Maybe[ResultMetaObject] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1613,7 +1612,7 @@ class GetPromptResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: With[InputRequiredResult | GetPromptResult, ORDERED]
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -1622,9 +1621,9 @@ class Prompt(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """What the prompt achieves."""
-    arguments: Maybe[list[PromptArgument]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = UNSET
     """Values that the prompt can take; absent means none."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1651,8 +1650,8 @@ class PromptArgument(Model, frozen=True):
 class PromptMessage(Model, frozen=True):
     """One turn of the conversation that a prompt yields."""
 
-    role: Role
-    content: ContentBlock
+    role: "Role"
+    content: "ContentBlock"
 
 
 class ResourceLink(Model, frozen=True):
@@ -1672,13 +1671,13 @@ class ResourceLink(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     size: Maybe[Number] = UNSET
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1695,9 +1694,9 @@ class EmbeddedResource(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
     type: Literal["resource"] = Field(init=False)
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1723,7 +1722,7 @@ class ListToolsRequest(Model, frozen=True):
     method: Literal["tools/list"] = Field(init=False)
     params: PaginatedRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -1732,8 +1731,8 @@ class ListToolsRequest(Model, frozen=True):
 class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
-    tools: list[Tool]
-    next_cursor: Maybe[Cursor] = Field(
+    tools: list["Tool"]
+    next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
@@ -1743,7 +1742,7 @@ class ListToolsResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1769,14 +1768,14 @@ class ListToolsResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: ListToolsResult
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
 class CallToolResult(Model, frozen=True):
     """What a tool call has produced, failures of the tool included."""
 
-    content: list[ContentBlock]
+    content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
     structured_content: Maybe[Value] = Field(
         default=UNSET,
@@ -1796,7 +1795,7 @@ class CallToolResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -1810,7 +1809,7 @@ class CallToolResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: With[InputRequiredResult | CallToolResult, ORDERED]
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -1821,7 +1820,7 @@ class CallToolRequestParams(Model, frozen=True):
     """Name of a tool from `tools/list`."""
     arguments: Maybe[dict[str, Value]] = UNSET
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
-    input_responses: Maybe[InputResponses] = Field(
+    input_responses: Maybe["InputResponses"] = Field(
         default=UNSET,
         validation_alias="inputResponses",
         serialization_alias="inputResponses",
@@ -1850,7 +1849,7 @@ class CallToolRequest(Model, frozen=True):
     method: Literal["tools/call"] = Field(init=False)
     params: CallToolRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -1912,11 +1911,11 @@ class Tool(Model, frozen=True):
 
     description: Maybe[str] = UNSET
     """Tells the model what the tool does and when to use it."""
-    input_schema: ToolInputSchema = Field(
+    input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
-    output_schema: Maybe[ToolOutputSchema] = Field(
+    output_schema: Maybe["ToolOutputSchema"] = Field(
         default=UNSET,
         validation_alias="outputSchema",
         serialization_alias="outputSchema",
@@ -1926,7 +1925,7 @@ class Tool(Model, frozen=True):
     """
     annotations: Maybe[ToolAnnotations] = UNSET
     """Hints about what calls of the tool do."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1962,7 +1961,7 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     stdio) or through OpenTelemetry instead.
     """
 
-    level: LoggingLevel
+    level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
     data: Value
@@ -1992,9 +1991,9 @@ class CreateMessageRequestParams(Model, frozen=True):
     since 2026-07-28; call the API of a model provider directly instead.
     """
 
-    messages: list[SamplingMessage]
+    messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
-    model_preferences: Maybe[ModelPreferences] = Field(
+    model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
@@ -2027,13 +2026,13 @@ class CreateMessageRequestParams(Model, frozen=True):
         serialization_alias="stopSequences",
     )
     """Texts at which generation should end; the client may ignore them."""
-    metadata: Maybe[JSONObject] = UNSET
+    metadata: Maybe["JSONObject"] = UNSET
     """Extra settings that only the model's provider understands."""
     tools: Maybe[list[Tool]] = UNSET
     """Tools for the model in this request only; needs the capability
     `sampling.tools`.
     """
-    tool_choice: Maybe[ToolChoice] = Field(
+    tool_choice: Maybe["ToolChoice"] = Field(
         default=UNSET, validation_alias="toolChoice", serialization_alias="toolChoice"
     )
     """How the model may use the tools; needs the capability `sampling.tools`."""
@@ -2076,25 +2075,19 @@ class CreateMessageResult(Model, frozen=True):
     """Why generation ended; values outside this list may occur, and absent means
     unknown.
     """
-    role: Role
+    role: "Role"
     content: With[
         (
             With[
-                (
-                    ToolUseContent
-                    | ToolResultContent
-                    | ImageContent
-                    | AudioContent
-                    | TextContent
-                ),
+                "ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent",
                 Discriminator("type"),
             ]
-            | list[SamplingMessageContentBlock]
+            | list["SamplingMessageContentBlock"]
         ),
         ORDERED,
     ]
     """One block or a list of blocks."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2104,25 +2097,19 @@ class SamplingMessage(Model, frozen=True):
     call the API of a model provider directly instead.
     """
 
-    role: Role
+    role: "Role"
     content: With[
         (
             With[
-                (
-                    ToolUseContent
-                    | ToolResultContent
-                    | ImageContent
-                    | AudioContent
-                    | TextContent
-                ),
+                "ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent",
                 Discriminator("type"),
             ]
-            | list[SamplingMessageContentBlock]
+            | list["SamplingMessageContentBlock"]
         ),
         ORDERED,
     ]
     """One block or a list of blocks."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2130,7 +2117,7 @@ class SamplingMessage(Model, frozen=True):
 class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
-    audience: Maybe[list[Role]] = UNSET
+    audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
     priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
@@ -2150,7 +2137,7 @@ class TextContent(Model, frozen=True):
     text: str
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2166,7 +2153,7 @@ class ImageContent(Model, frozen=True):
     """Image type such as `image/png`."""
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2182,7 +2169,7 @@ class AudioContent(Model, frozen=True):
     """Sound type such as `audio/wav`."""
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2200,7 +2187,7 @@ class ToolUseContent(Model, frozen=True):
     """One of the tools given in the request."""
     input: dict[str, Value]
     """Arguments that fit the tool's `inputSchema`."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Extra metadata, kept when the block is sent on in later requests."""
@@ -2217,7 +2204,7 @@ class ToolResultContent(Model, frozen=True):
         validation_alias="toolUseId", serialization_alias="toolUseId"
     )
     """The `id` of the earlier `tool_use` block that this answers."""
-    content: list[ContentBlock]
+    content: list["ContentBlock"]
     """Blocks for the model, of the same kinds as in a `tools/call` result."""
     structured_content: Maybe[Value] = Field(
         default=UNSET,
@@ -2229,7 +2216,7 @@ class ToolResultContent(Model, frozen=True):
         default=UNSET, validation_alias="isError", serialization_alias="isError"
     )
     """True if the tool failed; absent means success."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Extra metadata, kept when the block is sent on in later requests."""
@@ -2240,7 +2227,7 @@ class ModelPreferences(Model, frozen=True):
     since 2026-07-28; call the API of a model provider directly instead.
     """
 
-    hints: Maybe[list[ModelHint]] = UNSET
+    hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
         default=UNSET,
@@ -2276,11 +2263,11 @@ class ModelHint(Model, frozen=True):
 class CompleteRequestParams(Model, frozen=True):
     """Tells which argument is being typed and what is there so far."""
 
-    ref: With[PromptReference | ResourceTemplateReference, Discriminator("type")]
+    ref: With["PromptReference | ResourceTemplateReference", Discriminator("type")]
     """The prompt or resource template that has the argument."""
-    argument: CompleteRequestParamsArgument
+    argument: "CompleteRequestParamsArgument"
     """The argument being typed."""
-    context: Maybe[CompleteRequestParamsContext] = UNSET
+    context: Maybe["CompleteRequestParamsContext"] = UNSET
     """What the server may take into account."""
     meta: RequestMetaObject = Field(
         validation_alias="_meta", serialization_alias="_meta"
@@ -2314,7 +2301,7 @@ class CompleteRequest(Model, frozen=True):
     method: Literal["completion/complete"] = Field(init=False)
     params: CompleteRequestParams
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Repeated in the response; differs from the ids of the sender's other open
     requests.
     """
@@ -2323,12 +2310,12 @@ class CompleteRequest(Model, frozen=True):
 class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
-    completion: CompleteResultCompletion
+    completion: "CompleteResultCompletion"
     meta: Maybe[ResultMetaObject] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: ResultType = Field(
+    result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
@@ -2355,7 +2342,7 @@ class CompleteResultResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     result: CompleteResult
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: RequestId
+    id: "RequestId"
     """Id of the request that is answered."""
 
 
@@ -2387,13 +2374,13 @@ class ListRootsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list"}
     method: Literal["roots/list"] = Field(init=False)
-    params: Maybe[ListRootsRequestParams] = UNSET
+    params: Maybe["ListRootsRequestParams"] = UNSET
 
 
 class ListRootsRequestParams(Model, frozen=True):
     """Value of `ListRootsRequest.params`."""
 
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2403,7 +2390,7 @@ class ListRootsResult(Model, frozen=True):
     URIs or server configuration instead.
     """
 
-    roots: list[Root]
+    roots: list["Root"]
 
 
 class Root(Model, frozen=True):
@@ -2415,7 +2402,7 @@ class Root(Model, frozen=True):
     """Starts with `file://`; no two roots of a client share it. Format: uri."""
     name: Maybe[str] = UNSET
     """Label for people."""
-    meta: Maybe[MetaObject] = Field(
+    meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2427,7 +2414,7 @@ class ElicitRequestFormParams(Model, frozen=True):
     """Absent means `form`."""
     message: str
     """Tells the user what is asked for and why."""
-    requested_schema: ElicitRequestFormParamsRequestedSchema = Field(
+    requested_schema: "ElicitRequestFormParamsRequestedSchema" = Field(
         validation_alias="requestedSchema", serialization_alias="requestedSchema"
     )
     """JSON Schema of the form: a flat object with one property for each field."""
@@ -2442,7 +2429,7 @@ class ElicitRequestFormParamsRequestedSchema(Model, frozen=True):
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
     type: Literal["object"] = Field(init=False)
-    properties: dict[str, PrimitiveSchemaDefinition]
+    properties: "dict[str, PrimitiveSchemaDefinition]"
     """The fields by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the fields that the user has to fill in; absent means none."""
@@ -2468,7 +2455,7 @@ class ElicitRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "elicitation/create"}
     method: Literal["elicitation/create"] = Field(init=False)
-    params: ElicitRequestParams
+    params: "ElicitRequestParams"
 
 
 class StringSchema(Model, frozen=True):
@@ -2537,7 +2524,7 @@ class TitledSingleSelectEnumSchema(Model, frozen=True):
     type: Literal["string"] = Field(init=False)
     title: Maybe[str] = UNSET
     description: Maybe[str] = UNSET
-    one_of: list[TitledSingleSelectEnumSchemaOneOfItem] = Field(
+    one_of: list["TitledSingleSelectEnumSchemaOneOfItem"] = Field(
         validation_alias="oneOf", serialization_alias="oneOf"
     )
     """Values to pick one from, with their labels."""
@@ -2569,7 +2556,7 @@ class UntitledMultiSelectEnumSchema(Model, frozen=True):
         default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    items: UntitledMultiSelectEnumSchemaItems
+    items: "UntitledMultiSelectEnumSchemaItems"
     default: Maybe[list[str]] = UNSET
     """Values that are chosen at the start."""
 
@@ -2598,7 +2585,7 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
         default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    items: TitledMultiSelectEnumSchemaItems
+    items: "TitledMultiSelectEnumSchemaItems"
     default: Maybe[list[str]] = UNSET
     """Values that are chosen at the start."""
 
@@ -2606,7 +2593,7 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
 class TitledMultiSelectEnumSchemaItems(Model, frozen=True):
     """Value of `TitledMultiSelectEnumSchema.items`."""
 
-    any_of: list[TitledMultiSelectEnumSchemaItemsAnyOfItem] = Field(
+    any_of: list["TitledMultiSelectEnumSchemaItemsAnyOfItem"] = Field(
         validation_alias="anyOf", serialization_alias="anyOf"
     )
     """Values to pick from, with their labels."""
