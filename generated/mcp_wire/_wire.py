@@ -89,8 +89,11 @@ MAX_DIGITS: Final = 4300
 Json: TypeAlias = Any
 """A parsed JSON value: dict, list, str, int, float, bool or None."""
 
-At: TypeAlias = "tuple[At, str | int] | None"
-"""A place in a document: the place around it, and a name or an index there; None for the whole."""
+At: TypeAlias = "tuple[At, str | int | list[Json]] | None"
+"""A place in a document: the place around it, and a name or an index there; None for the whole.
+
+The place of an item that is being read has instead of its index the list of those read before it.
+"""
 
 GIVEN: Final[At] = (None, "")
 """The whole of what came as Python values: it may be no JSON, as what is parsed from text always is."""
@@ -121,13 +124,15 @@ class EncodeError(WireError):
 class Frozen:
     """Values made by keyword, that cannot be changed, compared and printed by member.
 
-    An instance holds the members that are there; the others it reads from its class.
+    An instance holds the members that are there, among them those that its class presets though a
+    base requires them; the others it reads from its class.
     """
 
     _absent: ClassVar[object] = UNSET
     _order: ClassVar[tuple[str, ...]] = ()
     _names: ClassVar[frozenset[str]] = frozenset()
     _required: ClassVar[frozenset[str]] = frozenset()
+    _preset: ClassVar[Mapping[str, Any]] = EMPTY
 
     def __init_subclass__(cls) -> None:
         own: dict[str, str] = cls.__dict__.get("__annotations__", {})
@@ -136,7 +141,9 @@ class Frozen:
         ]
         cls._order = (*cls._order, *members)
         cls._names = frozenset(cls._order)
+        lacked = {*cls._required, *cls._preset}
         cls._required = frozenset(name for name in cls._order if not hasattr(cls, name))
+        cls._preset = {n: getattr(cls, n) for n in lacked - cls._required} or EMPTY
 
     if not TYPE_CHECKING:
 
@@ -144,7 +151,7 @@ class Frozen:
             given = {k: v for k, v in members.items() if v is not self._absent}
             if not (self._required <= given.keys() and members.keys() <= self._names):
                 raise self._refusal(given, members)
-            fill(self, given)
+            fill(self, {**self._preset, **given} if self._preset else given)
 
         def __setattr__(self, name: str, value: object) -> None:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -262,8 +269,8 @@ def path(at: At) -> str:
     steps: list[str] = []
     while at is not None and at is not GIVEN:
         at, step = at
-        if isinstance(step, int):
-            steps.append(f"[{step}]")
+        if not isinstance(step, str):
+            steps.append(f"[{len(step) if isinstance(step, list) else step}]")
         else:
             steps.append(f".{step}" if _PLAIN.match(step) else f"[{json.dumps(step)}]")
     return "$" + "".join(reversed(steps))
@@ -317,7 +324,7 @@ def read_object(x: Json, at: At) -> Json:
 
 def read_json(x: Json, at: At) -> Json:
     """Any JSON."""
-    if x.__class__ not in _LEAVES:
+    if type(x) not in _LEAVES:
         if KINDS.get(x.__class__) == "nothing":
             raise wrong(at, "a value", x)
         check_given(x, at)
@@ -327,7 +334,11 @@ def read_json(x: Json, at: At) -> Json:
 def read_array(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
     if x.__class__ is not list:
         raise wrong(at, "array", x)
-    return [read(item, (at, i)) for i, item in enumerate(x)]
+    made: list[Json] = []
+    inside = (at, made)
+    for item in x:
+        made.append(read(item, inside))
+    return made
 
 
 def read_strings(x: Json, at: At) -> Json:
@@ -342,9 +353,10 @@ def read_strings(x: Json, at: At) -> Json:
 def read_literals(literals: tuple[str, ...], x: Json, at: At) -> Json:
     if x.__class__ is not list:
         raise wrong(at, "array", x)
-    for i, item in enumerate(x):
+    for item in x:
         if item not in literals:
-            raise wrong((at, i), " | ".join(map(json.dumps, literals)), item)
+            wanted = " | ".join(map(json.dumps, literals))
+            raise wrong((at, x.index(item)), wanted, item)
     return x
 
 
@@ -432,18 +444,21 @@ def check_given(x: Json, at: At) -> None:
 
 
 def check_json(x: Json, at: At, room: int = MAX_DEPTH) -> None:
-    """Raises DecodeError for what is no JSON, or has more than `room` levels."""
+    """Raises DecodeError for what is no JSON, or has more than `room` levels.
+
+    Of items, which are of many types, `type(item)` is found sooner than `item.__class__`.
+    """
     if not room and (x.__class__ is dict or x.__class__ is list):
         raise too_deep()
     if x.__class__ is dict:
         for key, item in x.items():
             if key.__class__ is not str or not (key.isascii() or _is_text(key)):
                 raise wrong(at, "a name that is text", key)
-            if item.__class__ not in _LEAVES:
+            if type(item) not in _LEAVES:
                 check_json(item, (at, key), room - 1)
     elif x.__class__ is list:
         for i, item in enumerate(x):
-            if item.__class__ not in _LEAVES:
+            if type(item) not in _LEAVES:
                 check_json(item, (at, i), room - 1)
     elif x.__class__ not in _LEAVES and not is_number(x):
         raise wrong(at, "a JSON value", x)
@@ -466,7 +481,10 @@ def write_values(
     writers: Mapping[type[Any], Callable[[Any], Json]], x: Iterable[Any]
 ) -> list[Json]:
     """As write_array, for values of several classes."""
-    return [writers[item.__class__](item) for item in x]
+    written: list[Json] = []
+    for item in x:
+        written.append(writers[type(item)](item))
+    return written
 
 
 def write_array(write: Callable[[Any], Json], x: Iterable[Any]) -> list[Json]:

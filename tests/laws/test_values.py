@@ -156,6 +156,15 @@ def test_values_can_be_copied_and_pickled(flavour: Flavour) -> None:
         assert again.is_error is flavour.module.UNSET
 
 
+def test_what_a_dataclass_presets_of_what_its_base_requires_is_written() -> None:
+    flavour = flavour_of(REVISION, "dataclass")
+    greeting = type("Greeting", (flavour.type("TextContent"),), {"text": "hello"})
+    loud = type("Loud", (greeting,), {})
+    for cls in (greeting, loud):
+        assert written(flavour, cls()) == {"type": "text", "text": "hello"}
+        assert written(flavour, cls(text="bye")) == {"type": "text", "text": "bye"}
+
+
 def test_what_is_printed_is_the_expression_that_makes_it(each: tuple[str, Flavour]) -> None:
     revision, flavour = each
     schema = schema_of(revision)

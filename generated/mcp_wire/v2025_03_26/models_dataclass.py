@@ -26,7 +26,6 @@ from .._wire import (
     check_objects,
     dump,
     extras,
-    fill,
     is_number,
     merge,
     new,
@@ -1385,9 +1384,8 @@ def from_wire(T: Any, obj: Json) -> object:
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    read = _reader(T)
     try:
-        return read(obj, GIVEN)
+        return (_READERS.get(T) or _reader(T))(obj, GIVEN)
     except RecursionError:
         raise too_deep() from None
 
@@ -1548,10 +1546,12 @@ _RootsListChangedNotification_members: Final = frozenset({"method", "params"})
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(Request)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -1559,14 +1559,12 @@ def _read_Request(o: Json, at: At) -> Request:
             held["params"] = params
         if len(o) != len(held):
             held["extra_"] = extras(o, _Request_members, at)
-    made = new(Request)
-    fill(made, held)
     return made
 
 
 def _write_Request(x: Request) -> Json:
-    o: Json = {"method": x.method}
     held = x.__dict__
+    o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
@@ -1578,7 +1576,8 @@ def _write_Request(x: Request) -> Json:
 def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(RequestParams)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -1586,14 +1585,12 @@ def _read_RequestParams(o: Json, at: At) -> RequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _RequestParams_members, at)
-    made = new(RequestParams)
-    fill(made, held)
     return made
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
@@ -1605,7 +1602,8 @@ def _write_RequestParams(x: RequestParams) -> Json:
 def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(RequestParamsMeta)
+    held = made.__dict__
     if len(o) != 0:
         if "progressToken" in o:
             progress_token = o["progressToken"]
@@ -1613,8 +1611,6 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
             held["progress_token"] = progress_token
         if len(o) != len(held):
             held["extra_"] = extras(o, _RequestParamsMeta_members, at)
-    made = new(RequestParamsMeta)
-    fill(made, held)
     return made
 
 
@@ -1625,8 +1621,8 @@ def _read_ProgressToken(x: Json, at: At) -> Json:
 
 
 def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "progress_token" in held:
             o["progressToken"] = held["progress_token"]
@@ -1638,10 +1634,12 @@ def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(Notification)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -1649,14 +1647,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
             held["params"] = params
         if len(o) != len(held):
             held["extra_"] = extras(o, _Notification_members, at)
-    made = new(Notification)
-    fill(made, held)
     return made
 
 
 def _write_Notification(x: Notification) -> Json:
-    o: Json = {"method": x.method}
     held = x.__dict__
+    o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -1668,7 +1664,8 @@ def _write_Notification(x: Notification) -> Json:
 def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(NotificationParams)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -1676,14 +1673,12 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _NotificationParams_members, at)
-    made = new(NotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -1695,7 +1690,8 @@ def _write_NotificationParams(x: NotificationParams) -> Json:
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(Result)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -1703,14 +1699,12 @@ def _read_Result(o: Json, at: At) -> Result:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _Result_members, at)
-    made = new(Result)
-    fill(made, held)
     return made
 
 
 def _write_Result(x: Result) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -1726,10 +1720,13 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"id": id, "method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(JSONRPCRequest)
+    held = made.__dict__
+    held["id"] = id
+    held["method"] = method
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -1737,14 +1734,12 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _JSONRPCRequest_members, at)
-    made = new(JSONRPCRequest)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "method": x.method}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "id": held["id"], "method": held["method"]}
     if len(held) != 2:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
@@ -1758,10 +1753,12 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
         raise wrong(at, "object", o)
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(JSONRPCNotification)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -1769,14 +1766,12 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _JSONRPCNotification_members, at)
-    made = new(JSONRPCNotification)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
-    o: Json = {"jsonrpc": "2.0", "method": x.method}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -1794,17 +1789,22 @@ def _read_JSONRPCResponse(o: Json, at: At) -> JSONRPCResponse:
     id = _read_ProgressToken(id, (at, "id"))
     result = o.get("result", UNSET)
     result = _read_Result(result, (at, "result"))
-    held: dict[str, Json] = {"id": id, "result": result}
+    made = new(JSONRPCResponse)
+    held = made.__dict__
+    held["id"] = id
+    held["result"] = result
     if len(o) != 3:
         held["extra_"] = extras(o, _JSONRPCResponse_members, at)
-    made = new(JSONRPCResponse)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCResponse(x: JSONRPCResponse) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "result": _write_Result(x.result)}
     held = x.__dict__
+    o: Json = {
+        "jsonrpc": "2.0",
+        "id": held["id"],
+        "result": _write_Result(held["result"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _JSONRPCResponse_members)
@@ -1820,17 +1820,22 @@ def _read_JSONRPCError(o: Json, at: At) -> JSONRPCError:
     id = _read_ProgressToken(id, (at, "id"))
     error = o.get("error", UNSET)
     error = _read_JSONRPCErrorError(error, (at, "error"))
-    held: dict[str, Json] = {"id": id, "error": error}
+    made = new(JSONRPCError)
+    held = made.__dict__
+    held["id"] = id
+    held["error"] = error
     if len(o) != 3:
         held["extra_"] = extras(o, _JSONRPCError_members, at)
-    made = new(JSONRPCError)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCError(x: JSONRPCError) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "error": _write_JSONRPCErrorError(x.error)}
     held = x.__dict__
+    o: Json = {
+        "jsonrpc": "2.0",
+        "id": held["id"],
+        "error": _write_JSONRPCErrorError(held["error"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _JSONRPCError_members)
@@ -1840,13 +1845,16 @@ def _write_JSONRPCError(x: JSONRPCError) -> Json:
 def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code):
-        raise wrong((at, "code"), "number", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "number", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"code": code, "message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(JSONRPCErrorError)
+    held = made.__dict__
+    held["code"] = code
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -1854,14 +1862,12 @@ def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
             held["data"] = data
         if len(o) != len(held):
             held["extra_"] = extras(o, _JSONRPCErrorError_members, at)
-    made = new(JSONRPCErrorError)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCErrorError(x: JSONRPCErrorError) -> Json:
-    o: Json = {"code": x.code, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": held["code"], "message": held["message"]}
     if len(held) != 2:
         if "data" in held:
             o["data"] = held["data"]
@@ -1877,20 +1883,20 @@ def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
         raise wrong((at, "method"), '"notifications/cancelled"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_CancelledNotificationParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(CancelledNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _CancelledNotification_members, at)
-    made = new(CancelledNotification)
-    fill(made, held)
     return made
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/cancelled",
-        "params": _write_CancelledNotificationParams(x.params),
+        "params": _write_CancelledNotificationParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _CancelledNotification_members)
@@ -1902,7 +1908,9 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
         raise wrong(at, "object", o)
     request_id = o.get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
-    held: dict[str, Json] = {"request_id": request_id}
+    made = new(CancelledNotificationParams)
+    held = made.__dict__
+    held["request_id"] = request_id
     if len(o) != 1:
         if "reason" in o:
             reason = o["reason"]
@@ -1911,14 +1919,12 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
             held["reason"] = reason
         if len(o) != len(held):
             held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
-    made = new(CancelledNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
-    o: Json = {"requestId": x.request_id}
     held = x.__dict__
+    o: Json = {"requestId": held["request_id"]}
     if len(held) != 1:
         if "reason" in held:
             o["reason"] = held["reason"]
@@ -1934,20 +1940,20 @@ def _read_InitializeRequest(o: Json, at: At) -> InitializeRequest:
         raise wrong((at, "method"), '"initialize"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_InitializeRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(InitializeRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _InitializeRequest_members, at)
-    made = new(InitializeRequest)
-    fill(made, held)
     return made
 
 
 def _write_InitializeRequest(x: InitializeRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "initialize",
-        "params": _write_InitializeRequestParams(x.params),
+        "params": _write_InitializeRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _InitializeRequest_members)
@@ -1957,32 +1963,30 @@ def _write_InitializeRequest(x: InitializeRequest) -> Json:
 def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion")
     if protocol_version.__class__ is not str:
-        raise wrong((at, "protocolVersion"), "string", protocol_version)
+        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
     client_info = o.get("clientInfo", UNSET)
     client_info = _read_Implementation(client_info, (at, "clientInfo"))
-    held: dict[str, Json] = {
-        "protocol_version": protocol_version,
-        "capabilities": capabilities,
-        "client_info": client_info,
-    }
+    made = new(InitializeRequestParams)
+    held = made.__dict__
+    held["protocol_version"] = protocol_version
+    held["capabilities"] = capabilities
+    held["client_info"] = client_info
     if len(o) != 3:
         held["extra_"] = extras(o, _InitializeRequestParams_members, at)
-    made = new(InitializeRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
-    o: Json = {
-        "protocolVersion": x.protocol_version,
-        "capabilities": _write_ClientCapabilities(x.capabilities),
-        "clientInfo": _write_Implementation(x.client_info),
-    }
     held = x.__dict__
+    o: Json = {
+        "protocolVersion": held["protocol_version"],
+        "capabilities": _write_ClientCapabilities(held["capabilities"]),
+        "clientInfo": _write_Implementation(held["client_info"]),
+    }
     if len(held) != 3:
         if "extra_" in held:
             merge(o, held["extra_"], _InitializeRequestParams_members)
@@ -1992,18 +1996,18 @@ def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
 def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion")
     if protocol_version.__class__ is not str:
-        raise wrong((at, "protocolVersion"), "string", protocol_version)
+        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
     server_info = o.get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
-    held: dict[str, Json] = {
-        "protocol_version": protocol_version,
-        "capabilities": capabilities,
-        "server_info": server_info,
-    }
+    made = new(InitializeResult)
+    held = made.__dict__
+    held["protocol_version"] = protocol_version
+    held["capabilities"] = capabilities
+    held["server_info"] = server_info
     if len(o) != 3:
         if "instructions" in o:
             instructions = o["instructions"]
@@ -2016,18 +2020,16 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _InitializeResult_members, at)
-    made = new(InitializeResult)
-    fill(made, held)
     return made
 
 
 def _write_InitializeResult(x: InitializeResult) -> Json:
-    o: Json = {
-        "protocolVersion": x.protocol_version,
-        "capabilities": _write_ServerCapabilities(x.capabilities),
-        "serverInfo": _write_Implementation(x.server_info),
-    }
     held = x.__dict__
+    o: Json = {
+        "protocolVersion": held["protocol_version"],
+        "capabilities": _write_ServerCapabilities(held["capabilities"]),
+        "serverInfo": _write_Implementation(held["server_info"]),
+    }
     if len(held) != 3:
         if "instructions" in held:
             o["instructions"] = held["instructions"]
@@ -2045,7 +2047,8 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
         raise wrong(
             (at, "method"), '"notifications/initialized"', o.get("method", UNSET)
         )
-    held: dict[str, Json] = {}
+    made = new(InitializedNotification)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -2053,14 +2056,12 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _InitializedNotification_members, at)
-    made = new(InitializedNotification)
-    fill(made, held)
     return made
 
 
 def _write_InitializedNotification(x: InitializedNotification) -> Json:
-    o: Json = {"method": "notifications/initialized"}
     held = x.__dict__
+    o: Json = {"method": "notifications/initialized"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -2072,7 +2073,8 @@ def _write_InitializedNotification(x: InitializedNotification) -> Json:
 def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilities)
+    held = made.__dict__
     if len(o) != 0:
         if "experimental" in o:
             experimental = o["experimental"]
@@ -2088,14 +2090,12 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
             held["sampling"] = sampling
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilities_members, at)
-    made = new(ClientCapabilities)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "experimental" in held:
             o["experimental"] = held["experimental"]
@@ -2111,7 +2111,8 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
 def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesRoots)
+    held = made.__dict__
     if len(o) != 0:
         if "listChanged" in o:
             list_changed = o["listChanged"]
@@ -2120,14 +2121,12 @@ def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
-    made = new(ClientCapabilitiesRoots)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
@@ -2139,7 +2138,8 @@ def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
 def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilities)
+    held = made.__dict__
     if len(o) != 0:
         if "experimental" in o:
             experimental = o["experimental"]
@@ -2167,14 +2167,12 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
             held["tools"] = tools
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilities_members, at)
-    made = new(ServerCapabilities)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "experimental" in held:
             o["experimental"] = held["experimental"]
@@ -2196,7 +2194,8 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
 def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesPrompts)
+    held = made.__dict__
     if len(o) != 0:
         if "listChanged" in o:
             list_changed = o["listChanged"]
@@ -2205,14 +2204,12 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
-    made = new(ServerCapabilitiesPrompts)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
@@ -2224,7 +2221,8 @@ def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
 def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesResources)
+    held = made.__dict__
     if len(o) != 0:
         if "subscribe" in o:
             subscribe = o["subscribe"]
@@ -2238,14 +2236,12 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
-    made = new(ServerCapabilitiesResources)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "subscribe" in held:
             o["subscribe"] = held["subscribe"]
@@ -2259,7 +2255,8 @@ def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
 def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesTools)
+    held = made.__dict__
     if len(o) != 0:
         if "listChanged" in o:
             list_changed = o["listChanged"]
@@ -2268,14 +2265,12 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
-    made = new(ServerCapabilitiesTools)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
@@ -2287,23 +2282,24 @@ def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    version = o.get("version", UNSET)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    version = o.get("version")
     if version.__class__ is not str:
-        raise wrong((at, "version"), "string", version)
-    held: dict[str, Json] = {"name": name, "version": version}
+        raise wrong((at, "version"), "string", o.get("version", UNSET))
+    made = new(Implementation)
+    held = made.__dict__
+    held["name"] = name
+    held["version"] = version
     if len(o) != 2:
         held["extra_"] = extras(o, _Implementation_members, at)
-    made = new(Implementation)
-    fill(made, held)
     return made
 
 
 def _write_Implementation(x: Implementation) -> Json:
-    o: Json = {"name": x.name, "version": x.version}
     held = x.__dict__
+    o: Json = {"name": held["name"], "version": held["version"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _Implementation_members)
@@ -2315,7 +2311,8 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
         raise wrong(at, "object", o)
     if o.get("method") != "ping":
         raise wrong((at, "method"), '"ping"', o.get("method", UNSET))
-    held: dict[str, Json] = {}
+    made = new(PingRequest)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -2323,14 +2320,12 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _PingRequest_members, at)
-    made = new(PingRequest)
-    fill(made, held)
     return made
 
 
 def _write_PingRequest(x: PingRequest) -> Json:
-    o: Json = {"method": "ping"}
     held = x.__dict__
+    o: Json = {"method": "ping"}
     if held:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
@@ -2346,20 +2341,20 @@ def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
         raise wrong((at, "method"), '"notifications/progress"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_ProgressNotificationParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(ProgressNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _ProgressNotification_members, at)
-    made = new(ProgressNotification)
-    fill(made, held)
     return made
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/progress",
-        "params": _write_ProgressNotificationParams(x.params),
+        "params": _write_ProgressNotificationParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ProgressNotification_members)
@@ -2371,10 +2366,13 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
         raise wrong(at, "object", o)
     progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = o.get("progress", UNSET)
+    progress = o.get("progress")
     if not is_number(progress):
-        raise wrong((at, "progress"), "number", progress)
-    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
+        raise wrong((at, "progress"), "number", o.get("progress", UNSET))
+    made = new(ProgressNotificationParams)
+    held = made.__dict__
+    held["progress_token"] = progress_token
+    held["progress"] = progress
     if len(o) != 2:
         if "total" in o:
             total = o["total"]
@@ -2388,14 +2386,12 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
             held["message"] = message
         if len(o) != len(held):
             held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
-    made = new(ProgressNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
-    o: Json = {"progressToken": x.progress_token, "progress": x.progress}
     held = x.__dict__
+    o: Json = {"progressToken": held["progress_token"], "progress": held["progress"]}
     if len(held) != 2:
         if "total" in held:
             o["total"] = held["total"]
@@ -2409,10 +2405,12 @@ def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
 def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(PaginatedRequest)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -2420,14 +2418,12 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
             held["params"] = params
         if len(o) != len(held):
             held["extra_"] = extras(o, _PaginatedRequest_members, at)
-    made = new(PaginatedRequest)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
-    o: Json = {"method": x.method}
     held = x.__dict__
+    o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -2439,7 +2435,8 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
 def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(PaginatedRequestParams)
+    held = made.__dict__
     if len(o) != 0:
         if "cursor" in o:
             cursor = o["cursor"]
@@ -2448,14 +2445,12 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
             held["cursor"] = cursor
         if len(o) != len(held):
             held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
-    made = new(PaginatedRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "cursor" in held:
             o["cursor"] = held["cursor"]
@@ -2467,7 +2462,8 @@ def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
 def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(PaginatedResult)
+    held = made.__dict__
     if len(o) != 0:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -2480,14 +2476,12 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _PaginatedResult_members, at)
-    made = new(PaginatedResult)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedResult(x: PaginatedResult) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -2503,7 +2497,8 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
         raise wrong(at, "object", o)
     if o.get("method") != "resources/list":
         raise wrong((at, "method"), '"resources/list"', o.get("method", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ListResourcesRequest)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -2511,14 +2506,12 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ListResourcesRequest_members, at)
-    made = new(ListResourcesRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
-    o: Json = {"method": "resources/list"}
     held = x.__dict__
+    o: Json = {"method": "resources/list"}
     if held:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -2532,7 +2525,9 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
         raise wrong(at, "object", o)
     resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    held: dict[str, Json] = {"resources": resources}
+    made = new(ListResourcesResult)
+    held = made.__dict__
+    held["resources"] = resources
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -2545,14 +2540,12 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListResourcesResult_members, at)
-    made = new(ListResourcesResult)
-    fill(made, held)
     return made
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
-    o: Json = {"resources": write_array(_write_Resource, x.resources)}
     held = x.__dict__
+    o: Json = {"resources": write_array(_write_Resource, held["resources"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -2570,7 +2563,8 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
         raise wrong(
             (at, "method"), '"resources/templates/list"', o.get("method", UNSET)
         )
-    held: dict[str, Json] = {}
+    made = new(ListResourceTemplatesRequest)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -2578,14 +2572,12 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
-    made = new(ListResourceTemplatesRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
-    o: Json = {"method": "resources/templates/list"}
     held = x.__dict__
+    o: Json = {"method": "resources/templates/list"}
     if held:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -2601,7 +2593,9 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    held: dict[str, Json] = {"resource_templates": resource_templates}
+    made = new(ListResourceTemplatesResult)
+    held = made.__dict__
+    held["resource_templates"] = resource_templates
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -2614,16 +2608,16 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
-    made = new(ListResourceTemplatesResult)
-    fill(made, held)
     return made
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
-    o: Json = {
-        "resourceTemplates": write_array(_write_ResourceTemplate, x.resource_templates)
-    }
     held = x.__dict__
+    o: Json = {
+        "resourceTemplates": write_array(
+            _write_ResourceTemplate, held["resource_templates"]
+        )
+    }
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -2641,20 +2635,20 @@ def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
         raise wrong((at, "method"), '"resources/read"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_ReadResourceRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(ReadResourceRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _ReadResourceRequest_members, at)
-    made = new(ReadResourceRequest)
-    fill(made, held)
     return made
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/read",
-        "params": _write_ReadResourceRequestParams(x.params),
+        "params": _write_ReadResourceRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ReadResourceRequest_members)
@@ -2664,20 +2658,20 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ReadResourceRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
-    made = new(ReadResourceRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ReadResourceRequestParams_members)
@@ -2691,7 +2685,9 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
-    held: dict[str, Json] = {"contents": contents}
+    made = new(ReadResourceResult)
+    held = made.__dict__
+    held["contents"] = contents
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -2699,24 +2695,22 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ReadResourceResult_members, at)
-    made = new(ReadResourceResult)
-    fill(made, held)
     return made
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "text" in x and "uri" in x:
             try:
                 return _read_TextResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "blob" in x and "uri" in x:
             try:
                 return _read_BlobResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "TextResourceContents | BlobResourceContents", x)
@@ -2724,8 +2718,8 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    o: Json = {"contents": write_values(_WRITERS, x.contents)}
     held = x.__dict__
+    o: Json = {"contents": write_values(_WRITERS, held["contents"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -2745,7 +2739,8 @@ def _read_ResourceListChangedNotification(
             '"notifications/resources/list_changed"',
             o.get("method", UNSET),
         )
-    held: dict[str, Json] = {}
+    made = new(ResourceListChangedNotification)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -2753,14 +2748,12 @@ def _read_ResourceListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
-    made = new(ResourceListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/resources/list_changed"}
     held = x.__dict__
+    o: Json = {"method": "notifications/resources/list_changed"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -2776,20 +2769,20 @@ def _read_SubscribeRequest(o: Json, at: At) -> SubscribeRequest:
         raise wrong((at, "method"), '"resources/subscribe"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_SubscribeRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(SubscribeRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _SubscribeRequest_members, at)
-    made = new(SubscribeRequest)
-    fill(made, held)
     return made
 
 
 def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/subscribe",
-        "params": _write_SubscribeRequestParams(x.params),
+        "params": _write_SubscribeRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _SubscribeRequest_members)
@@ -2799,20 +2792,20 @@ def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
 def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(SubscribeRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         held["extra_"] = extras(o, _SubscribeRequestParams_members, at)
-    made = new(SubscribeRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _SubscribeRequestParams_members)
@@ -2826,20 +2819,20 @@ def _read_UnsubscribeRequest(o: Json, at: At) -> UnsubscribeRequest:
         raise wrong((at, "method"), '"resources/unsubscribe"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_UnsubscribeRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(UnsubscribeRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _UnsubscribeRequest_members, at)
-    made = new(UnsubscribeRequest)
-    fill(made, held)
     return made
 
 
 def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/unsubscribe",
-        "params": _write_UnsubscribeRequestParams(x.params),
+        "params": _write_UnsubscribeRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _UnsubscribeRequest_members)
@@ -2849,20 +2842,20 @@ def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
 def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(UnsubscribeRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         held["extra_"] = extras(o, _UnsubscribeRequestParams_members, at)
-    made = new(UnsubscribeRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _UnsubscribeRequestParams_members)
@@ -2878,20 +2871,20 @@ def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotific
         )
     params = o.get("params", UNSET)
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(ResourceUpdatedNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
-    made = new(ResourceUpdatedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/resources/updated",
-        "params": _write_ResourceUpdatedNotificationParams(x.params),
+        "params": _write_ResourceUpdatedNotificationParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ResourceUpdatedNotification_members)
@@ -2903,22 +2896,22 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceUpdatedNotificationParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
-    made = new(ResourceUpdatedNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_ResourceUpdatedNotificationParams(
     x: ResourceUpdatedNotificationParams,
 ) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ResourceUpdatedNotificationParams_members)
@@ -2928,13 +2921,16 @@ def _write_ResourceUpdatedNotificationParams(
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"uri": uri, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Resource)
+    held = made.__dict__
+    held["uri"] = uri
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -2957,14 +2953,12 @@ def _read_Resource(o: Json, at: At) -> Resource:
             held["size"] = size
         if len(o) != len(held):
             held["extra_"] = extras(o, _Resource_members, at)
-    made = new(Resource)
-    fill(made, held)
     return made
 
 
 def _write_Resource(x: Resource) -> Json:
-    o: Json = {"uri": x.uri, "name": x.name}
     held = x.__dict__
+    o: Json = {"uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -2982,13 +2976,16 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri_template = o.get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate")
     if uri_template.__class__ is not str:
-        raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(ResourceTemplate)
+    held = made.__dict__
+    held["uri_template"] = uri_template
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -3006,14 +3003,12 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
             held["annotations"] = annotations
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceTemplate_members, at)
-    made = new(ResourceTemplate)
-    fill(made, held)
     return made
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
-    o: Json = {"uriTemplate": x.uri_template, "name": x.name}
     held = x.__dict__
+    o: Json = {"uriTemplate": held["uri_template"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -3029,10 +3024,12 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceContents)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -3041,14 +3038,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
             held["mime_type"] = mime_type
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceContents_members, at)
-    made = new(ResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -3060,13 +3055,16 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"text": text, "uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(TextResourceContents)
+    held = made.__dict__
+    held["text"] = text
+    held["uri"] = uri
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -3075,14 +3073,12 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
             held["mime_type"] = mime_type
         if len(o) != len(held):
             held["extra_"] = extras(o, _TextResourceContents_members, at)
-    made = new(TextResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
-    o: Json = {"text": x.text, "uri": x.uri}
     held = x.__dict__
+    o: Json = {"text": held["text"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -3094,13 +3090,16 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    blob = o.get("blob", UNSET)
+    blob = o.get("blob")
     if blob.__class__ is not str:
-        raise wrong((at, "blob"), "string", blob)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "blob"), "string", o.get("blob", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"blob": blob, "uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(BlobResourceContents)
+    held = made.__dict__
+    held["blob"] = blob
+    held["uri"] = uri
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -3109,14 +3108,12 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
             held["mime_type"] = mime_type
         if len(o) != len(held):
             held["extra_"] = extras(o, _BlobResourceContents_members, at)
-    made = new(BlobResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
-    o: Json = {"blob": x.blob, "uri": x.uri}
     held = x.__dict__
+    o: Json = {"blob": held["blob"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -3130,7 +3127,8 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
         raise wrong(at, "object", o)
     if o.get("method") != "prompts/list":
         raise wrong((at, "method"), '"prompts/list"', o.get("method", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ListPromptsRequest)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -3138,14 +3136,12 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ListPromptsRequest_members, at)
-    made = new(ListPromptsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
-    o: Json = {"method": "prompts/list"}
     held = x.__dict__
+    o: Json = {"method": "prompts/list"}
     if held:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -3159,7 +3155,9 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
         raise wrong(at, "object", o)
     prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    held: dict[str, Json] = {"prompts": prompts}
+    made = new(ListPromptsResult)
+    held = made.__dict__
+    held["prompts"] = prompts
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -3172,14 +3170,12 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListPromptsResult_members, at)
-    made = new(ListPromptsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
-    o: Json = {"prompts": write_array(_write_Prompt, x.prompts)}
     held = x.__dict__
+    o: Json = {"prompts": write_array(_write_Prompt, held["prompts"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -3197,20 +3193,20 @@ def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
         raise wrong((at, "method"), '"prompts/get"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_GetPromptRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(GetPromptRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _GetPromptRequest_members, at)
-    made = new(GetPromptRequest)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "prompts/get",
-        "params": _write_GetPromptRequestParams(x.params),
+        "params": _write_GetPromptRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _GetPromptRequest_members)
@@ -3220,10 +3216,12 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(GetPromptRequestParams)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "arguments" in o:
             arguments = o["arguments"]
@@ -3231,14 +3229,12 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
             held["arguments"] = arguments
         if len(o) != len(held):
             held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
-    made = new(GetPromptRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
@@ -3252,7 +3248,9 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    held: dict[str, Json] = {"messages": messages}
+    made = new(GetPromptResult)
+    held = made.__dict__
+    held["messages"] = messages
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
@@ -3265,14 +3263,12 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _GetPromptResult_members, at)
-    made = new(GetPromptResult)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
-    o: Json = {"messages": write_array(_write_PromptMessage, x.messages)}
     held = x.__dict__
+    o: Json = {"messages": write_array(_write_PromptMessage, held["messages"])}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
@@ -3286,10 +3282,12 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Prompt)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
@@ -3302,14 +3300,12 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
             held["arguments"] = arguments
         if len(o) != len(held):
             held["extra_"] = extras(o, _Prompt_members, at)
-    made = new(Prompt)
-    fill(made, held)
     return made
 
 
 def _write_Prompt(x: Prompt) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
@@ -3323,10 +3319,12 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(PromptArgument)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
@@ -3340,14 +3338,12 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
             held["required"] = required
         if len(o) != len(held):
             held["extra_"] = extras(o, _PromptArgument_members, at)
-    made = new(PromptArgument)
-    fill(made, held)
     return made
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
@@ -3361,22 +3357,23 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_PromptMessage_content(content, (at, "content"))
-    held: dict[str, Json] = {"role": role, "content": content}
+    made = new(PromptMessage)
+    held = made.__dict__
+    held["role"] = role
+    held["content"] = content
     if len(o) != 2:
         held["extra_"] = extras(o, _PromptMessage_members, at)
-    made = new(PromptMessage)
-    fill(made, held)
     return made
 
 
 def _read_PromptMessage_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "resource":
                 return _read_EmbeddedResource(x, at)
             case "text":
@@ -3385,16 +3382,21 @@ def _read_PromptMessage_content(x: Json, at: At) -> Json:
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case other:
+            case _:
                 raise wrong(
-                    (at, "type"), '"resource" | "text" | "image" | "audio"', other
+                    (at, "type"),
+                    '"resource" | "text" | "image" | "audio"',
+                    x.get("type", UNSET),
                 )
     raise wrong(at, "ImageContent | AudioContent | TextContent | EmbeddedResource", x)
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     held = x.__dict__
+    o: Json = {
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _PromptMessage_members)
@@ -3408,7 +3410,9 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
         raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
     resource = o.get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    held: dict[str, Json] = {"resource": resource}
+    made = new(EmbeddedResource)
+    held = made.__dict__
+    held["resource"] = resource
     if len(o) != 2:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -3416,17 +3420,15 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
             held["annotations"] = annotations
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _EmbeddedResource_members, at)
-    made = new(EmbeddedResource)
-    fill(made, held)
     return made
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "resource",
-        "resource": _WRITERS[x.resource.__class__](x.resource),
+        "resource": _WRITERS[held["resource"].__class__](held["resource"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -3446,7 +3448,8 @@ def _read_PromptListChangedNotification(
             '"notifications/prompts/list_changed"',
             o.get("method", UNSET),
         )
-    held: dict[str, Json] = {}
+    made = new(PromptListChangedNotification)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -3454,14 +3457,12 @@ def _read_PromptListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
-    made = new(PromptListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/prompts/list_changed"}
     held = x.__dict__
+    o: Json = {"method": "notifications/prompts/list_changed"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -3475,7 +3476,8 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
         raise wrong(at, "object", o)
     if o.get("method") != "tools/list":
         raise wrong((at, "method"), '"tools/list"', o.get("method", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ListToolsRequest)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -3483,14 +3485,12 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ListToolsRequest_members, at)
-    made = new(ListToolsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
-    o: Json = {"method": "tools/list"}
     held = x.__dict__
+    o: Json = {"method": "tools/list"}
     if held:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -3504,7 +3504,9 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
         raise wrong(at, "object", o)
     tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    held: dict[str, Json] = {"tools": tools}
+    made = new(ListToolsResult)
+    held = made.__dict__
+    held["tools"] = tools
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -3517,14 +3519,12 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListToolsResult_members, at)
-    made = new(ListToolsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
-    o: Json = {"tools": write_array(_write_Tool, x.tools)}
     held = x.__dict__
+    o: Json = {"tools": write_array(_write_Tool, held["tools"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -3540,7 +3540,9 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
         raise wrong(at, "object", o)
     content = o.get("content", UNSET)
     content = read_array(_read_PromptMessage_content, content, (at, "content"))
-    held: dict[str, Json] = {"content": content}
+    made = new(CallToolResult)
+    held = made.__dict__
+    held["content"] = content
     if len(o) != 1:
         if "isError" in o:
             is_error = o["isError"]
@@ -3553,14 +3555,12 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CallToolResult_members, at)
-    made = new(CallToolResult)
-    fill(made, held)
     return made
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {"content": write_values(_WRITERS, x.content)}
     held = x.__dict__
+    o: Json = {"content": write_values(_WRITERS, held["content"])}
     if len(held) != 1:
         if "is_error" in held:
             o["isError"] = held["is_error"]
@@ -3578,17 +3578,20 @@ def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
         raise wrong((at, "method"), '"tools/call"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_CallToolRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(CallToolRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _CallToolRequest_members, at)
-    made = new(CallToolRequest)
-    fill(made, held)
     return made
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
-    o: Json = {"method": "tools/call", "params": _write_CallToolRequestParams(x.params)}
     held = x.__dict__
+    o: Json = {
+        "method": "tools/call",
+        "params": _write_CallToolRequestParams(held["params"]),
+    }
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _CallToolRequest_members)
@@ -3598,10 +3601,12 @@ def _write_CallToolRequest(x: CallToolRequest) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(CallToolRequestParams)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "arguments" in o:
             arguments = o["arguments"]
@@ -3609,14 +3614,12 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
             held["arguments"] = arguments
         if len(o) != len(held):
             held["extra_"] = extras(o, _CallToolRequestParams_members, at)
-    made = new(CallToolRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
@@ -3632,7 +3635,8 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
         raise wrong(
             (at, "method"), '"notifications/tools/list_changed"', o.get("method", UNSET)
         )
-    held: dict[str, Json] = {}
+    made = new(ToolListChangedNotification)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -3640,14 +3644,12 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
-    made = new(ToolListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/tools/list_changed"}
     held = x.__dict__
+    o: Json = {"method": "notifications/tools/list_changed"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -3659,7 +3661,8 @@ def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
 def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ToolAnnotations)
+    held = made.__dict__
     if len(o) != 0:
         if "title" in o:
             title = o["title"]
@@ -3688,14 +3691,12 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
             held["open_world_hint"] = open_world_hint
         if len(o) != len(held):
             held["extra_"] = extras(o, _ToolAnnotations_members, at)
-    made = new(ToolAnnotations)
-    fill(made, held)
     return made
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "title" in held:
             o["title"] = held["title"]
@@ -3715,12 +3716,15 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
 def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    held: dict[str, Json] = {"name": name, "input_schema": input_schema}
+    made = new(Tool)
+    held = made.__dict__
+    held["name"] = name
+    held["input_schema"] = input_schema
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -3733,14 +3737,15 @@ def _read_Tool(o: Json, at: At) -> Tool:
             held["annotations"] = annotations
         if len(o) != len(held):
             held["extra_"] = extras(o, _Tool_members, at)
-    made = new(Tool)
-    fill(made, held)
     return made
 
 
 def _write_Tool(x: Tool) -> Json:
-    o: Json = {"name": x.name, "inputSchema": _write_ToolInputSchema(x.input_schema)}
     held = x.__dict__
+    o: Json = {
+        "name": held["name"],
+        "inputSchema": _write_ToolInputSchema(held["input_schema"]),
+    }
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -3756,7 +3761,8 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "object":
         raise wrong((at, "type"), '"object"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ToolInputSchema)
+    held = made.__dict__
     if len(o) != 1:
         if "properties" in o:
             properties = o["properties"]
@@ -3768,14 +3774,12 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
             held["required"] = required
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolInputSchema_members, at)
-    made = new(ToolInputSchema)
-    fill(made, held)
     return made
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
-    o: Json = {"type": "object"}
     held = x.__dict__
+    o: Json = {"type": "object"}
     if held:
         if "properties" in held:
             o["properties"] = held["properties"]
@@ -3793,20 +3797,20 @@ def _read_SetLevelRequest(o: Json, at: At) -> SetLevelRequest:
         raise wrong((at, "method"), '"logging/setLevel"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_SetLevelRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(SetLevelRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _SetLevelRequest_members, at)
-    made = new(SetLevelRequest)
-    fill(made, held)
     return made
 
 
 def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "logging/setLevel",
-        "params": _write_SetLevelRequestParams(x.params),
+        "params": _write_SetLevelRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _SetLevelRequest_members)
@@ -3816,7 +3820,7 @@ def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
 def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -3830,19 +3834,19 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
-    held: dict[str, Json] = {"level": level}
+    made = new(SetLevelRequestParams)
+    held = made.__dict__
+    held["level"] = level
     if len(o) != 1:
         held["extra_"] = extras(o, _SetLevelRequestParams_members, at)
-    made = new(SetLevelRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
-    o: Json = {"level": x.level}
     held = x.__dict__
+    o: Json = {"level": held["level"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _SetLevelRequestParams_members)
@@ -3856,20 +3860,20 @@ def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotificat
         raise wrong((at, "method"), '"notifications/message"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(LoggingMessageNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
-    made = new(LoggingMessageNotification)
-    fill(made, held)
     return made
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/message",
-        "params": _write_LoggingMessageNotificationParams(x.params),
+        "params": _write_LoggingMessageNotificationParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _LoggingMessageNotification_members)
@@ -3881,7 +3885,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -3895,11 +3899,14 @@ def _read_LoggingMessageNotificationParams(
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
     data = o.get("data", UNSET)
     data = read_json(data, (at, "data"))
-    held: dict[str, Json] = {"level": level, "data": data}
+    made = new(LoggingMessageNotificationParams)
+    held = made.__dict__
+    held["level"] = level
+    held["data"] = data
     if len(o) != 2:
         if "logger" in o:
             logger = o["logger"]
@@ -3908,16 +3915,14 @@ def _read_LoggingMessageNotificationParams(
             held["logger"] = logger
         if len(o) != len(held):
             held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
-    made = new(LoggingMessageNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_LoggingMessageNotificationParams(
     x: LoggingMessageNotificationParams,
 ) -> Json:
-    o: Json = {"level": x.level, "data": x.data}
     held = x.__dict__
+    o: Json = {"level": held["level"], "data": held["data"]}
     if len(held) != 2:
         if "logger" in held:
             o["logger"] = held["logger"]
@@ -3933,20 +3938,20 @@ def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
         raise wrong((at, "method"), '"sampling/createMessage"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_CreateMessageRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(CreateMessageRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _CreateMessageRequest_members, at)
-    made = new(CreateMessageRequest)
-    fill(made, held)
     return made
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "sampling/createMessage",
-        "params": _write_CreateMessageRequestParams(x.params),
+        "params": _write_CreateMessageRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _CreateMessageRequest_members)
@@ -3958,10 +3963,13 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = o.get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens")
     if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
-    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
+        raise wrong((at, "maxTokens"), "number", o.get("maxTokens", UNSET))
+    made = new(CreateMessageRequestParams)
+    held = made.__dict__
+    held["messages"] = messages
+    held["max_tokens"] = max_tokens
     if len(o) != 2:
         if "modelPreferences" in o:
             model_preferences = o["modelPreferences"]
@@ -3998,17 +4006,15 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
             held["metadata"] = metadata
         if len(o) != len(held):
             held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
-    made = new(CreateMessageRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
-    o: Json = {
-        "messages": write_array(_write_SamplingMessage, x.messages),
-        "maxTokens": x.max_tokens,
-    }
     held = x.__dict__
+    o: Json = {
+        "messages": write_array(_write_SamplingMessage, held["messages"]),
+        "maxTokens": held["max_tokens"],
+    }
     if len(held) != 2:
         if "model_preferences" in held:
             o["modelPreferences"] = _write_ModelPreferences(held["model_preferences"])
@@ -4030,15 +4036,19 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    model = o.get("model", UNSET)
+    model = o.get("model")
     if model.__class__ is not str:
-        raise wrong((at, "model"), "string", model)
-    role = o.get("role", UNSET)
+        raise wrong((at, "model"), "string", o.get("model", UNSET))
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    held: dict[str, Json] = {"model": model, "role": role, "content": content}
+    made = new(CreateMessageResult)
+    held = made.__dict__
+    held["model"] = model
+    held["role"] = role
+    held["content"] = content
     if len(o) != 3:
         if "stopReason" in o:
             stop_reason = o["stopReason"]
@@ -4055,32 +4065,32 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CreateMessageResult_members, at)
-    made = new(CreateMessageResult)
-    fill(made, held)
     return made
 
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case other:
-                raise wrong((at, "type"), '"text" | "image" | "audio"', other)
+            case _:
+                raise wrong(
+                    (at, "type"), '"text" | "image" | "audio"', x.get("type", UNSET)
+                )
     raise wrong(at, "ImageContent | AudioContent | TextContent", x)
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {
-        "model": x.model,
-        "role": x.role,
-        "content": _WRITERS[x.content.__class__](x.content),
-    }
     held = x.__dict__
+    o: Json = {
+        "model": held["model"],
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 3:
         if "stop_reason" in held:
             o["stopReason"] = held["stop_reason"]
@@ -4094,22 +4104,26 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    held: dict[str, Json] = {"role": role, "content": content}
+    made = new(SamplingMessage)
+    held = made.__dict__
+    held["role"] = role
+    held["content"] = content
     if len(o) != 2:
         held["extra_"] = extras(o, _SamplingMessage_members, at)
-    made = new(SamplingMessage)
-    fill(made, held)
     return made
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     held = x.__dict__
+    o: Json = {
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _SamplingMessage_members)
@@ -4119,7 +4133,8 @@ def _write_SamplingMessage(x: SamplingMessage) -> Json:
 def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(Annotations)
+    held = made.__dict__
     if len(o) != 0:
         if "audience" in o:
             audience = o["audience"]
@@ -4136,14 +4151,12 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
             held["priority"] = priority
         if len(o) != len(held):
             held["extra_"] = extras(o, _Annotations_members, at)
-    made = new(Annotations)
-    fill(made, held)
     return made
 
 
 def _write_Annotations(x: Annotations) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "audience" in held:
             o["audience"] = held["audience"]
@@ -4159,10 +4172,12 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
         raise wrong(at, "object", o)
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    held: dict[str, Json] = {"text": text}
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    made = new(TextContent)
+    held = made.__dict__
+    held["text"] = text
     if len(o) != 2:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -4170,14 +4185,12 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
             held["annotations"] = annotations
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _TextContent_members, at)
-    made = new(TextContent)
-    fill(made, held)
     return made
 
 
 def _write_TextContent(x: TextContent) -> Json:
-    o: Json = {"type": "text", "text": x.text}
     held = x.__dict__
+    o: Json = {"type": "text", "text": held["text"]}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -4191,13 +4204,16 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
         raise wrong(at, "object", o)
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
-    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
+    made = new(ImageContent)
+    held = made.__dict__
+    held["data"] = data
+    held["mime_type"] = mime_type
     if len(o) != 3:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -4205,14 +4221,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
             held["annotations"] = annotations
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ImageContent_members, at)
-    made = new(ImageContent)
-    fill(made, held)
     return made
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
-    o: Json = {"type": "image", "data": x.data, "mimeType": x.mime_type}
     held = x.__dict__
+    o: Json = {"type": "image", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -4226,13 +4240,16 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
         raise wrong(at, "object", o)
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
-    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
+    made = new(AudioContent)
+    held = made.__dict__
+    held["data"] = data
+    held["mime_type"] = mime_type
     if len(o) != 3:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -4240,14 +4257,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
             held["annotations"] = annotations
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _AudioContent_members, at)
-    made = new(AudioContent)
-    fill(made, held)
     return made
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
-    o: Json = {"type": "audio", "data": x.data, "mimeType": x.mime_type}
     held = x.__dict__
+    o: Json = {"type": "audio", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -4259,7 +4274,8 @@ def _write_AudioContent(x: AudioContent) -> Json:
 def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ModelPreferences)
+    held = made.__dict__
     if len(o) != 0:
         if "hints" in o:
             hints = o["hints"]
@@ -4300,14 +4316,12 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
             held["intelligence_priority"] = intelligence_priority
         if len(o) != len(held):
             held["extra_"] = extras(o, _ModelPreferences_members, at)
-    made = new(ModelPreferences)
-    fill(made, held)
     return made
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "hints" in held:
             o["hints"] = write_array(_write_ModelHint, held["hints"])
@@ -4325,7 +4339,8 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
 def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ModelHint)
+    held = made.__dict__
     if len(o) != 0:
         if "name" in o:
             name = o["name"]
@@ -4334,14 +4349,12 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
             held["name"] = name
         if len(o) != len(held):
             held["extra_"] = extras(o, _ModelHint_members, at)
-    made = new(ModelHint)
-    fill(made, held)
     return made
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "name" in held:
             o["name"] = held["name"]
@@ -4357,20 +4370,20 @@ def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
         raise wrong((at, "method"), '"completion/complete"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_CompleteRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(CompleteRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _CompleteRequest_members, at)
-    made = new(CompleteRequest)
-    fill(made, held)
     return made
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "completion/complete",
-        "params": _write_CompleteRequestParams(x.params),
+        "params": _write_CompleteRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _CompleteRequest_members)
@@ -4384,32 +4397,35 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
     argument = o.get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
-    held: dict[str, Json] = {"ref": ref, "argument": argument}
+    made = new(CompleteRequestParams)
+    held = made.__dict__
+    held["ref"] = ref
+    held["argument"] = argument
     if len(o) != 2:
         held["extra_"] = extras(o, _CompleteRequestParams_members, at)
-    made = new(CompleteRequestParams)
-    fill(made, held)
     return made
 
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "ref/resource":
                 return _read_ResourceReference(x, at)
             case "ref/prompt":
                 return _read_PromptReference(x, at)
-            case other:
-                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
+            case _:
+                raise wrong(
+                    (at, "type"), '"ref/resource" | "ref/prompt"', x.get("type", UNSET)
+                )
     raise wrong(at, "PromptReference | ResourceReference", x)
 
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
-    o: Json = {
-        "ref": _WRITERS[x.ref.__class__](x.ref),
-        "argument": _write_CompleteRequestParamsArgument(x.argument),
-    }
     held = x.__dict__
+    o: Json = {
+        "ref": _WRITERS[held["ref"].__class__](held["ref"]),
+        "argument": _write_CompleteRequestParamsArgument(held["argument"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CompleteRequestParams_members)
@@ -4421,23 +4437,24 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    value = o.get("value", UNSET)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    value = o.get("value")
     if value.__class__ is not str:
-        raise wrong((at, "value"), "string", value)
-    held: dict[str, Json] = {"name": name, "value": value}
+        raise wrong((at, "value"), "string", o.get("value", UNSET))
+    made = new(CompleteRequestParamsArgument)
+    held = made.__dict__
+    held["name"] = name
+    held["value"] = value
     if len(o) != 2:
         held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
-    made = new(CompleteRequestParamsArgument)
-    fill(made, held)
     return made
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
-    o: Json = {"name": x.name, "value": x.value}
     held = x.__dict__
+    o: Json = {"name": held["name"], "value": held["value"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CompleteRequestParamsArgument_members)
@@ -4449,7 +4466,9 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
         raise wrong(at, "object", o)
     completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    held: dict[str, Json] = {"completion": completion}
+    made = new(CompleteResult)
+    held = made.__dict__
+    held["completion"] = completion
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4457,14 +4476,12 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteResult_members, at)
-    made = new(CompleteResult)
-    fill(made, held)
     return made
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
-    o: Json = {"completion": _write_CompleteResultCompletion(x.completion)}
     held = x.__dict__
+    o: Json = {"completion": _write_CompleteResultCompletion(held["completion"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -4478,7 +4495,9 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
         raise wrong(at, "object", o)
     values = o.get("values", UNSET)
     values = read_strings(values, (at, "values"))
-    held: dict[str, Json] = {"values": values}
+    made = new(CompleteResultCompletion)
+    held = made.__dict__
+    held["values"] = values
     if len(o) != 1:
         if "total" in o:
             total = o["total"]
@@ -4492,14 +4511,12 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
             held["has_more"] = has_more
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
-    made = new(CompleteResultCompletion)
-    fill(made, held)
     return made
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
-    o: Json = {"values": x.values}
     held = x.__dict__
+    o: Json = {"values": held["values"]}
     if len(held) != 1:
         if "total" in held:
             o["total"] = held["total"]
@@ -4515,20 +4532,20 @@ def _read_ResourceReference(o: Json, at: At) -> ResourceReference:
         raise wrong(at, "object", o)
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceReference)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 2:
         held["extra_"] = extras(o, _ResourceReference_members, at)
-    made = new(ResourceReference)
-    fill(made, held)
     return made
 
 
 def _write_ResourceReference(x: ResourceReference) -> Json:
-    o: Json = {"type": "ref/resource", "uri": x.uri}
     held = x.__dict__
+    o: Json = {"type": "ref/resource", "uri": held["uri"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ResourceReference_members)
@@ -4540,20 +4557,20 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
         raise wrong(at, "object", o)
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(PromptReference)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 2:
         held["extra_"] = extras(o, _PromptReference_members, at)
-    made = new(PromptReference)
-    fill(made, held)
     return made
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
-    o: Json = {"type": "ref/prompt", "name": x.name}
     held = x.__dict__
+    o: Json = {"type": "ref/prompt", "name": held["name"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _PromptReference_members)
@@ -4565,7 +4582,8 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
         raise wrong(at, "object", o)
     if o.get("method") != "roots/list":
         raise wrong((at, "method"), '"roots/list"', o.get("method", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ListRootsRequest)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -4573,14 +4591,12 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ListRootsRequest_members, at)
-    made = new(ListRootsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
-    o: Json = {"method": "roots/list"}
     held = x.__dict__
+    o: Json = {"method": "roots/list"}
     if held:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
@@ -4594,7 +4610,9 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
         raise wrong(at, "object", o)
     roots = o.get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
-    held: dict[str, Json] = {"roots": roots}
+    made = new(ListRootsResult)
+    held = made.__dict__
+    held["roots"] = roots
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4602,14 +4620,12 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListRootsResult_members, at)
-    made = new(ListRootsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
-    o: Json = {"roots": write_array(_write_Root, x.roots)}
     held = x.__dict__
+    o: Json = {"roots": write_array(_write_Root, held["roots"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -4621,10 +4637,12 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(Root)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "name" in o:
             name = o["name"]
@@ -4633,14 +4651,12 @@ def _read_Root(o: Json, at: At) -> Root:
             held["name"] = name
         if len(o) != len(held):
             held["extra_"] = extras(o, _Root_members, at)
-    made = new(Root)
-    fill(made, held)
     return made
 
 
 def _write_Root(x: Root) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "name" in held:
             o["name"] = held["name"]
@@ -4656,7 +4672,8 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
         raise wrong(
             (at, "method"), '"notifications/roots/list_changed"', o.get("method", UNSET)
         )
-    held: dict[str, Json] = {}
+    made = new(RootsListChangedNotification)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -4664,14 +4681,12 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _RootsListChangedNotification_members, at)
-    made = new(RootsListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/roots/list_changed"}
     held = x.__dict__
+    o: Json = {"method": "notifications/roots/list_changed"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -4681,28 +4696,28 @@ def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "method" in x:
             try:
                 return _read_JSONRPCRequest(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "error" in x:
             try:
                 return _read_JSONRPCError(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "method" in x:
             try:
                 return _read_JSONRPCNotification(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -4714,11 +4729,11 @@ def _read_JSONRPCMessage(x: Json, at: At) -> Json:
         try:
             return _read_JSONRPCBatchRequest(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         try:
             return _read_JSONRPCBatchResponse(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -4738,18 +4753,18 @@ def _read_JSONRPCBatchRequest(x: Json, at: At) -> Json:
 
 
 def _read_JSONRPCBatchRequest_item(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "method" in x:
             try:
                 return _read_JSONRPCRequest(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "method" in x:
             try:
                 return _read_JSONRPCNotification(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "JSONRPCRequest | JSONRPCNotification", x)
@@ -4761,18 +4776,18 @@ def _read_JSONRPCBatchResponse(x: Json, at: At) -> Json:
 
 
 def _read_JSONRPCBatchResponse_item(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "error" in x:
             try:
                 return _read_JSONRPCError(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "JSONRPCResponse | JSONRPCError", x)
@@ -4806,7 +4821,7 @@ def _read_LoggingLevel(x: Json, at: At) -> Json:
 
 def _read_ClientRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "initialize":
                 return _read_InitializeRequest(x, at)
             case "ping":
@@ -4833,11 +4848,11 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
                 return _read_SetLevelRequest(x, at)
             case "completion/complete":
                 return _read_CompleteRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"initialize" | "ping" | "resources/list" | "resources/templates/list" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "logging/setLevel" | "completion/complete"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -4848,7 +4863,7 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
 
 def _read_ClientNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/initialized":
@@ -4857,11 +4872,11 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
                 return _read_ProgressNotification(x, at)
             case "notifications/roots/list_changed":
                 return _read_RootsListChangedNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/initialized" | "notifications/progress" | "notifications/roots/list_changed"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -4871,22 +4886,22 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
 
 
 def _read_ClientResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "model" in x and "role" in x and "content" in x:
             try:
                 return _read_CreateMessageResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "roots" in x:
             try:
                 return _read_ListRootsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         try:
             return _read_Result(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "CreateMessageResult | ListRootsResult | EmptyResult", x)
@@ -4895,25 +4910,25 @@ def _read_ClientResult(x: Json, at: At) -> Json:
 
 def _read_ServerRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "ping":
                 return _read_PingRequest(x, at)
             case "sampling/createMessage":
                 return _read_CreateMessageRequest(x, at)
             case "roots/list":
                 return _read_ListRootsRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"ping" | "sampling/createMessage" | "roots/list"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(at, "CreateMessageRequest | PingRequest | ListRootsRequest", x)
 
 
 def _read_ServerNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
@@ -4928,11 +4943,11 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_ToolListChangedNotification(x, at)
             case "notifications/message":
                 return _read_LoggingMessageNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/message"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -4942,57 +4957,57 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
 
 
 def _read_ServerResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "protocolVersion" in x and "capabilities" in x and "serverInfo" in x:
             try:
                 return _read_InitializeResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "messages" in x:
             try:
                 return _read_GetPromptResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "prompts" in x:
             try:
                 return _read_ListPromptsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resourceTemplates" in x:
             try:
                 return _read_ListResourceTemplatesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resources" in x:
             try:
                 return _read_ListResourcesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "content" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tools" in x:
             try:
                 return _read_ListToolsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "completion" in x:
             try:
                 return _read_CompleteResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "contents" in x:
             try:
                 return _read_ReadResourceResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         try:
             return _read_Result(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(

@@ -1575,9 +1575,8 @@ def from_wire(T: Any, obj: Json) -> object:
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    read = _reader(T)
     try:
-        return read(obj, GIVEN)
+        return (_READERS.get(T) or _reader(T))(obj, GIVEN)
     except RecursionError:
         raise too_deep() from None
 
@@ -1802,9 +1801,9 @@ _ElicitResult_members: Final = frozenset({"action", "content", "_meta"})
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
         if "params" in o:
@@ -1879,9 +1878,9 @@ def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
         if "params" in o:
@@ -1955,9 +1954,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"id": id, "method": method}
     if len(o) != 3:
         if "params" in o:
@@ -1983,9 +1982,9 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
         raise wrong(at, "object", o)
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 2:
         if "params" in o:
@@ -2053,12 +2052,12 @@ def _write_JSONRPCError(x: JSONRPCError) -> Json:
 def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code):
-        raise wrong((at, "code"), "number", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "number", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"code": code, "message": message}
     if len(o) != 2:
         if "data" in o:
@@ -2154,9 +2153,9 @@ def _write_InitializeRequest(x: InitializeRequest) -> Json:
 def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion")
     if protocol_version.__class__ is not str:
-        raise wrong((at, "protocolVersion"), "string", protocol_version)
+        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
     client_info = o.get("clientInfo", UNSET)
@@ -2185,9 +2184,9 @@ def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
 def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion")
     if protocol_version.__class__ is not str:
-        raise wrong((at, "protocolVersion"), "string", protocol_version)
+        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
     server_info = o.get("serverInfo", UNSET)
@@ -2454,9 +2453,9 @@ def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
 def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "title" in o:
@@ -2481,12 +2480,12 @@ def _write_BaseMetadata(x: BaseMetadata) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    version = o.get("version", UNSET)
+    version = o.get("version")
     if version.__class__ is not str:
-        raise wrong((at, "version"), "string", version)
-    name = o.get("name", UNSET)
+        raise wrong((at, "version"), "string", o.get("version", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"version": version, "name": name}
     if len(o) != 2:
         if "title" in o:
@@ -2561,9 +2560,9 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
         raise wrong(at, "object", o)
     progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = o.get("progress", UNSET)
+    progress = o.get("progress")
     if not is_number(progress):
-        raise wrong((at, "progress"), "number", progress)
+        raise wrong((at, "progress"), "number", o.get("progress", UNSET))
     held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
     if len(o) != 2:
         if "total" in o:
@@ -2595,9 +2594,9 @@ def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
 def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
         if "params" in o:
@@ -2816,9 +2815,9 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
@@ -2851,18 +2850,18 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "text" in x and "uri" in x:
             try:
                 return _read_TextResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "blob" in x and "uri" in x:
             try:
                 return _read_BlobResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "TextResourceContents | BlobResourceContents", x)
@@ -2935,9 +2934,9 @@ def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
 def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         held["extra_"] = extras(o, _SubscribeRequestParams_members, at)
@@ -2977,9 +2976,9 @@ def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
 def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         held["extra_"] = extras(o, _UnsubscribeRequestParams_members, at)
@@ -3023,9 +3022,9 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
@@ -3044,12 +3043,12 @@ def _write_ResourceUpdatedNotificationParams(
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -3107,12 +3106,12 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri_template = o.get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate")
     if uri_template.__class__ is not str:
-        raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri_template": uri_template, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -3163,9 +3162,9 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "mimeType" in o:
@@ -3196,12 +3195,12 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"text": text, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
@@ -3232,12 +3231,12 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    blob = o.get("blob", UNSET)
+    blob = o.get("blob")
     if blob.__class__ is not str:
-        raise wrong((at, "blob"), "string", blob)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "blob"), "string", o.get("blob", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"blob": blob, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
@@ -3348,9 +3347,9 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "arguments" in o:
@@ -3406,9 +3405,9 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
@@ -3452,9 +3451,9 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
@@ -3493,9 +3492,9 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_ContentBlock(content, (at, "content"))
     held: dict[str, Json] = {"role": role, "content": content}
@@ -3506,7 +3505,7 @@ def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
 
 def _read_ContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "resource_link":
                 return _read_ResourceLink(x, at)
             case "resource":
@@ -3517,11 +3516,11 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"resource_link" | "resource" | "text" | "image" | "audio"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -3542,12 +3541,12 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         raise wrong(at, "object", o)
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 3:
         if "description" in o:
@@ -3789,9 +3788,9 @@ def _write_CallToolRequest(x: CallToolRequest) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "arguments" in o:
@@ -3896,9 +3895,9 @@ def _read_Tool(o: Json, at: At) -> Tool:
         raise wrong(at, "object", o)
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"input_schema": input_schema, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -4033,7 +4032,7 @@ def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
 def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -4047,7 +4046,7 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
     held: dict[str, Json] = {"level": level}
     if len(o) != 1:
@@ -4090,7 +4089,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -4104,7 +4103,7 @@ def _read_LoggingMessageNotificationParams(
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
     data = o.get("data", UNSET)
     data = read_json(data, (at, "data"))
@@ -4159,9 +4158,9 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = o.get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens")
     if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
+        raise wrong((at, "maxTokens"), "number", o.get("maxTokens", UNSET))
     held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
     if len(o) != 2:
         if "modelPreferences" in o:
@@ -4227,12 +4226,12 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    model = o.get("model", UNSET)
+    model = o.get("model")
     if model.__class__ is not str:
-        raise wrong((at, "model"), "string", model)
-    role = o.get("role", UNSET)
+        raise wrong((at, "model"), "string", o.get("model", UNSET))
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
     held: dict[str, Json] = {"model": model, "role": role, "content": content}
@@ -4257,15 +4256,17 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case other:
-                raise wrong((at, "type"), '"text" | "image" | "audio"', other)
+            case _:
+                raise wrong(
+                    (at, "type"), '"text" | "image" | "audio"', x.get("type", UNSET)
+                )
     raise wrong(at, "ImageContent | AudioContent | TextContent", x)
 
 
@@ -4287,9 +4288,9 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
     held: dict[str, Json] = {"role": role, "content": content}
@@ -4351,9 +4352,9 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
         raise wrong(at, "object", o)
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
     held: dict[str, Json] = {"text": text}
     if len(o) != 2:
         if "annotations" in o:
@@ -4385,12 +4386,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
         raise wrong(at, "object", o)
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
         if "annotations" in o:
@@ -4422,12 +4423,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
         raise wrong(at, "object", o)
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
         if "annotations" in o:
@@ -4583,13 +4584,15 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "ref/resource":
                 return _read_ResourceTemplateReference(x, at)
             case "ref/prompt":
                 return _read_PromptReference(x, at)
-            case other:
-                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
+            case _:
+                raise wrong(
+                    (at, "type"), '"ref/resource" | "ref/prompt"', x.get("type", UNSET)
+                )
     raise wrong(at, "PromptReference | ResourceTemplateReference", x)
 
 
@@ -4610,12 +4613,12 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    value = o.get("value", UNSET)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    value = o.get("value")
     if value.__class__ is not str:
-        raise wrong((at, "value"), "string", value)
+        raise wrong((at, "value"), "string", o.get("value", UNSET))
     held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
         held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
@@ -4715,9 +4718,9 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
         raise wrong(at, "object", o)
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
         held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
@@ -4736,9 +4739,9 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
         raise wrong(at, "object", o)
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 2:
         if "title" in o:
@@ -4813,9 +4816,9 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "name" in o:
@@ -4896,9 +4899,9 @@ def _write_ElicitRequest(x: ElicitRequest) -> Json:
 def _read_ElicitRequestParams(o: Json, at: At) -> ElicitRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
@@ -4944,28 +4947,28 @@ def _read_ElicitRequestParamsRequestedSchema(
 
 
 def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_EnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string":
             try:
                 return _read_StringSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "boolean":
             try:
                 return _read_BooleanSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "type" in x:
             try:
                 return _read_NumberSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "EnumSchema | StringSchema | BooleanSchema | NumberSchema", x)
@@ -5042,9 +5045,9 @@ def _write_StringSchema(x: StringSchema) -> Json:
 def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    type = o.get("type", UNSET)
+    type = o.get("type")
     if type not in ("number", "integer"):
-        raise wrong((at, "type"), '"number" | "integer"', type)
+        raise wrong((at, "type"), '"number" | "integer"', o.get("type", UNSET))
     held: dict[str, Json] = {"type": type}
     if len(o) != 1:
         if "title" in o:
@@ -5171,9 +5174,11 @@ def _write_EnumSchema(x: EnumSchema) -> Json:
 def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    action = o.get("action", UNSET)
+    action = o.get("action")
     if action not in ("accept", "decline", "cancel"):
-        raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
+        raise wrong(
+            (at, "action"), '"accept" | "decline" | "cancel"', o.get("action", UNSET)
+        )
     held: dict[str, Json] = {"action": action}
     if len(o) != 1:
         if "content" in o:
@@ -5209,28 +5214,28 @@ def _write_ElicitResult(x: ElicitResult) -> Json:
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "method" in x:
             try:
                 return _read_JSONRPCRequest(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "error" in x:
             try:
                 return _read_JSONRPCError(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "method" in x:
             try:
                 return _read_JSONRPCNotification(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -5270,7 +5275,7 @@ def _read_LoggingLevel(x: Json, at: At) -> Json:
 
 def _read_ClientRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "initialize":
                 return _read_InitializeRequest(x, at)
             case "ping":
@@ -5297,11 +5302,11 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
                 return _read_SetLevelRequest(x, at)
             case "completion/complete":
                 return _read_CompleteRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"initialize" | "ping" | "resources/list" | "resources/templates/list" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "logging/setLevel" | "completion/complete"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -5312,7 +5317,7 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
 
 def _read_ClientNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/initialized":
@@ -5321,11 +5326,11 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
                 return _read_ProgressNotification(x, at)
             case "notifications/roots/list_changed":
                 return _read_RootsListChangedNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/initialized" | "notifications/progress" | "notifications/roots/list_changed"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -5335,27 +5340,27 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
 
 
 def _read_ClientResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "model" in x and "role" in x and "content" in x:
             try:
                 return _read_CreateMessageResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "action" in x:
             try:
                 return _read_ElicitResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "roots" in x:
             try:
                 return _read_ListRootsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         try:
             return _read_Result(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -5368,7 +5373,7 @@ def _read_ClientResult(x: Json, at: At) -> Json:
 
 def _read_ServerRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "ping":
                 return _read_PingRequest(x, at)
             case "sampling/createMessage":
@@ -5377,11 +5382,11 @@ def _read_ServerRequest(x: Json, at: At) -> Json:
                 return _read_ListRootsRequest(x, at)
             case "elicitation/create":
                 return _read_ElicitRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"ping" | "sampling/createMessage" | "roots/list" | "elicitation/create"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at, "CreateMessageRequest | ElicitRequest | PingRequest | ListRootsRequest", x
@@ -5390,7 +5395,7 @@ def _read_ServerRequest(x: Json, at: At) -> Json:
 
 def _read_ServerNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
@@ -5405,11 +5410,11 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_ToolListChangedNotification(x, at)
             case "notifications/message":
                 return _read_LoggingMessageNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/message"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -5419,57 +5424,57 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
 
 
 def _read_ServerResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "protocolVersion" in x and "capabilities" in x and "serverInfo" in x:
             try:
                 return _read_InitializeResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "content" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "messages" in x:
             try:
                 return _read_GetPromptResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "prompts" in x:
             try:
                 return _read_ListPromptsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resourceTemplates" in x:
             try:
                 return _read_ListResourceTemplatesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resources" in x:
             try:
                 return _read_ListResourcesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tools" in x:
             try:
                 return _read_ListToolsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "completion" in x:
             try:
                 return _read_CompleteResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "contents" in x:
             try:
                 return _read_ReadResourceResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         try:
             return _read_Result(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(

@@ -26,7 +26,6 @@ from .._wire import (
     check_objects,
     dump,
     extras,
-    fill,
     is_number,
     merge,
     new,
@@ -2569,9 +2568,8 @@ def from_wire(T: Any, obj: Json) -> object:
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    read = _reader(T)
     try:
-        return read(obj, GIVEN)
+        return (_READERS.get(T) or _reader(T))(obj, GIVEN)
     except RecursionError:
         raise too_deep() from None
 
@@ -2943,7 +2941,8 @@ _ElicitationCompleteNotificationParams_members: Final = frozenset({"elicitationI
 def _read_TaskAugmentedRequestParams(o: Json, at: At) -> TaskAugmentedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(TaskAugmentedRequestParams)
+    held = made.__dict__
     if len(o) != 0:
         if "task" in o:
             task = o["task"]
@@ -2955,14 +2954,12 @@ def _read_TaskAugmentedRequestParams(o: Json, at: At) -> TaskAugmentedRequestPar
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _TaskAugmentedRequestParams_members, at)
-    made = new(TaskAugmentedRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_TaskAugmentedRequestParams(x: TaskAugmentedRequestParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "task" in held:
             o["task"] = _write_TaskMetadata(held["task"])
@@ -2976,7 +2973,8 @@ def _write_TaskAugmentedRequestParams(x: TaskAugmentedRequestParams) -> Json:
 def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(RequestParamsMeta)
+    held = made.__dict__
     if len(o) != 0:
         if "progressToken" in o:
             progress_token = o["progressToken"]
@@ -2984,8 +2982,6 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
             held["progress_token"] = progress_token
         if len(o) != len(held):
             held["extra_"] = extras(o, _RequestParamsMeta_members, at)
-    made = new(RequestParamsMeta)
-    fill(made, held)
     return made
 
 
@@ -2996,8 +2992,8 @@ def _read_ProgressToken(x: Json, at: At) -> Json:
 
 
 def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "progress_token" in held:
             o["progressToken"] = held["progress_token"]
@@ -3009,7 +3005,8 @@ def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
 def _read_RequestParams(o: Json, at: At) -> RequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(RequestParams)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -3017,14 +3014,12 @@ def _read_RequestParams(o: Json, at: At) -> RequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _RequestParams_members, at)
-    made = new(RequestParams)
-    fill(made, held)
     return made
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
@@ -3036,10 +3031,12 @@ def _write_RequestParams(x: RequestParams) -> Json:
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(Request)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -3047,14 +3044,12 @@ def _read_Request(o: Json, at: At) -> Request:
             held["params"] = params
         if len(o) != len(held):
             held["extra_"] = extras(o, _Request_members, at)
-    made = new(Request)
-    fill(made, held)
     return made
 
 
 def _write_Request(x: Request) -> Json:
-    o: Json = {"method": x.method}
     held = x.__dict__
+    o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
@@ -3066,7 +3061,8 @@ def _write_Request(x: Request) -> Json:
 def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(NotificationParams)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -3074,14 +3070,12 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _NotificationParams_members, at)
-    made = new(NotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -3093,10 +3087,12 @@ def _write_NotificationParams(x: NotificationParams) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(Notification)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -3104,14 +3100,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
             held["params"] = params
         if len(o) != len(held):
             held["extra_"] = extras(o, _Notification_members, at)
-    made = new(Notification)
-    fill(made, held)
     return made
 
 
 def _write_Notification(x: Notification) -> Json:
-    o: Json = {"method": x.method}
     held = x.__dict__
+    o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
@@ -3123,7 +3117,8 @@ def _write_Notification(x: Notification) -> Json:
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(Result)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -3131,14 +3126,12 @@ def _read_Result(o: Json, at: At) -> Result:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _Result_members, at)
-    made = new(Result)
-    fill(made, held)
     return made
 
 
 def _write_Result(x: Result) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -3150,13 +3143,16 @@ def _write_Result(x: Result) -> Json:
 def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code):
-        raise wrong((at, "code"), "number", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "number", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"code": code, "message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(Error)
+    held = made.__dict__
+    held["code"] = code
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -3164,14 +3160,12 @@ def _read_Error(o: Json, at: At) -> Error:
             held["data"] = data
         if len(o) != len(held):
             held["extra_"] = extras(o, _Error_members, at)
-    made = new(Error)
-    fill(made, held)
     return made
 
 
 def _write_Error(x: Error) -> Json:
-    o: Json = {"code": x.code, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": held["code"], "message": held["message"]}
     if len(held) != 2:
         if "data" in held:
             o["data"] = held["data"]
@@ -3187,10 +3181,13 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"id": id, "method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(JSONRPCRequest)
+    held = made.__dict__
+    held["id"] = id
+    held["method"] = method
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -3198,14 +3195,12 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _JSONRPCRequest_members, at)
-    made = new(JSONRPCRequest)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "method": x.method}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "id": held["id"], "method": held["method"]}
     if len(held) != 2:
         if "params" in held:
             o["params"] = held["params"]
@@ -3219,10 +3214,12 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
         raise wrong(at, "object", o)
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(JSONRPCNotification)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -3230,14 +3227,12 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _JSONRPCNotification_members, at)
-    made = new(JSONRPCNotification)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
-    o: Json = {"jsonrpc": "2.0", "method": x.method}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
@@ -3255,17 +3250,22 @@ def _read_JSONRPCResultResponse(o: Json, at: At) -> JSONRPCResultResponse:
     id = _read_ProgressToken(id, (at, "id"))
     result = o.get("result", UNSET)
     result = _read_Result(result, (at, "result"))
-    held: dict[str, Json] = {"id": id, "result": result}
+    made = new(JSONRPCResultResponse)
+    held = made.__dict__
+    held["id"] = id
+    held["result"] = result
     if len(o) != 3:
         held["extra_"] = extras(o, _JSONRPCResultResponse_members, at)
-    made = new(JSONRPCResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "result": _write_Result(x.result)}
     held = x.__dict__
+    o: Json = {
+        "jsonrpc": "2.0",
+        "id": held["id"],
+        "result": _write_Result(held["result"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _JSONRPCResultResponse_members)
@@ -3279,7 +3279,9 @@ def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     error = o.get("error", UNSET)
     error = _read_Error(error, (at, "error"))
-    held: dict[str, Json] = {"error": error}
+    made = new(JSONRPCErrorResponse)
+    held = made.__dict__
+    held["error"] = error
     if len(o) != 2:
         if "id" in o:
             id = o["id"]
@@ -3287,14 +3289,12 @@ def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
             held["id"] = id
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _JSONRPCErrorResponse_members, at)
-    made = new(JSONRPCErrorResponse)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
-    o: Json = {"jsonrpc": "2.0", "error": _write_Error(x.error)}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "error": _write_Error(held["error"])}
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
@@ -3310,7 +3310,9 @@ def _read_URLElicitationRequiredError(o: Json, at: At) -> URLElicitationRequired
     error = _read_URLElicitationRequiredErrorError(error, (at, "error"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"error": error}
+    made = new(URLElicitationRequiredError)
+    held = made.__dict__
+    held["error"] = error
     if len(o) != 2:
         if "id" in o:
             id = o["id"]
@@ -3318,17 +3320,15 @@ def _read_URLElicitationRequiredError(o: Json, at: At) -> URLElicitationRequired
             held["id"] = id
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _URLElicitationRequiredError_members, at)
-    made = new(URLElicitationRequiredError)
-    fill(made, held)
     return made
 
 
 def _write_URLElicitationRequiredError(x: URLElicitationRequiredError) -> Json:
+    held = x.__dict__
     o: Json = {
-        "error": _write_URLElicitationRequiredErrorError(x.error),
+        "error": _write_URLElicitationRequiredErrorError(held["error"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
@@ -3342,31 +3342,32 @@ def _read_URLElicitationRequiredErrorError(
 ) -> URLElicitationRequiredErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32042:
-        raise wrong((at, "code"), "-32042", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32042", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_URLElicitationRequiredErrorErrorData(data, (at, "data"))
-    held: dict[str, Json] = {"message": message, "data": data}
+    made = new(URLElicitationRequiredErrorError)
+    held = made.__dict__
+    held["message"] = message
+    held["data"] = data
     if len(o) != 3:
         held["extra_"] = extras(o, _URLElicitationRequiredErrorError_members, at)
-    made = new(URLElicitationRequiredErrorError)
-    fill(made, held)
     return made
 
 
 def _write_URLElicitationRequiredErrorError(
     x: URLElicitationRequiredErrorError,
 ) -> Json:
+    held = x.__dict__
     o: Json = {
         "code": -32042,
-        "message": x.message,
-        "data": _write_URLElicitationRequiredErrorErrorData(x.data),
+        "message": held["message"],
+        "data": _write_URLElicitationRequiredErrorErrorData(held["data"]),
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _URLElicitationRequiredErrorError_members)
@@ -3382,21 +3383,21 @@ def _read_URLElicitationRequiredErrorErrorData(
     elicitations = read_array(
         _read_ElicitRequestURLParams, elicitations, (at, "elicitations")
     )
-    held: dict[str, Json] = {"elicitations": elicitations}
+    made = new(URLElicitationRequiredErrorErrorData)
+    held = made.__dict__
+    held["elicitations"] = elicitations
     if len(o) != 1:
         held["extra_"] = extras(o, _URLElicitationRequiredErrorErrorData_members, at)
-    made = new(URLElicitationRequiredErrorErrorData)
-    fill(made, held)
     return made
 
 
 def _write_URLElicitationRequiredErrorErrorData(
     x: URLElicitationRequiredErrorErrorData,
 ) -> Json:
-    o: Json = {
-        "elicitations": write_array(_write_ElicitRequestURLParams, x.elicitations)
-    }
     held = x.__dict__
+    o: Json = {
+        "elicitations": write_array(_write_ElicitRequestURLParams, held["elicitations"])
+    }
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _URLElicitationRequiredErrorErrorData_members)
@@ -3406,7 +3407,8 @@ def _write_URLElicitationRequiredErrorErrorData(
 def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(CancelledNotificationParams)
+    held = made.__dict__
     if len(o) != 0:
         if "requestId" in o:
             request_id = o["requestId"]
@@ -3423,14 +3425,12 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
-    made = new(CancelledNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "request_id" in held:
             o["requestId"] = held["request_id"]
@@ -3452,21 +3452,21 @@ def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     params = _read_CancelledNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(CancelledNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _CancelledNotification_members, at)
-    made = new(CancelledNotification)
-    fill(made, held)
     return made
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/cancelled",
-        "params": _write_CancelledNotificationParams(x.params),
+        "params": _write_CancelledNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _CancelledNotification_members)
@@ -3476,18 +3476,18 @@ def _write_CancelledNotification(x: CancelledNotification) -> Json:
 def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion")
     if protocol_version.__class__ is not str:
-        raise wrong((at, "protocolVersion"), "string", protocol_version)
+        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
     client_info = o.get("clientInfo", UNSET)
     client_info = _read_Implementation(client_info, (at, "clientInfo"))
-    held: dict[str, Json] = {
-        "protocol_version": protocol_version,
-        "capabilities": capabilities,
-        "client_info": client_info,
-    }
+    made = new(InitializeRequestParams)
+    held = made.__dict__
+    held["protocol_version"] = protocol_version
+    held["capabilities"] = capabilities
+    held["client_info"] = client_info
     if len(o) != 3:
         if "_meta" in o:
             meta = o["_meta"]
@@ -3495,18 +3495,16 @@ def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _InitializeRequestParams_members, at)
-    made = new(InitializeRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
-    o: Json = {
-        "protocolVersion": x.protocol_version,
-        "capabilities": _write_ClientCapabilities(x.capabilities),
-        "clientInfo": _write_Implementation(x.client_info),
-    }
     held = x.__dict__
+    o: Json = {
+        "protocolVersion": held["protocol_version"],
+        "capabilities": _write_ClientCapabilities(held["capabilities"]),
+        "clientInfo": _write_Implementation(held["client_info"]),
+    }
     if len(held) != 3:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
@@ -3526,22 +3524,23 @@ def _read_InitializeRequest(o: Json, at: At) -> InitializeRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(InitializeRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _InitializeRequest_members, at)
-    made = new(InitializeRequest)
-    fill(made, held)
     return made
 
 
 def _write_InitializeRequest(x: InitializeRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "initialize",
-        "params": _write_InitializeRequestParams(x.params),
+        "params": _write_InitializeRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _InitializeRequest_members)
@@ -3551,18 +3550,18 @@ def _write_InitializeRequest(x: InitializeRequest) -> Json:
 def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion")
     if protocol_version.__class__ is not str:
-        raise wrong((at, "protocolVersion"), "string", protocol_version)
+        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
     server_info = o.get("serverInfo", UNSET)
     server_info = _read_Implementation(server_info, (at, "serverInfo"))
-    held: dict[str, Json] = {
-        "protocol_version": protocol_version,
-        "capabilities": capabilities,
-        "server_info": server_info,
-    }
+    made = new(InitializeResult)
+    held = made.__dict__
+    held["protocol_version"] = protocol_version
+    held["capabilities"] = capabilities
+    held["server_info"] = server_info
     if len(o) != 3:
         if "instructions" in o:
             instructions = o["instructions"]
@@ -3575,18 +3574,16 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _InitializeResult_members, at)
-    made = new(InitializeResult)
-    fill(made, held)
     return made
 
 
 def _write_InitializeResult(x: InitializeResult) -> Json:
-    o: Json = {
-        "protocolVersion": x.protocol_version,
-        "capabilities": _write_ServerCapabilities(x.capabilities),
-        "serverInfo": _write_Implementation(x.server_info),
-    }
     held = x.__dict__
+    o: Json = {
+        "protocolVersion": held["protocol_version"],
+        "capabilities": _write_ServerCapabilities(held["capabilities"]),
+        "serverInfo": _write_Implementation(held["server_info"]),
+    }
     if len(held) != 3:
         if "instructions" in held:
             o["instructions"] = held["instructions"]
@@ -3606,7 +3603,8 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(InitializedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -3614,14 +3612,12 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _InitializedNotification_members, at)
-    made = new(InitializedNotification)
-    fill(made, held)
     return made
 
 
 def _write_InitializedNotification(x: InitializedNotification) -> Json:
-    o: Json = {"method": "notifications/initialized", "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {"method": "notifications/initialized", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -3633,7 +3629,8 @@ def _write_InitializedNotification(x: InitializedNotification) -> Json:
 def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilities)
+    held = made.__dict__
     if len(o) != 0:
         if "experimental" in o:
             experimental = o["experimental"]
@@ -3659,14 +3656,12 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
             held["tasks"] = tasks
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilities_members, at)
-    made = new(ClientCapabilities)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "experimental" in held:
             o["experimental"] = held["experimental"]
@@ -3686,7 +3681,8 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
 def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesRoots)
+    held = made.__dict__
     if len(o) != 0:
         if "listChanged" in o:
             list_changed = o["listChanged"]
@@ -3695,14 +3691,12 @@ def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
-    made = new(ClientCapabilitiesRoots)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
@@ -3714,7 +3708,8 @@ def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
 def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampling:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesSampling)
+    held = made.__dict__
     if len(o) != 0:
         if "context" in o:
             context = o["context"]
@@ -3726,14 +3721,12 @@ def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampl
             held["tools"] = tools
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilitiesSampling_members, at)
-    made = new(ClientCapabilitiesSampling)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesSampling(x: ClientCapabilitiesSampling) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "context" in held:
             o["context"] = held["context"]
@@ -3749,7 +3742,8 @@ def _read_ClientCapabilitiesElicitation(
 ) -> ClientCapabilitiesElicitation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesElicitation)
+    held = made.__dict__
     if len(o) != 0:
         if "form" in o:
             form = o["form"]
@@ -3761,14 +3755,12 @@ def _read_ClientCapabilitiesElicitation(
             held["url"] = url
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilitiesElicitation_members, at)
-    made = new(ClientCapabilitiesElicitation)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "form" in held:
             o["form"] = held["form"]
@@ -3782,7 +3774,8 @@ def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Js
 def _read_ClientCapabilitiesTasks(o: Json, at: At) -> ClientCapabilitiesTasks:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesTasks)
+    held = made.__dict__
     if len(o) != 0:
         if "list" in o:
             list_ = o["list"]
@@ -3798,14 +3791,12 @@ def _read_ClientCapabilitiesTasks(o: Json, at: At) -> ClientCapabilitiesTasks:
             held["requests"] = requests
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilitiesTasks_members, at)
-    made = new(ClientCapabilitiesTasks)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesTasks(x: ClientCapabilitiesTasks) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_" in held:
             o["list"] = held["list_"]
@@ -3823,7 +3814,8 @@ def _read_ClientCapabilitiesTasksRequests(
 ) -> ClientCapabilitiesTasksRequests:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesTasksRequests)
+    held = made.__dict__
     if len(o) != 0:
         if "sampling" in o:
             sampling = o["sampling"]
@@ -3839,14 +3831,12 @@ def _read_ClientCapabilitiesTasksRequests(
             held["elicitation"] = elicitation
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilitiesTasksRequests_members, at)
-    made = new(ClientCapabilitiesTasksRequests)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesTasksRequests(x: ClientCapabilitiesTasksRequests) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "sampling" in held:
             o["sampling"] = _write_ClientCapabilitiesTasksRequestsSampling(
@@ -3866,7 +3856,8 @@ def _read_ClientCapabilitiesTasksRequestsSampling(
 ) -> ClientCapabilitiesTasksRequestsSampling:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesTasksRequestsSampling)
+    held = made.__dict__
     if len(o) != 0:
         if "createMessage" in o:
             create_message = o["createMessage"]
@@ -3876,16 +3867,14 @@ def _read_ClientCapabilitiesTasksRequestsSampling(
             held["extra_"] = extras(
                 o, _ClientCapabilitiesTasksRequestsSampling_members, at
             )
-    made = new(ClientCapabilitiesTasksRequestsSampling)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesTasksRequestsSampling(
     x: ClientCapabilitiesTasksRequestsSampling,
 ) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "create_message" in held:
             o["createMessage"] = held["create_message"]
@@ -3899,7 +3888,8 @@ def _read_ClientCapabilitiesTasksRequestsElicitation(
 ) -> ClientCapabilitiesTasksRequestsElicitation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesTasksRequestsElicitation)
+    held = made.__dict__
     if len(o) != 0:
         if "create" in o:
             create = o["create"]
@@ -3909,16 +3899,14 @@ def _read_ClientCapabilitiesTasksRequestsElicitation(
             held["extra_"] = extras(
                 o, _ClientCapabilitiesTasksRequestsElicitation_members, at
             )
-    made = new(ClientCapabilitiesTasksRequestsElicitation)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesTasksRequestsElicitation(
     x: ClientCapabilitiesTasksRequestsElicitation,
 ) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "create" in held:
             o["create"] = held["create"]
@@ -3932,7 +3920,8 @@ def _write_ClientCapabilitiesTasksRequestsElicitation(
 def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilities)
+    held = made.__dict__
     if len(o) != 0:
         if "experimental" in o:
             experimental = o["experimental"]
@@ -3964,14 +3953,12 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
             held["tasks"] = tasks
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilities_members, at)
-    made = new(ServerCapabilities)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "experimental" in held:
             o["experimental"] = held["experimental"]
@@ -3995,7 +3982,8 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
 def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesPrompts)
+    held = made.__dict__
     if len(o) != 0:
         if "listChanged" in o:
             list_changed = o["listChanged"]
@@ -4004,14 +3992,12 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
-    made = new(ServerCapabilitiesPrompts)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
@@ -4023,7 +4009,8 @@ def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
 def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesResources)
+    held = made.__dict__
     if len(o) != 0:
         if "subscribe" in o:
             subscribe = o["subscribe"]
@@ -4037,14 +4024,12 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
-    made = new(ServerCapabilitiesResources)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "subscribe" in held:
             o["subscribe"] = held["subscribe"]
@@ -4058,7 +4043,8 @@ def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
 def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesTools)
+    held = made.__dict__
     if len(o) != 0:
         if "listChanged" in o:
             list_changed = o["listChanged"]
@@ -4067,14 +4053,12 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
-    made = new(ServerCapabilitiesTools)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
@@ -4086,7 +4070,8 @@ def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
 def _read_ServerCapabilitiesTasks(o: Json, at: At) -> ServerCapabilitiesTasks:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesTasks)
+    held = made.__dict__
     if len(o) != 0:
         if "list" in o:
             list_ = o["list"]
@@ -4102,14 +4087,12 @@ def _read_ServerCapabilitiesTasks(o: Json, at: At) -> ServerCapabilitiesTasks:
             held["requests"] = requests
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesTasks_members, at)
-    made = new(ServerCapabilitiesTasks)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesTasks(x: ServerCapabilitiesTasks) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_" in held:
             o["list"] = held["list_"]
@@ -4127,7 +4110,8 @@ def _read_ServerCapabilitiesTasksRequests(
 ) -> ServerCapabilitiesTasksRequests:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesTasksRequests)
+    held = made.__dict__
     if len(o) != 0:
         if "tools" in o:
             tools = o["tools"]
@@ -4135,14 +4119,12 @@ def _read_ServerCapabilitiesTasksRequests(
             held["tools"] = tools
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesTasksRequests_members, at)
-    made = new(ServerCapabilitiesTasksRequests)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesTasksRequests(x: ServerCapabilitiesTasksRequests) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "tools" in held:
             o["tools"] = _write_ServerCapabilitiesTasksRequestsTools(held["tools"])
@@ -4156,7 +4138,8 @@ def _read_ServerCapabilitiesTasksRequestsTools(
 ) -> ServerCapabilitiesTasksRequestsTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesTasksRequestsTools)
+    held = made.__dict__
     if len(o) != 0:
         if "call" in o:
             call = o["call"]
@@ -4166,16 +4149,14 @@ def _read_ServerCapabilitiesTasksRequestsTools(
             held["extra_"] = extras(
                 o, _ServerCapabilitiesTasksRequestsTools_members, at
             )
-    made = new(ServerCapabilitiesTasksRequestsTools)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesTasksRequestsTools(
     x: ServerCapabilitiesTasksRequestsTools,
 ) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "call" in held:
             o["call"] = held["call"]
@@ -4187,10 +4168,12 @@ def _write_ServerCapabilitiesTasksRequestsTools(
 def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    src = o.get("src", UNSET)
+    src = o.get("src")
     if src.__class__ is not str:
-        raise wrong((at, "src"), "string", src)
-    held: dict[str, Json] = {"src": src}
+        raise wrong((at, "src"), "string", o.get("src", UNSET))
+    made = new(Icon)
+    held = made.__dict__
+    held["src"] = src
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -4208,14 +4191,12 @@ def _read_Icon(o: Json, at: At) -> Icon:
             held["theme"] = theme
         if len(o) != len(held):
             held["extra_"] = extras(o, _Icon_members, at)
-    made = new(Icon)
-    fill(made, held)
     return made
 
 
 def _write_Icon(x: Icon) -> Json:
-    o: Json = {"src": x.src}
     held = x.__dict__
+    o: Json = {"src": held["src"]}
     if len(held) != 1:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -4231,7 +4212,8 @@ def _write_Icon(x: Icon) -> Json:
 def _read_Icons(o: Json, at: At) -> Icons:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(Icons)
+    held = made.__dict__
     if len(o) != 0:
         if "icons" in o:
             icons = o["icons"]
@@ -4239,14 +4221,12 @@ def _read_Icons(o: Json, at: At) -> Icons:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Icons_members, at)
-    made = new(Icons)
-    fill(made, held)
     return made
 
 
 def _write_Icons(x: Icons) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
@@ -4258,10 +4238,12 @@ def _write_Icons(x: Icons) -> Json:
 def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(BaseMetadata)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
@@ -4270,14 +4252,12 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
             held["title"] = title
         if len(o) != len(held):
             held["extra_"] = extras(o, _BaseMetadata_members, at)
-    made = new(BaseMetadata)
-    fill(made, held)
     return made
 
 
 def _write_BaseMetadata(x: BaseMetadata) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -4289,13 +4269,16 @@ def _write_BaseMetadata(x: BaseMetadata) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    version = o.get("version", UNSET)
+    version = o.get("version")
     if version.__class__ is not str:
-        raise wrong((at, "version"), "string", version)
-    name = o.get("name", UNSET)
+        raise wrong((at, "version"), "string", o.get("version", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"version": version, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Implementation)
+    held = made.__dict__
+    held["version"] = version
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -4318,14 +4301,12 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Implementation_members, at)
-    made = new(Implementation)
-    fill(made, held)
     return made
 
 
 def _write_Implementation(x: Implementation) -> Json:
-    o: Json = {"version": x.version, "name": x.name}
     held = x.__dict__
+    o: Json = {"version": held["version"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -4349,7 +4330,9 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(PingRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -4357,14 +4340,12 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _PingRequest_members, at)
-    made = new(PingRequest)
-    fill(made, held)
     return made
 
 
 def _write_PingRequest(x: PingRequest) -> Json:
-    o: Json = {"method": "ping", "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {"method": "ping", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
@@ -4378,10 +4359,13 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
         raise wrong(at, "object", o)
     progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = o.get("progress", UNSET)
+    progress = o.get("progress")
     if not is_number(progress):
-        raise wrong((at, "progress"), "number", progress)
-    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
+        raise wrong((at, "progress"), "number", o.get("progress", UNSET))
+    made = new(ProgressNotificationParams)
+    held = made.__dict__
+    held["progress_token"] = progress_token
+    held["progress"] = progress
     if len(o) != 2:
         if "total" in o:
             total = o["total"]
@@ -4399,14 +4383,12 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
-    made = new(ProgressNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
-    o: Json = {"progressToken": x.progress_token, "progress": x.progress}
     held = x.__dict__
+    o: Json = {"progressToken": held["progress_token"], "progress": held["progress"]}
     if len(held) != 2:
         if "total" in held:
             o["total"] = held["total"]
@@ -4428,21 +4410,21 @@ def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     params = _read_ProgressNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ProgressNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ProgressNotification_members, at)
-    made = new(ProgressNotification)
-    fill(made, held)
     return made
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/progress",
-        "params": _write_ProgressNotificationParams(x.params),
+        "params": _write_ProgressNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ProgressNotification_members)
@@ -4452,7 +4434,8 @@ def _write_ProgressNotification(x: ProgressNotification) -> Json:
 def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(PaginatedRequestParams)
+    held = made.__dict__
     if len(o) != 0:
         if "cursor" in o:
             cursor = o["cursor"]
@@ -4465,14 +4448,12 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
-    made = new(PaginatedRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "cursor" in held:
             o["cursor"] = held["cursor"]
@@ -4490,10 +4471,13 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"id": id, "method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(PaginatedRequest)
+    held = made.__dict__
+    held["id"] = id
+    held["method"] = method
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -4501,14 +4485,12 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _PaginatedRequest_members, at)
-    made = new(PaginatedRequest)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "method": x.method}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "id": held["id"], "method": held["method"]}
     if len(held) != 2:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -4520,7 +4502,8 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
 def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(PaginatedResult)
+    held = made.__dict__
     if len(o) != 0:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -4533,14 +4516,12 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _PaginatedResult_members, at)
-    made = new(PaginatedResult)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedResult(x: PaginatedResult) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -4560,7 +4541,9 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListResourcesRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -4568,14 +4551,12 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListResourcesRequest_members, at)
-    made = new(ListResourcesRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
-    o: Json = {"method": "resources/list", "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {"method": "resources/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -4589,7 +4570,9 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
         raise wrong(at, "object", o)
     resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    held: dict[str, Json] = {"resources": resources}
+    made = new(ListResourcesResult)
+    held = made.__dict__
+    held["resources"] = resources
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -4602,14 +4585,12 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListResourcesResult_members, at)
-    made = new(ListResourcesResult)
-    fill(made, held)
     return made
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
-    o: Json = {"resources": write_array(_write_Resource, x.resources)}
     held = x.__dict__
+    o: Json = {"resources": write_array(_write_Resource, held["resources"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -4631,7 +4612,9 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListResourceTemplatesRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -4639,14 +4622,12 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
-    made = new(ListResourceTemplatesRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
-    o: Json = {"method": "resources/templates/list", "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {"method": "resources/templates/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -4662,7 +4643,9 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    held: dict[str, Json] = {"resource_templates": resource_templates}
+    made = new(ListResourceTemplatesResult)
+    held = made.__dict__
+    held["resource_templates"] = resource_templates
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -4675,16 +4658,16 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
-    made = new(ListResourceTemplatesResult)
-    fill(made, held)
     return made
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
-    o: Json = {
-        "resourceTemplates": write_array(_write_ResourceTemplate, x.resource_templates)
-    }
     held = x.__dict__
+    o: Json = {
+        "resourceTemplates": write_array(
+            _write_ResourceTemplate, held["resource_templates"]
+        )
+    }
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -4698,10 +4681,12 @@ def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
 def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4709,14 +4694,12 @@ def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceRequestParams_members, at)
-    made = new(ResourceRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
@@ -4728,10 +4711,12 @@ def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ReadResourceRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4739,14 +4724,12 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
-    made = new(ReadResourceRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
@@ -4766,22 +4749,23 @@ def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ReadResourceRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ReadResourceRequest_members, at)
-    made = new(ReadResourceRequest)
-    fill(made, held)
     return made
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/read",
-        "params": _write_ReadResourceRequestParams(x.params),
+        "params": _write_ReadResourceRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ReadResourceRequest_members)
@@ -4795,7 +4779,9 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
     contents = read_array(
         _read_ReadResourceResult_contents_item, contents, (at, "contents")
     )
-    held: dict[str, Json] = {"contents": contents}
+    made = new(ReadResourceResult)
+    held = made.__dict__
+    held["contents"] = contents
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4803,24 +4789,22 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ReadResourceResult_members, at)
-    made = new(ReadResourceResult)
-    fill(made, held)
     return made
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "text" in x and "uri" in x:
             try:
                 return _read_TextResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "blob" in x and "uri" in x:
             try:
                 return _read_BlobResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "TextResourceContents | BlobResourceContents", x)
@@ -4828,8 +4812,8 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    o: Json = {"contents": write_values(_WRITERS, x.contents)}
     held = x.__dict__
+    o: Json = {"contents": write_values(_WRITERS, held["contents"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -4851,7 +4835,8 @@ def _read_ResourceListChangedNotification(
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ResourceListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -4859,14 +4844,12 @@ def _read_ResourceListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
-    made = new(ResourceListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/resources/list_changed", "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {"method": "notifications/resources/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -4878,10 +4861,12 @@ def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -
 def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(SubscribeRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4889,14 +4874,12 @@ def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _SubscribeRequestParams_members, at)
-    made = new(SubscribeRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
@@ -4916,22 +4899,23 @@ def _read_SubscribeRequest(o: Json, at: At) -> SubscribeRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(SubscribeRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _SubscribeRequest_members, at)
-    made = new(SubscribeRequest)
-    fill(made, held)
     return made
 
 
 def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/subscribe",
-        "params": _write_SubscribeRequestParams(x.params),
+        "params": _write_SubscribeRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _SubscribeRequest_members)
@@ -4941,10 +4925,12 @@ def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
 def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(UnsubscribeRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4952,14 +4938,12 @@ def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _UnsubscribeRequestParams_members, at)
-    made = new(UnsubscribeRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
@@ -4979,22 +4963,23 @@ def _read_UnsubscribeRequest(o: Json, at: At) -> UnsubscribeRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(UnsubscribeRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _UnsubscribeRequest_members, at)
-    made = new(UnsubscribeRequest)
-    fill(made, held)
     return made
 
 
 def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/unsubscribe",
-        "params": _write_UnsubscribeRequestParams(x.params),
+        "params": _write_UnsubscribeRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _UnsubscribeRequest_members)
@@ -5006,10 +4991,12 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceUpdatedNotificationParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -5017,16 +5004,14 @@ def _read_ResourceUpdatedNotificationParams(
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
-    made = new(ResourceUpdatedNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_ResourceUpdatedNotificationParams(
     x: ResourceUpdatedNotificationParams,
 ) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -5046,21 +5031,21 @@ def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotific
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ResourceUpdatedNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
-    made = new(ResourceUpdatedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/resources/updated",
-        "params": _write_ResourceUpdatedNotificationParams(x.params),
+        "params": _write_ResourceUpdatedNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ResourceUpdatedNotification_members)
@@ -5070,13 +5055,16 @@ def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"uri": uri, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Resource)
+    held = made.__dict__
+    held["uri"] = uri
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -5112,14 +5100,12 @@ def _read_Resource(o: Json, at: At) -> Resource:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Resource_members, at)
-    made = new(Resource)
-    fill(made, held)
     return made
 
 
 def _write_Resource(x: Resource) -> Json:
-    o: Json = {"uri": x.uri, "name": x.name}
     held = x.__dict__
+    o: Json = {"uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -5143,13 +5129,16 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri_template = o.get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate")
     if uri_template.__class__ is not str:
-        raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(ResourceTemplate)
+    held = made.__dict__
+    held["uri_template"] = uri_template
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -5180,14 +5169,12 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceTemplate_members, at)
-    made = new(ResourceTemplate)
-    fill(made, held)
     return made
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
-    o: Json = {"uriTemplate": x.uri_template, "name": x.name}
     held = x.__dict__
+    o: Json = {"uriTemplate": held["uri_template"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -5209,10 +5196,12 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceContents)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -5225,14 +5214,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceContents_members, at)
-    made = new(ResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -5246,13 +5233,16 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"text": text, "uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(TextResourceContents)
+    held = made.__dict__
+    held["text"] = text
+    held["uri"] = uri
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -5265,14 +5255,12 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _TextResourceContents_members, at)
-    made = new(TextResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
-    o: Json = {"text": x.text, "uri": x.uri}
     held = x.__dict__
+    o: Json = {"text": held["text"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -5286,13 +5274,16 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    blob = o.get("blob", UNSET)
+    blob = o.get("blob")
     if blob.__class__ is not str:
-        raise wrong((at, "blob"), "string", blob)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "blob"), "string", o.get("blob", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"blob": blob, "uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(BlobResourceContents)
+    held = made.__dict__
+    held["blob"] = blob
+    held["uri"] = uri
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -5305,14 +5296,12 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _BlobResourceContents_members, at)
-    made = new(BlobResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
-    o: Json = {"blob": x.blob, "uri": x.uri}
     held = x.__dict__
+    o: Json = {"blob": held["blob"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -5332,7 +5321,9 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListPromptsRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -5340,14 +5331,12 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListPromptsRequest_members, at)
-    made = new(ListPromptsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
-    o: Json = {"method": "prompts/list", "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {"method": "prompts/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -5361,7 +5350,9 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
         raise wrong(at, "object", o)
     prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    held: dict[str, Json] = {"prompts": prompts}
+    made = new(ListPromptsResult)
+    held = made.__dict__
+    held["prompts"] = prompts
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -5374,14 +5365,12 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListPromptsResult_members, at)
-    made = new(ListPromptsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
-    o: Json = {"prompts": write_array(_write_Prompt, x.prompts)}
     held = x.__dict__
+    o: Json = {"prompts": write_array(_write_Prompt, held["prompts"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -5395,10 +5384,12 @@ def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(GetPromptRequestParams)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "arguments" in o:
             arguments = o["arguments"]
@@ -5410,14 +5401,12 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
-    made = new(GetPromptRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
@@ -5439,22 +5428,23 @@ def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(GetPromptRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _GetPromptRequest_members, at)
-    made = new(GetPromptRequest)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "prompts/get",
-        "params": _write_GetPromptRequestParams(x.params),
+        "params": _write_GetPromptRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _GetPromptRequest_members)
@@ -5466,7 +5456,9 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    held: dict[str, Json] = {"messages": messages}
+    made = new(GetPromptResult)
+    held = made.__dict__
+    held["messages"] = messages
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
@@ -5479,14 +5471,12 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _GetPromptResult_members, at)
-    made = new(GetPromptResult)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
-    o: Json = {"messages": write_array(_write_PromptMessage, x.messages)}
     held = x.__dict__
+    o: Json = {"messages": write_array(_write_PromptMessage, held["messages"])}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
@@ -5500,10 +5490,12 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Prompt)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
@@ -5529,14 +5521,12 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Prompt_members, at)
-    made = new(Prompt)
-    fill(made, held)
     return made
 
 
 def _write_Prompt(x: Prompt) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
@@ -5556,10 +5546,12 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(PromptArgument)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
@@ -5578,14 +5570,12 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
             held["title"] = title
         if len(o) != len(held):
             held["extra_"] = extras(o, _PromptArgument_members, at)
-    made = new(PromptArgument)
-    fill(made, held)
     return made
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
@@ -5601,22 +5591,23 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_ContentBlock(content, (at, "content"))
-    held: dict[str, Json] = {"role": role, "content": content}
+    made = new(PromptMessage)
+    held = made.__dict__
+    held["role"] = role
+    held["content"] = content
     if len(o) != 2:
         held["extra_"] = extras(o, _PromptMessage_members, at)
-    made = new(PromptMessage)
-    fill(made, held)
     return made
 
 
 def _read_ContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "resource_link":
                 return _read_ResourceLink(x, at)
             case "resource":
@@ -5627,11 +5618,11 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"resource_link" | "resource" | "text" | "image" | "audio"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -5641,8 +5632,11 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     held = x.__dict__
+    o: Json = {
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _PromptMessage_members)
@@ -5654,13 +5648,16 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         raise wrong(at, "object", o)
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"uri": uri, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(ResourceLink)
+    held = made.__dict__
+    held["uri"] = uri
+    held["name"] = name
     if len(o) != 3:
         if "description" in o:
             description = o["description"]
@@ -5696,14 +5693,12 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
             held["icons"] = icons
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ResourceLink_members, at)
-    made = new(ResourceLink)
-    fill(made, held)
     return made
 
 
 def _write_ResourceLink(x: ResourceLink) -> Json:
-    o: Json = {"type": "resource_link", "uri": x.uri, "name": x.name}
     held = x.__dict__
+    o: Json = {"type": "resource_link", "uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -5731,7 +5726,9 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
         raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
     resource = o.get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    held: dict[str, Json] = {"resource": resource}
+    made = new(EmbeddedResource)
+    held = made.__dict__
+    held["resource"] = resource
     if len(o) != 2:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -5743,17 +5740,15 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _EmbeddedResource_members, at)
-    made = new(EmbeddedResource)
-    fill(made, held)
     return made
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "resource",
-        "resource": _WRITERS[x.resource.__class__](x.resource),
+        "resource": _WRITERS[held["resource"].__class__](held["resource"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -5777,7 +5772,8 @@ def _read_PromptListChangedNotification(
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(PromptListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -5785,14 +5781,12 @@ def _read_PromptListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
-    made = new(PromptListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/prompts/list_changed", "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {"method": "notifications/prompts/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -5810,7 +5804,9 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListToolsRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -5818,14 +5814,12 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListToolsRequest_members, at)
-    made = new(ListToolsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
-    o: Json = {"method": "tools/list", "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {"method": "tools/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -5839,7 +5833,9 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
         raise wrong(at, "object", o)
     tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    held: dict[str, Json] = {"tools": tools}
+    made = new(ListToolsResult)
+    held = made.__dict__
+    held["tools"] = tools
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -5852,14 +5848,12 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListToolsResult_members, at)
-    made = new(ListToolsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
-    o: Json = {"tools": write_array(_write_Tool, x.tools)}
     held = x.__dict__
+    o: Json = {"tools": write_array(_write_Tool, held["tools"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -5875,7 +5869,9 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
         raise wrong(at, "object", o)
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    held: dict[str, Json] = {"content": content}
+    made = new(CallToolResult)
+    held = made.__dict__
+    held["content"] = content
     if len(o) != 1:
         if "structuredContent" in o:
             structured_content = o["structuredContent"]
@@ -5894,14 +5890,12 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CallToolResult_members, at)
-    made = new(CallToolResult)
-    fill(made, held)
     return made
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {"content": write_values(_WRITERS, x.content)}
     held = x.__dict__
+    o: Json = {"content": write_values(_WRITERS, held["content"])}
     if len(held) != 1:
         if "structured_content" in held:
             o["structuredContent"] = held["structured_content"]
@@ -5917,10 +5911,12 @@ def _write_CallToolResult(x: CallToolResult) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(CallToolRequestParams)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "arguments" in o:
             arguments = o["arguments"]
@@ -5936,14 +5932,12 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CallToolRequestParams_members, at)
-    made = new(CallToolRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
@@ -5967,22 +5961,23 @@ def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CallToolRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CallToolRequest_members, at)
-    made = new(CallToolRequest)
-    fill(made, held)
     return made
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "tools/call",
-        "params": _write_CallToolRequestParams(x.params),
+        "params": _write_CallToolRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CallToolRequest_members)
@@ -5998,7 +5993,8 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ToolListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -6006,14 +6002,12 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
-    made = new(ToolListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/tools/list_changed", "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {"method": "notifications/tools/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -6025,7 +6019,8 @@ def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
 def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ToolAnnotations)
+    held = made.__dict__
     if len(o) != 0:
         if "title" in o:
             title = o["title"]
@@ -6054,14 +6049,12 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
             held["open_world_hint"] = open_world_hint
         if len(o) != len(held):
             held["extra_"] = extras(o, _ToolAnnotations_members, at)
-    made = new(ToolAnnotations)
-    fill(made, held)
     return made
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "title" in held:
             o["title"] = held["title"]
@@ -6081,7 +6074,8 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
 def _read_ToolExecution(o: Json, at: At) -> ToolExecution:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ToolExecution)
+    held = made.__dict__
     if len(o) != 0:
         if "taskSupport" in o:
             task_support = o["taskSupport"]
@@ -6094,14 +6088,12 @@ def _read_ToolExecution(o: Json, at: At) -> ToolExecution:
             held["task_support"] = task_support
         if len(o) != len(held):
             held["extra_"] = extras(o, _ToolExecution_members, at)
-    made = new(ToolExecution)
-    fill(made, held)
     return made
 
 
 def _write_ToolExecution(x: ToolExecution) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "task_support" in held:
             o["taskSupport"] = held["task_support"]
@@ -6115,10 +6107,13 @@ def _read_Tool(o: Json, at: At) -> Tool:
         raise wrong(at, "object", o)
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"input_schema": input_schema, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Tool)
+    held = made.__dict__
+    held["input_schema"] = input_schema
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -6152,14 +6147,15 @@ def _read_Tool(o: Json, at: At) -> Tool:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Tool_members, at)
-    made = new(Tool)
-    fill(made, held)
     return made
 
 
 def _write_Tool(x: Tool) -> Json:
-    o: Json = {"inputSchema": _write_ToolInputSchema(x.input_schema), "name": x.name}
     held = x.__dict__
+    o: Json = {
+        "inputSchema": _write_ToolInputSchema(held["input_schema"]),
+        "name": held["name"],
+    }
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -6185,7 +6181,8 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "object":
         raise wrong((at, "type"), '"object"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ToolInputSchema)
+    held = made.__dict__
     if len(o) != 1:
         if "$schema" in o:
             schema_ = o["$schema"]
@@ -6202,14 +6199,12 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
             held["required"] = required
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolInputSchema_members, at)
-    made = new(ToolInputSchema)
-    fill(made, held)
     return made
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
-    o: Json = {"type": "object"}
     held = x.__dict__
+    o: Json = {"type": "object"}
     if held:
         if "schema_" in held:
             o["$schema"] = held["schema_"]
@@ -6227,7 +6222,8 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "object":
         raise wrong((at, "type"), '"object"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ToolOutputSchema)
+    held = made.__dict__
     if len(o) != 1:
         if "$schema" in o:
             schema_ = o["$schema"]
@@ -6244,14 +6240,12 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
             held["required"] = required
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolOutputSchema_members, at)
-    made = new(ToolOutputSchema)
-    fill(made, held)
     return made
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
-    o: Json = {"type": "object"}
     held = x.__dict__
+    o: Json = {"type": "object"}
     if held:
         if "schema_" in held:
             o["$schema"] = held["schema_"]
@@ -6267,7 +6261,8 @@ def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
 def _read_TaskMetadata(o: Json, at: At) -> TaskMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(TaskMetadata)
+    held = made.__dict__
     if len(o) != 0:
         if "ttl" in o:
             ttl = o["ttl"]
@@ -6276,14 +6271,12 @@ def _read_TaskMetadata(o: Json, at: At) -> TaskMetadata:
             held["ttl"] = ttl
         if len(o) != len(held):
             held["extra_"] = extras(o, _TaskMetadata_members, at)
-    made = new(TaskMetadata)
-    fill(made, held)
     return made
 
 
 def _write_TaskMetadata(x: TaskMetadata) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "ttl" in held:
             o["ttl"] = held["ttl"]
@@ -6295,20 +6288,20 @@ def _write_TaskMetadata(x: TaskMetadata) -> Json:
 def _read_RelatedTaskMetadata(o: Json, at: At) -> RelatedTaskMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    held: dict[str, Json] = {"task_id": task_id}
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    made = new(RelatedTaskMetadata)
+    held = made.__dict__
+    held["task_id"] = task_id
     if len(o) != 1:
         held["extra_"] = extras(o, _RelatedTaskMetadata_members, at)
-    made = new(RelatedTaskMetadata)
-    fill(made, held)
     return made
 
 
 def _write_RelatedTaskMetadata(x: RelatedTaskMetadata) -> Json:
-    o: Json = {"taskId": x.task_id}
     held = x.__dict__
+    o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _RelatedTaskMetadata_members)
@@ -6318,31 +6311,31 @@ def _write_RelatedTaskMetadata(x: RelatedTaskMetadata) -> Json:
 def _read_Task(o: Json, at: At) -> Task:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    status = o.get("status", UNSET)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            status,
+            o.get("status", UNSET),
         )
-    created_at = o.get("createdAt", UNSET)
+    created_at = o.get("createdAt")
     if created_at.__class__ is not str:
-        raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = o.get("lastUpdatedAt", UNSET)
+        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
+    last_updated_at = o.get("lastUpdatedAt")
     if last_updated_at.__class__ is not str:
-        raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
+        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    held: dict[str, Json] = {
-        "task_id": task_id,
-        "status": status,
-        "created_at": created_at,
-        "last_updated_at": last_updated_at,
-        "ttl": ttl,
-    }
+    made = new(Task)
+    held = made.__dict__
+    held["task_id"] = task_id
+    held["status"] = status
+    held["created_at"] = created_at
+    held["last_updated_at"] = last_updated_at
+    held["ttl"] = ttl
     if len(o) != 5:
         if "statusMessage" in o:
             status_message = o["statusMessage"]
@@ -6356,8 +6349,6 @@ def _read_Task(o: Json, at: At) -> Task:
             held["poll_interval"] = poll_interval
         if len(o) != len(held):
             held["extra_"] = extras(o, _Task_members, at)
-    made = new(Task)
-    fill(made, held)
     return made
 
 
@@ -6368,14 +6359,14 @@ def _read_Task_ttl(x: Json, at: At) -> Json:
 
 
 def _write_Task(x: Task) -> Json:
-    o: Json = {
-        "taskId": x.task_id,
-        "status": x.status,
-        "createdAt": x.created_at,
-        "lastUpdatedAt": x.last_updated_at,
-        "ttl": x.ttl,
-    }
     held = x.__dict__
+    o: Json = {
+        "taskId": held["task_id"],
+        "status": held["status"],
+        "createdAt": held["created_at"],
+        "lastUpdatedAt": held["last_updated_at"],
+        "ttl": held["ttl"],
+    }
     if len(held) != 5:
         if "status_message" in held:
             o["statusMessage"] = held["status_message"]
@@ -6391,7 +6382,9 @@ def _read_CreateTaskResult(o: Json, at: At) -> CreateTaskResult:
         raise wrong(at, "object", o)
     task = o.get("task", UNSET)
     task = _read_Task(task, (at, "task"))
-    held: dict[str, Json] = {"task": task}
+    made = new(CreateTaskResult)
+    held = made.__dict__
+    held["task"] = task
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -6399,14 +6392,12 @@ def _read_CreateTaskResult(o: Json, at: At) -> CreateTaskResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CreateTaskResult_members, at)
-    made = new(CreateTaskResult)
-    fill(made, held)
     return made
 
 
 def _write_CreateTaskResult(x: CreateTaskResult) -> Json:
-    o: Json = {"task": _write_Task(x.task)}
     held = x.__dict__
+    o: Json = {"task": _write_Task(held["task"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -6426,22 +6417,23 @@ def _read_GetTaskRequest(o: Json, at: At) -> GetTaskRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(GetTaskRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _GetTaskRequest_members, at)
-    made = new(GetTaskRequest)
-    fill(made, held)
     return made
 
 
 def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "tasks/get",
-        "params": _write_GetTaskRequestParams(x.params),
+        "params": _write_GetTaskRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _GetTaskRequest_members)
@@ -6451,20 +6443,20 @@ def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
 def _read_GetTaskRequestParams(o: Json, at: At) -> GetTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    held: dict[str, Json] = {"task_id": task_id}
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    made = new(GetTaskRequestParams)
+    held = made.__dict__
+    held["task_id"] = task_id
     if len(o) != 1:
         held["extra_"] = extras(o, _GetTaskRequestParams_members, at)
-    made = new(GetTaskRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_GetTaskRequestParams(x: GetTaskRequestParams) -> Json:
-    o: Json = {"taskId": x.task_id}
     held = x.__dict__
+    o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _GetTaskRequestParams_members)
@@ -6474,31 +6466,31 @@ def _write_GetTaskRequestParams(x: GetTaskRequestParams) -> Json:
 def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    status = o.get("status", UNSET)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            status,
+            o.get("status", UNSET),
         )
-    created_at = o.get("createdAt", UNSET)
+    created_at = o.get("createdAt")
     if created_at.__class__ is not str:
-        raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = o.get("lastUpdatedAt", UNSET)
+        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
+    last_updated_at = o.get("lastUpdatedAt")
     if last_updated_at.__class__ is not str:
-        raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
+        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    held: dict[str, Json] = {
-        "task_id": task_id,
-        "status": status,
-        "created_at": created_at,
-        "last_updated_at": last_updated_at,
-        "ttl": ttl,
-    }
+    made = new(GetTaskResult)
+    held = made.__dict__
+    held["task_id"] = task_id
+    held["status"] = status
+    held["created_at"] = created_at
+    held["last_updated_at"] = last_updated_at
+    held["ttl"] = ttl
     if len(o) != 5:
         if "_meta" in o:
             meta = o["_meta"]
@@ -6516,20 +6508,18 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
             held["poll_interval"] = poll_interval
         if len(o) != len(held):
             held["extra_"] = extras(o, _GetTaskResult_members, at)
-    made = new(GetTaskResult)
-    fill(made, held)
     return made
 
 
 def _write_GetTaskResult(x: GetTaskResult) -> Json:
-    o: Json = {
-        "taskId": x.task_id,
-        "status": x.status,
-        "createdAt": x.created_at,
-        "lastUpdatedAt": x.last_updated_at,
-        "ttl": x.ttl,
-    }
     held = x.__dict__
+    o: Json = {
+        "taskId": held["task_id"],
+        "status": held["status"],
+        "createdAt": held["created_at"],
+        "lastUpdatedAt": held["last_updated_at"],
+        "ttl": held["ttl"],
+    }
     if len(held) != 5:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -6553,22 +6543,23 @@ def _read_GetTaskPayloadRequest(o: Json, at: At) -> GetTaskPayloadRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(GetTaskPayloadRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _GetTaskPayloadRequest_members, at)
-    made = new(GetTaskPayloadRequest)
-    fill(made, held)
     return made
 
 
 def _write_GetTaskPayloadRequest(x: GetTaskPayloadRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "tasks/result",
-        "params": _write_GetTaskPayloadRequestParams(x.params),
+        "params": _write_GetTaskPayloadRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _GetTaskPayloadRequest_members)
@@ -6578,20 +6569,20 @@ def _write_GetTaskPayloadRequest(x: GetTaskPayloadRequest) -> Json:
 def _read_GetTaskPayloadRequestParams(o: Json, at: At) -> GetTaskPayloadRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    held: dict[str, Json] = {"task_id": task_id}
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    made = new(GetTaskPayloadRequestParams)
+    held = made.__dict__
+    held["task_id"] = task_id
     if len(o) != 1:
         held["extra_"] = extras(o, _GetTaskPayloadRequestParams_members, at)
-    made = new(GetTaskPayloadRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_GetTaskPayloadRequestParams(x: GetTaskPayloadRequestParams) -> Json:
-    o: Json = {"taskId": x.task_id}
     held = x.__dict__
+    o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _GetTaskPayloadRequestParams_members)
@@ -6601,7 +6592,8 @@ def _write_GetTaskPayloadRequestParams(x: GetTaskPayloadRequestParams) -> Json:
 def _read_GetTaskPayloadResult(o: Json, at: At) -> GetTaskPayloadResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(GetTaskPayloadResult)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -6609,14 +6601,12 @@ def _read_GetTaskPayloadResult(o: Json, at: At) -> GetTaskPayloadResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _GetTaskPayloadResult_members, at)
-    made = new(GetTaskPayloadResult)
-    fill(made, held)
     return made
 
 
 def _write_GetTaskPayloadResult(x: GetTaskPayloadResult) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -6636,22 +6626,23 @@ def _read_CancelTaskRequest(o: Json, at: At) -> CancelTaskRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CancelTaskRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CancelTaskRequest_members, at)
-    made = new(CancelTaskRequest)
-    fill(made, held)
     return made
 
 
 def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "tasks/cancel",
-        "params": _write_CancelTaskRequestParams(x.params),
+        "params": _write_CancelTaskRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CancelTaskRequest_members)
@@ -6661,20 +6652,20 @@ def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
 def _read_CancelTaskRequestParams(o: Json, at: At) -> CancelTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    held: dict[str, Json] = {"task_id": task_id}
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    made = new(CancelTaskRequestParams)
+    held = made.__dict__
+    held["task_id"] = task_id
     if len(o) != 1:
         held["extra_"] = extras(o, _CancelTaskRequestParams_members, at)
-    made = new(CancelTaskRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_CancelTaskRequestParams(x: CancelTaskRequestParams) -> Json:
-    o: Json = {"taskId": x.task_id}
     held = x.__dict__
+    o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _CancelTaskRequestParams_members)
@@ -6684,31 +6675,31 @@ def _write_CancelTaskRequestParams(x: CancelTaskRequestParams) -> Json:
 def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    status = o.get("status", UNSET)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            status,
+            o.get("status", UNSET),
         )
-    created_at = o.get("createdAt", UNSET)
+    created_at = o.get("createdAt")
     if created_at.__class__ is not str:
-        raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = o.get("lastUpdatedAt", UNSET)
+        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
+    last_updated_at = o.get("lastUpdatedAt")
     if last_updated_at.__class__ is not str:
-        raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
+        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    held: dict[str, Json] = {
-        "task_id": task_id,
-        "status": status,
-        "created_at": created_at,
-        "last_updated_at": last_updated_at,
-        "ttl": ttl,
-    }
+    made = new(CancelTaskResult)
+    held = made.__dict__
+    held["task_id"] = task_id
+    held["status"] = status
+    held["created_at"] = created_at
+    held["last_updated_at"] = last_updated_at
+    held["ttl"] = ttl
     if len(o) != 5:
         if "_meta" in o:
             meta = o["_meta"]
@@ -6726,20 +6717,18 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
             held["poll_interval"] = poll_interval
         if len(o) != len(held):
             held["extra_"] = extras(o, _CancelTaskResult_members, at)
-    made = new(CancelTaskResult)
-    fill(made, held)
     return made
 
 
 def _write_CancelTaskResult(x: CancelTaskResult) -> Json:
-    o: Json = {
-        "taskId": x.task_id,
-        "status": x.status,
-        "createdAt": x.created_at,
-        "lastUpdatedAt": x.last_updated_at,
-        "ttl": x.ttl,
-    }
     held = x.__dict__
+    o: Json = {
+        "taskId": held["task_id"],
+        "status": held["status"],
+        "createdAt": held["created_at"],
+        "lastUpdatedAt": held["last_updated_at"],
+        "ttl": held["ttl"],
+    }
     if len(held) != 5:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -6761,7 +6750,9 @@ def _read_ListTasksRequest(o: Json, at: At) -> ListTasksRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListTasksRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -6769,14 +6760,12 @@ def _read_ListTasksRequest(o: Json, at: At) -> ListTasksRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListTasksRequest_members, at)
-    made = new(ListTasksRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListTasksRequest(x: ListTasksRequest) -> Json:
-    o: Json = {"method": "tasks/list", "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {"method": "tasks/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
@@ -6790,7 +6779,9 @@ def _read_ListTasksResult(o: Json, at: At) -> ListTasksResult:
         raise wrong(at, "object", o)
     tasks = o.get("tasks", UNSET)
     tasks = read_array(_read_Task, tasks, (at, "tasks"))
-    held: dict[str, Json] = {"tasks": tasks}
+    made = new(ListTasksResult)
+    held = made.__dict__
+    held["tasks"] = tasks
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -6803,14 +6794,12 @@ def _read_ListTasksResult(o: Json, at: At) -> ListTasksResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListTasksResult_members, at)
-    made = new(ListTasksResult)
-    fill(made, held)
     return made
 
 
 def _write_ListTasksResult(x: ListTasksResult) -> Json:
-    o: Json = {"tasks": write_array(_write_Task, x.tasks)}
     held = x.__dict__
+    o: Json = {"tasks": write_array(_write_Task, held["tasks"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -6824,31 +6813,31 @@ def _write_ListTasksResult(x: ListTasksResult) -> Json:
 def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    status = o.get("status", UNSET)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            status,
+            o.get("status", UNSET),
         )
-    created_at = o.get("createdAt", UNSET)
+    created_at = o.get("createdAt")
     if created_at.__class__ is not str:
-        raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = o.get("lastUpdatedAt", UNSET)
+        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
+    last_updated_at = o.get("lastUpdatedAt")
     if last_updated_at.__class__ is not str:
-        raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
+        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    held: dict[str, Json] = {
-        "task_id": task_id,
-        "status": status,
-        "created_at": created_at,
-        "last_updated_at": last_updated_at,
-        "ttl": ttl,
-    }
+    made = new(TaskStatusNotificationParams)
+    held = made.__dict__
+    held["task_id"] = task_id
+    held["status"] = status
+    held["created_at"] = created_at
+    held["last_updated_at"] = last_updated_at
+    held["ttl"] = ttl
     if len(o) != 5:
         if "_meta" in o:
             meta = o["_meta"]
@@ -6866,20 +6855,18 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
             held["poll_interval"] = poll_interval
         if len(o) != len(held):
             held["extra_"] = extras(o, _TaskStatusNotificationParams_members, at)
-    made = new(TaskStatusNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_TaskStatusNotificationParams(x: TaskStatusNotificationParams) -> Json:
-    o: Json = {
-        "taskId": x.task_id,
-        "status": x.status,
-        "createdAt": x.created_at,
-        "lastUpdatedAt": x.last_updated_at,
-        "ttl": x.ttl,
-    }
     held = x.__dict__
+    o: Json = {
+        "taskId": held["task_id"],
+        "status": held["status"],
+        "createdAt": held["created_at"],
+        "lastUpdatedAt": held["last_updated_at"],
+        "ttl": held["ttl"],
+    }
     if len(held) != 5:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -6903,21 +6890,21 @@ def _read_TaskStatusNotification(o: Json, at: At) -> TaskStatusNotification:
     params = _read_TaskStatusNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(TaskStatusNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _TaskStatusNotification_members, at)
-    made = new(TaskStatusNotification)
-    fill(made, held)
     return made
 
 
 def _write_TaskStatusNotification(x: TaskStatusNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/tasks/status",
-        "params": _write_TaskStatusNotificationParams(x.params),
+        "params": _write_TaskStatusNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _TaskStatusNotification_members)
@@ -6927,7 +6914,7 @@ def _write_TaskStatusNotification(x: TaskStatusNotification) -> Json:
 def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -6941,9 +6928,11 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
-    held: dict[str, Json] = {"level": level}
+    made = new(SetLevelRequestParams)
+    held = made.__dict__
+    held["level"] = level
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -6951,14 +6940,12 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _SetLevelRequestParams_members, at)
-    made = new(SetLevelRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
-    o: Json = {"level": x.level}
     held = x.__dict__
+    o: Json = {"level": held["level"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
@@ -6978,22 +6965,23 @@ def _read_SetLevelRequest(o: Json, at: At) -> SetLevelRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(SetLevelRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _SetLevelRequest_members, at)
-    made = new(SetLevelRequest)
-    fill(made, held)
     return made
 
 
 def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "logging/setLevel",
-        "params": _write_SetLevelRequestParams(x.params),
+        "params": _write_SetLevelRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _SetLevelRequest_members)
@@ -7005,7 +6993,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -7019,11 +7007,14 @@ def _read_LoggingMessageNotificationParams(
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
     data = o.get("data", UNSET)
     data = read_json(data, (at, "data"))
-    held: dict[str, Json] = {"level": level, "data": data}
+    made = new(LoggingMessageNotificationParams)
+    held = made.__dict__
+    held["level"] = level
+    held["data"] = data
     if len(o) != 2:
         if "logger" in o:
             logger = o["logger"]
@@ -7036,16 +7027,14 @@ def _read_LoggingMessageNotificationParams(
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
-    made = new(LoggingMessageNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_LoggingMessageNotificationParams(
     x: LoggingMessageNotificationParams,
 ) -> Json:
-    o: Json = {"level": x.level, "data": x.data}
     held = x.__dict__
+    o: Json = {"level": held["level"], "data": held["data"]}
     if len(held) != 2:
         if "logger" in held:
             o["logger"] = held["logger"]
@@ -7065,21 +7054,21 @@ def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotificat
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(LoggingMessageNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
-    made = new(LoggingMessageNotification)
-    fill(made, held)
     return made
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/message",
-        "params": _write_LoggingMessageNotificationParams(x.params),
+        "params": _write_LoggingMessageNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _LoggingMessageNotification_members)
@@ -7091,10 +7080,13 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = o.get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens")
     if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
-    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
+        raise wrong((at, "maxTokens"), "number", o.get("maxTokens", UNSET))
+    made = new(CreateMessageRequestParams)
+    held = made.__dict__
+    held["messages"] = messages
+    held["max_tokens"] = max_tokens
     if len(o) != 2:
         if "modelPreferences" in o:
             model_preferences = o["modelPreferences"]
@@ -7147,17 +7139,15 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
-    made = new(CreateMessageRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
-    o: Json = {
-        "messages": write_array(_write_SamplingMessage, x.messages),
-        "maxTokens": x.max_tokens,
-    }
     held = x.__dict__
+    o: Json = {
+        "messages": write_array(_write_SamplingMessage, held["messages"]),
+        "maxTokens": held["max_tokens"],
+    }
     if len(held) != 2:
         if "model_preferences" in held:
             o["modelPreferences"] = _write_ModelPreferences(held["model_preferences"])
@@ -7187,7 +7177,8 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
 def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ToolChoice)
+    held = made.__dict__
     if len(o) != 0:
         if "mode" in o:
             mode = o["mode"]
@@ -7196,14 +7187,12 @@ def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
             held["mode"] = mode
         if len(o) != len(held):
             held["extra_"] = extras(o, _ToolChoice_members, at)
-    made = new(ToolChoice)
-    fill(made, held)
     return made
 
 
 def _write_ToolChoice(x: ToolChoice) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "mode" in held:
             o["mode"] = held["mode"]
@@ -7223,22 +7212,23 @@ def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CreateMessageRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CreateMessageRequest_members, at)
-    made = new(CreateMessageRequest)
-    fill(made, held)
     return made
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "sampling/createMessage",
-        "params": _write_CreateMessageRequestParams(x.params),
+        "params": _write_CreateMessageRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CreateMessageRequest_members)
@@ -7248,15 +7238,19 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    model = o.get("model", UNSET)
+    model = o.get("model")
     if model.__class__ is not str:
-        raise wrong((at, "model"), "string", model)
-    role = o.get("role", UNSET)
+        raise wrong((at, "model"), "string", o.get("model", UNSET))
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    held: dict[str, Json] = {"model": model, "role": role, "content": content}
+    made = new(CreateMessageResult)
+    held = made.__dict__
+    held["model"] = model
+    held["role"] = role
+    held["content"] = content
     if len(o) != 3:
         if "stopReason" in o:
             stop_reason = o["stopReason"]
@@ -7273,14 +7267,12 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CreateMessageResult_members, at)
-    made = new(CreateMessageResult)
-    fill(made, held)
     return made
 
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
@@ -7291,11 +7283,11 @@ def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
                 return _read_ToolUseContent(x, at)
             case "tool_result":
                 return _read_ToolResultContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    other,
+                    x.get("type", UNSET),
                 )
     if x.__class__ is list:
         return _read_CreateMessageResult_content_array(x, at)
@@ -7312,7 +7304,7 @@ def _read_CreateMessageResult_content_array(x: Json, at: At) -> Json:
 
 def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
@@ -7323,11 +7315,11 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
                 return _read_ToolUseContent(x, at)
             case "tool_result":
                 return _read_ToolResultContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -7337,12 +7329,12 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {
-        "model": x.model,
-        "role": x.role,
-        "content": _WRITERS[x.content.__class__](x.content),
-    }
     held = x.__dict__
+    o: Json = {
+        "model": held["model"],
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 3:
         if "stop_reason" in held:
             o["stopReason"] = held["stop_reason"]
@@ -7356,12 +7348,15 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    held: dict[str, Json] = {"role": role, "content": content}
+    made = new(SamplingMessage)
+    held = made.__dict__
+    held["role"] = role
+    held["content"] = content
     if len(o) != 2:
         if "_meta" in o:
             meta = o["_meta"]
@@ -7369,14 +7364,15 @@ def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _SamplingMessage_members, at)
-    made = new(SamplingMessage)
-    fill(made, held)
     return made
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     held = x.__dict__
+    o: Json = {
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -7388,7 +7384,8 @@ def _write_SamplingMessage(x: SamplingMessage) -> Json:
 def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(Annotations)
+    held = made.__dict__
     if len(o) != 0:
         if "audience" in o:
             audience = o["audience"]
@@ -7410,14 +7407,12 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
             held["last_modified"] = last_modified
         if len(o) != len(held):
             held["extra_"] = extras(o, _Annotations_members, at)
-    made = new(Annotations)
-    fill(made, held)
     return made
 
 
 def _write_Annotations(x: Annotations) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "audience" in held:
             o["audience"] = held["audience"]
@@ -7435,10 +7430,12 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
         raise wrong(at, "object", o)
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    held: dict[str, Json] = {"text": text}
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    made = new(TextContent)
+    held = made.__dict__
+    held["text"] = text
     if len(o) != 2:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -7450,14 +7447,12 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _TextContent_members, at)
-    made = new(TextContent)
-    fill(made, held)
     return made
 
 
 def _write_TextContent(x: TextContent) -> Json:
-    o: Json = {"type": "text", "text": x.text}
     held = x.__dict__
+    o: Json = {"type": "text", "text": held["text"]}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -7473,13 +7468,16 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
         raise wrong(at, "object", o)
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
-    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
+    made = new(ImageContent)
+    held = made.__dict__
+    held["data"] = data
+    held["mime_type"] = mime_type
     if len(o) != 3:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -7491,14 +7489,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ImageContent_members, at)
-    made = new(ImageContent)
-    fill(made, held)
     return made
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
-    o: Json = {"type": "image", "data": x.data, "mimeType": x.mime_type}
     held = x.__dict__
+    o: Json = {"type": "image", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -7514,13 +7510,16 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
         raise wrong(at, "object", o)
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
-    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
+    made = new(AudioContent)
+    held = made.__dict__
+    held["data"] = data
+    held["mime_type"] = mime_type
     if len(o) != 3:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -7532,14 +7531,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _AudioContent_members, at)
-    made = new(AudioContent)
-    fill(made, held)
     return made
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
-    o: Json = {"type": "audio", "data": x.data, "mimeType": x.mime_type}
     held = x.__dict__
+    o: Json = {"type": "audio", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -7555,15 +7552,19 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
         raise wrong(at, "object", o)
     if o.get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
-    id = o.get("id", UNSET)
+    id = o.get("id")
     if id.__class__ is not str:
-        raise wrong((at, "id"), "string", id)
-    name = o.get("name", UNSET)
+        raise wrong((at, "id"), "string", o.get("id", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     input = o.get("input", UNSET)
     input = read_object(input, (at, "input"))
-    held: dict[str, Json] = {"id": id, "name": name, "input": input}
+    made = new(ToolUseContent)
+    held = made.__dict__
+    held["id"] = id
+    held["name"] = name
+    held["input"] = input
     if len(o) != 4:
         if "_meta" in o:
             meta = o["_meta"]
@@ -7571,14 +7572,17 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolUseContent_members, at)
-    made = new(ToolUseContent)
-    fill(made, held)
     return made
 
 
 def _write_ToolUseContent(x: ToolUseContent) -> Json:
-    o: Json = {"type": "tool_use", "id": x.id, "name": x.name, "input": x.input}
     held = x.__dict__
+    o: Json = {
+        "type": "tool_use",
+        "id": held["id"],
+        "name": held["name"],
+        "input": held["input"],
+    }
     if len(held) != 3:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -7592,12 +7596,15 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
         raise wrong(at, "object", o)
     if o.get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
-    tool_use_id = o.get("toolUseId", UNSET)
+    tool_use_id = o.get("toolUseId")
     if tool_use_id.__class__ is not str:
-        raise wrong((at, "toolUseId"), "string", tool_use_id)
+        raise wrong((at, "toolUseId"), "string", o.get("toolUseId", UNSET))
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    held: dict[str, Json] = {"tool_use_id": tool_use_id, "content": content}
+    made = new(ToolResultContent)
+    held = made.__dict__
+    held["tool_use_id"] = tool_use_id
+    held["content"] = content
     if len(o) != 3:
         if "structuredContent" in o:
             structured_content = o["structuredContent"]
@@ -7616,18 +7623,16 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolResultContent_members, at)
-    made = new(ToolResultContent)
-    fill(made, held)
     return made
 
 
 def _write_ToolResultContent(x: ToolResultContent) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "tool_result",
-        "toolUseId": x.tool_use_id,
-        "content": write_values(_WRITERS, x.content),
+        "toolUseId": held["tool_use_id"],
+        "content": write_values(_WRITERS, held["content"]),
     }
-    held = x.__dict__
     if len(held) != 2:
         if "structured_content" in held:
             o["structuredContent"] = held["structured_content"]
@@ -7643,7 +7648,8 @@ def _write_ToolResultContent(x: ToolResultContent) -> Json:
 def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ModelPreferences)
+    held = made.__dict__
     if len(o) != 0:
         if "hints" in o:
             hints = o["hints"]
@@ -7684,14 +7690,12 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
             held["intelligence_priority"] = intelligence_priority
         if len(o) != len(held):
             held["extra_"] = extras(o, _ModelPreferences_members, at)
-    made = new(ModelPreferences)
-    fill(made, held)
     return made
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "hints" in held:
             o["hints"] = write_array(_write_ModelHint, held["hints"])
@@ -7709,7 +7713,8 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
 def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ModelHint)
+    held = made.__dict__
     if len(o) != 0:
         if "name" in o:
             name = o["name"]
@@ -7718,14 +7723,12 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
             held["name"] = name
         if len(o) != len(held):
             held["extra_"] = extras(o, _ModelHint_members, at)
-    made = new(ModelHint)
-    fill(made, held)
     return made
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "name" in held:
             o["name"] = held["name"]
@@ -7741,7 +7744,10 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
     argument = o.get("argument", UNSET)
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
-    held: dict[str, Json] = {"ref": ref, "argument": argument}
+    made = new(CompleteRequestParams)
+    held = made.__dict__
+    held["ref"] = ref
+    held["argument"] = argument
     if len(o) != 2:
         if "context" in o:
             context = o["context"]
@@ -7753,29 +7759,29 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteRequestParams_members, at)
-    made = new(CompleteRequestParams)
-    fill(made, held)
     return made
 
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "ref/resource":
                 return _read_ResourceTemplateReference(x, at)
             case "ref/prompt":
                 return _read_PromptReference(x, at)
-            case other:
-                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
+            case _:
+                raise wrong(
+                    (at, "type"), '"ref/resource" | "ref/prompt"', x.get("type", UNSET)
+                )
     raise wrong(at, "PromptReference | ResourceTemplateReference", x)
 
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
-    o: Json = {
-        "ref": _WRITERS[x.ref.__class__](x.ref),
-        "argument": _write_CompleteRequestParamsArgument(x.argument),
-    }
     held = x.__dict__
+    o: Json = {
+        "ref": _WRITERS[held["ref"].__class__](held["ref"]),
+        "argument": _write_CompleteRequestParamsArgument(held["argument"]),
+    }
     if len(held) != 2:
         if "context" in held:
             o["context"] = _write_CompleteRequestParamsContext(held["context"])
@@ -7791,23 +7797,24 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    value = o.get("value", UNSET)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    value = o.get("value")
     if value.__class__ is not str:
-        raise wrong((at, "value"), "string", value)
-    held: dict[str, Json] = {"name": name, "value": value}
+        raise wrong((at, "value"), "string", o.get("value", UNSET))
+    made = new(CompleteRequestParamsArgument)
+    held = made.__dict__
+    held["name"] = name
+    held["value"] = value
     if len(o) != 2:
         held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
-    made = new(CompleteRequestParamsArgument)
-    fill(made, held)
     return made
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
-    o: Json = {"name": x.name, "value": x.value}
     held = x.__dict__
+    o: Json = {"name": held["name"], "value": held["value"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CompleteRequestParamsArgument_members)
@@ -7817,7 +7824,8 @@ def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Js
 def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParamsContext:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(CompleteRequestParamsContext)
+    held = made.__dict__
     if len(o) != 0:
         if "arguments" in o:
             arguments = o["arguments"]
@@ -7825,14 +7833,12 @@ def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParams
             held["arguments"] = arguments
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteRequestParamsContext_members, at)
-    made = new(CompleteRequestParamsContext)
-    fill(made, held)
     return made
 
 
 def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
@@ -7852,22 +7858,23 @@ def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CompleteRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CompleteRequest_members, at)
-    made = new(CompleteRequest)
-    fill(made, held)
     return made
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "completion/complete",
-        "params": _write_CompleteRequestParams(x.params),
+        "params": _write_CompleteRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CompleteRequest_members)
@@ -7879,7 +7886,9 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
         raise wrong(at, "object", o)
     completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    held: dict[str, Json] = {"completion": completion}
+    made = new(CompleteResult)
+    held = made.__dict__
+    held["completion"] = completion
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -7887,14 +7896,12 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteResult_members, at)
-    made = new(CompleteResult)
-    fill(made, held)
     return made
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
-    o: Json = {"completion": _write_CompleteResultCompletion(x.completion)}
     held = x.__dict__
+    o: Json = {"completion": _write_CompleteResultCompletion(held["completion"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -7908,7 +7915,9 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
         raise wrong(at, "object", o)
     values = o.get("values", UNSET)
     values = read_strings(values, (at, "values"))
-    held: dict[str, Json] = {"values": values}
+    made = new(CompleteResultCompletion)
+    held = made.__dict__
+    held["values"] = values
     if len(o) != 1:
         if "total" in o:
             total = o["total"]
@@ -7922,14 +7931,12 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
             held["has_more"] = has_more
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
-    made = new(CompleteResultCompletion)
-    fill(made, held)
     return made
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
-    o: Json = {"values": x.values}
     held = x.__dict__
+    o: Json = {"values": held["values"]}
     if len(held) != 1:
         if "total" in held:
             o["total"] = held["total"]
@@ -7945,20 +7952,20 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
         raise wrong(at, "object", o)
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceTemplateReference)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 2:
         held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
-    made = new(ResourceTemplateReference)
-    fill(made, held)
     return made
 
 
 def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
-    o: Json = {"type": "ref/resource", "uri": x.uri}
     held = x.__dict__
+    o: Json = {"type": "ref/resource", "uri": held["uri"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ResourceTemplateReference_members)
@@ -7970,10 +7977,12 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
         raise wrong(at, "object", o)
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(PromptReference)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -7982,14 +7991,12 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
             held["title"] = title
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _PromptReference_members, at)
-    made = new(PromptReference)
-    fill(made, held)
     return made
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
-    o: Json = {"type": "ref/prompt", "name": x.name}
     held = x.__dict__
+    o: Json = {"type": "ref/prompt", "name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8007,7 +8014,9 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListRootsRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -8015,14 +8024,12 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListRootsRequest_members, at)
-    made = new(ListRootsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
-    o: Json = {"method": "roots/list", "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {"method": "roots/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
@@ -8036,7 +8043,9 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
         raise wrong(at, "object", o)
     roots = o.get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
-    held: dict[str, Json] = {"roots": roots}
+    made = new(ListRootsResult)
+    held = made.__dict__
+    held["roots"] = roots
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -8044,14 +8053,12 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListRootsResult_members, at)
-    made = new(ListRootsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
-    o: Json = {"roots": write_array(_write_Root, x.roots)}
     held = x.__dict__
+    o: Json = {"roots": write_array(_write_Root, held["roots"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -8063,10 +8070,12 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(Root)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "name" in o:
             name = o["name"]
@@ -8079,14 +8088,12 @@ def _read_Root(o: Json, at: At) -> Root:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _Root_members, at)
-    made = new(Root)
-    fill(made, held)
     return made
 
 
 def _write_Root(x: Root) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "name" in held:
             o["name"] = held["name"]
@@ -8106,7 +8113,8 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(RootsListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -8114,14 +8122,12 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _RootsListChangedNotification_members, at)
-    made = new(RootsListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/roots/list_changed", "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {"method": "notifications/roots/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -8133,14 +8139,17 @@ def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json
 def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
     )
-    held: dict[str, Json] = {"message": message, "requested_schema": requested_schema}
+    made = new(ElicitRequestFormParams)
+    held = made.__dict__
+    held["message"] = message
+    held["requested_schema"] = requested_schema
     if len(o) != 2:
         if "mode" in o:
             mode = o["mode"]
@@ -8157,19 +8166,17 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ElicitRequestFormParams_members, at)
-    made = new(ElicitRequestFormParams)
-    fill(made, held)
     return made
 
 
 def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
+    held = x.__dict__
     o: Json = {
-        "message": x.message,
+        "message": held["message"],
         "requestedSchema": _write_ElicitRequestFormParamsRequestedSchema(
-            x.requested_schema
+            held["requested_schema"]
         ),
     }
-    held = x.__dict__
     if len(held) != 2:
         if "mode" in held:
             o["mode"] = held["mode"]
@@ -8193,7 +8200,9 @@ def _read_ElicitRequestFormParamsRequestedSchema(
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
-    held: dict[str, Json] = {"properties": properties}
+    made = new(ElicitRequestFormParamsRequestedSchema)
+    held = made.__dict__
+    held["properties"] = properties
     if len(o) != 2:
         if "$schema" in o:
             schema_ = o["$schema"]
@@ -8208,54 +8217,52 @@ def _read_ElicitRequestFormParamsRequestedSchema(
             held["extra_"] = extras(
                 o, _ElicitRequestFormParamsRequestedSchema_members, at
             )
-    made = new(ElicitRequestFormParamsRequestedSchema)
-    fill(made, held)
     return made
 
 
 def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string":
             try:
                 return _read_StringSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "boolean":
             try:
                 return _read_BooleanSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "type" in x:
             try:
                 return _read_NumberSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8273,8 +8280,8 @@ def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
 def _write_ElicitRequestFormParamsRequestedSchema(
     x: ElicitRequestFormParamsRequestedSchema,
 ) -> Json:
-    o: Json = {"type": "object", "properties": write_map(_write, x.properties)}
     held = x.__dict__
+    o: Json = {"type": "object", "properties": write_map(_write, held["properties"])}
     if len(held) != 1:
         if "schema_" in held:
             o["$schema"] = held["schema_"]
@@ -8290,20 +8297,20 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
         raise wrong(at, "object", o)
     if o.get("mode") != "url":
         raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    elicitation_id = o.get("elicitationId", UNSET)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    elicitation_id = o.get("elicitationId")
     if elicitation_id.__class__ is not str:
-        raise wrong((at, "elicitationId"), "string", elicitation_id)
-    url = o.get("url", UNSET)
+        raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
+    url = o.get("url")
     if url.__class__ is not str:
-        raise wrong((at, "url"), "string", url)
-    held: dict[str, Json] = {
-        "message": message,
-        "elicitation_id": elicitation_id,
-        "url": url,
-    }
+        raise wrong((at, "url"), "string", o.get("url", UNSET))
+    made = new(ElicitRequestURLParams)
+    held = made.__dict__
+    held["message"] = message
+    held["elicitation_id"] = elicitation_id
+    held["url"] = url
     if len(o) != 4:
         if "task" in o:
             task = o["task"]
@@ -8315,19 +8322,17 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ElicitRequestURLParams_members, at)
-    made = new(ElicitRequestURLParams)
-    fill(made, held)
     return made
 
 
 def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
+    held = x.__dict__
     o: Json = {
         "mode": "url",
-        "message": x.message,
-        "elicitationId": x.elicitation_id,
-        "url": x.url,
+        "message": held["message"],
+        "elicitationId": held["elicitation_id"],
+        "url": held["url"],
     }
-    held = x.__dict__
     if len(held) != 3:
         if "task" in held:
             o["task"] = _write_TaskMetadata(held["task"])
@@ -8349,16 +8354,17 @@ def _read_ElicitRequest(o: Json, at: At) -> ElicitRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ElicitRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ElicitRequest_members, at)
-    made = new(ElicitRequest)
-    fill(made, held)
     return made
 
 
 def _read_ElicitRequestParams(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if (
             x.get("mode") == "url"
@@ -8369,12 +8375,12 @@ def _read_ElicitRequestParams(x: Json, at: At) -> Json:
             try:
                 return _read_ElicitRequestURLParams(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "message" in x and "requestedSchema" in x:
             try:
                 return _read_ElicitRequestFormParams(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "ElicitRequestURLParams | ElicitRequestFormParams", x)
@@ -8382,13 +8388,13 @@ def _read_ElicitRequestParams(x: Json, at: At) -> Json:
 
 
 def _write_ElicitRequest(x: ElicitRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "elicitation/create",
-        "params": _WRITERS[x.params.__class__](x.params),
+        "params": _WRITERS[held["params"].__class__](held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ElicitRequest_members)
@@ -8400,7 +8406,8 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "string":
         raise wrong((at, "type"), '"string"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
+    made = new(StringSchema)
+    held = made.__dict__
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
@@ -8436,14 +8443,12 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _StringSchema_members, at)
-    made = new(StringSchema)
-    fill(made, held)
     return made
 
 
 def _write_StringSchema(x: StringSchema) -> Json:
-    o: Json = {"type": "string"}
     held = x.__dict__
+    o: Json = {"type": "string"}
     if held:
         if "title" in held:
             o["title"] = held["title"]
@@ -8465,10 +8470,12 @@ def _write_StringSchema(x: StringSchema) -> Json:
 def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    type = o.get("type", UNSET)
+    type = o.get("type")
     if type not in ("number", "integer"):
-        raise wrong((at, "type"), '"number" | "integer"', type)
-    held: dict[str, Json] = {"type": type}
+        raise wrong((at, "type"), '"number" | "integer"', o.get("type", UNSET))
+    made = new(NumberSchema)
+    held = made.__dict__
+    held["type"] = type
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
@@ -8497,14 +8504,12 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
             held["default"] = default
         if len(o) != len(held):
             held["extra_"] = extras(o, _NumberSchema_members, at)
-    made = new(NumberSchema)
-    fill(made, held)
     return made
 
 
 def _write_NumberSchema(x: NumberSchema) -> Json:
-    o: Json = {"type": x.type}
     held = x.__dict__
+    o: Json = {"type": held["type"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8526,7 +8531,8 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "boolean":
         raise wrong((at, "type"), '"boolean"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
+    made = new(BooleanSchema)
+    held = made.__dict__
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
@@ -8545,14 +8551,12 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _BooleanSchema_members, at)
-    made = new(BooleanSchema)
-    fill(made, held)
     return made
 
 
 def _write_BooleanSchema(x: BooleanSchema) -> Json:
-    o: Json = {"type": "boolean"}
     held = x.__dict__
+    o: Json = {"type": "boolean"}
     if held:
         if "title" in held:
             o["title"] = held["title"]
@@ -8574,7 +8578,9 @@ def _read_UntitledSingleSelectEnumSchema(
         raise wrong((at, "type"), '"string"', o.get("type", UNSET))
     enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
+    made = new(UntitledSingleSelectEnumSchema)
+    held = made.__dict__
+    held["enum"] = enum
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8593,14 +8599,12 @@ def _read_UntitledSingleSelectEnumSchema(
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _UntitledSingleSelectEnumSchema_members, at)
-    made = new(UntitledSingleSelectEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
     held = x.__dict__
+    o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8622,7 +8626,9 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
     one_of = read_array(
         _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
     )
-    held: dict[str, Json] = {"one_of": one_of}
+    made = new(TitledSingleSelectEnumSchema)
+    held = made.__dict__
+    held["one_of"] = one_of
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8641,17 +8647,17 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _TitledSingleSelectEnumSchema_members, at)
-    made = new(TitledSingleSelectEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "string",
-        "oneOf": write_array(_write_TitledSingleSelectEnumSchemaOneOfItem, x.one_of),
+        "oneOf": write_array(
+            _write_TitledSingleSelectEnumSchemaOneOfItem, held["one_of"]
+        ),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8669,25 +8675,26 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
 ) -> TitledSingleSelectEnumSchemaOneOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    const = o.get("const", UNSET)
+    const = o.get("const")
     if const.__class__ is not str:
-        raise wrong((at, "const"), "string", const)
-    title = o.get("title", UNSET)
+        raise wrong((at, "const"), "string", o.get("const", UNSET))
+    title = o.get("title")
     if title.__class__ is not str:
-        raise wrong((at, "title"), "string", title)
-    held: dict[str, Json] = {"const": const, "title": title}
+        raise wrong((at, "title"), "string", o.get("title", UNSET))
+    made = new(TitledSingleSelectEnumSchemaOneOfItem)
+    held = made.__dict__
+    held["const"] = const
+    held["title"] = title
     if len(o) != 2:
         held["extra_"] = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members, at)
-    made = new(TitledSingleSelectEnumSchemaOneOfItem)
-    fill(made, held)
     return made
 
 
 def _write_TitledSingleSelectEnumSchemaOneOfItem(
     x: TitledSingleSelectEnumSchemaOneOfItem,
 ) -> Json:
-    o: Json = {"const": x.const, "title": x.title}
     held = x.__dict__
+    o: Json = {"const": held["const"], "title": held["title"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _TitledSingleSelectEnumSchemaOneOfItem_members)
@@ -8703,7 +8710,9 @@ def _read_UntitledMultiSelectEnumSchema(
         raise wrong((at, "type"), '"array"', o.get("type", UNSET))
     items = o.get("items", UNSET)
     items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    held: dict[str, Json] = {"items": items}
+    made = new(UntitledMultiSelectEnumSchema)
+    held = made.__dict__
+    held["items"] = items
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8731,17 +8740,15 @@ def _read_UntitledMultiSelectEnumSchema(
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _UntitledMultiSelectEnumSchema_members, at)
-    made = new(UntitledMultiSelectEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "array",
-        "items": _write_UntitledMultiSelectEnumSchemaItems(x.items),
+        "items": _write_UntitledMultiSelectEnumSchemaItems(held["items"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8767,19 +8774,19 @@ def _read_UntitledMultiSelectEnumSchemaItems(
         raise wrong((at, "type"), '"string"', o.get("type", UNSET))
     enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
+    made = new(UntitledMultiSelectEnumSchemaItems)
+    held = made.__dict__
+    held["enum"] = enum
     if len(o) != 2:
         held["extra_"] = extras(o, _UntitledMultiSelectEnumSchemaItems_members, at)
-    made = new(UntitledMultiSelectEnumSchemaItems)
-    fill(made, held)
     return made
 
 
 def _write_UntitledMultiSelectEnumSchemaItems(
     x: UntitledMultiSelectEnumSchemaItems,
 ) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
     held = x.__dict__
+    o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _UntitledMultiSelectEnumSchemaItems_members)
@@ -8793,7 +8800,9 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
         raise wrong((at, "type"), '"array"', o.get("type", UNSET))
     items = o.get("items", UNSET)
     items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    held: dict[str, Json] = {"items": items}
+    made = new(TitledMultiSelectEnumSchema)
+    held = made.__dict__
+    held["items"] = items
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8821,17 +8830,15 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _TitledMultiSelectEnumSchema_members, at)
-    made = new(TitledMultiSelectEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "array",
-        "items": _write_TitledMultiSelectEnumSchemaItems(x.items),
+        "items": _write_TitledMultiSelectEnumSchemaItems(held["items"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8857,21 +8864,23 @@ def _read_TitledMultiSelectEnumSchemaItems(
     any_of = read_array(
         _read_TitledMultiSelectEnumSchemaItemsAnyOfItem, any_of, (at, "anyOf")
     )
-    held: dict[str, Json] = {"any_of": any_of}
+    made = new(TitledMultiSelectEnumSchemaItems)
+    held = made.__dict__
+    held["any_of"] = any_of
     if len(o) != 1:
         held["extra_"] = extras(o, _TitledMultiSelectEnumSchemaItems_members, at)
-    made = new(TitledMultiSelectEnumSchemaItems)
-    fill(made, held)
     return made
 
 
 def _write_TitledMultiSelectEnumSchemaItems(
     x: TitledMultiSelectEnumSchemaItems,
 ) -> Json:
-    o: Json = {
-        "anyOf": write_array(_write_TitledMultiSelectEnumSchemaItemsAnyOfItem, x.any_of)
-    }
     held = x.__dict__
+    o: Json = {
+        "anyOf": write_array(
+            _write_TitledMultiSelectEnumSchemaItemsAnyOfItem, held["any_of"]
+        )
+    }
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItems_members)
@@ -8883,27 +8892,28 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 ) -> TitledMultiSelectEnumSchemaItemsAnyOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    const = o.get("const", UNSET)
+    const = o.get("const")
     if const.__class__ is not str:
-        raise wrong((at, "const"), "string", const)
-    title = o.get("title", UNSET)
+        raise wrong((at, "const"), "string", o.get("const", UNSET))
+    title = o.get("title")
     if title.__class__ is not str:
-        raise wrong((at, "title"), "string", title)
-    held: dict[str, Json] = {"const": const, "title": title}
+        raise wrong((at, "title"), "string", o.get("title", UNSET))
+    made = new(TitledMultiSelectEnumSchemaItemsAnyOfItem)
+    held = made.__dict__
+    held["const"] = const
+    held["title"] = title
     if len(o) != 2:
         held["extra_"] = extras(
             o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members, at
         )
-    made = new(TitledMultiSelectEnumSchemaItemsAnyOfItem)
-    fill(made, held)
     return made
 
 
 def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
     x: TitledMultiSelectEnumSchemaItemsAnyOfItem,
 ) -> Json:
-    o: Json = {"const": x.const, "title": x.title}
     held = x.__dict__
+    o: Json = {"const": held["const"], "title": held["title"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
@@ -8917,7 +8927,9 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
         raise wrong((at, "type"), '"string"', o.get("type", UNSET))
     enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
+    made = new(LegacyTitledEnumSchema)
+    held = made.__dict__
+    held["enum"] = enum
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8940,14 +8952,12 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _LegacyTitledEnumSchema_members, at)
-    made = new(LegacyTitledEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
     held = x.__dict__
+    o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8965,10 +8975,14 @@ def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
 def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    action = o.get("action", UNSET)
+    action = o.get("action")
     if action not in ("accept", "decline", "cancel"):
-        raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
-    held: dict[str, Json] = {"action": action}
+        raise wrong(
+            (at, "action"), '"accept" | "decline" | "cancel"', o.get("action", UNSET)
+        )
+    made = new(ElicitResult)
+    held = made.__dict__
+    held["action"] = action
     if len(o) != 1:
         if "content" in o:
             content = o["content"]
@@ -8982,8 +8996,6 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ElicitResult_members, at)
-    made = new(ElicitResult)
-    fill(made, held)
     return made
 
 
@@ -8996,8 +9008,8 @@ def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
 
 
 def _write_ElicitResult(x: ElicitResult) -> Json:
-    o: Json = {"action": x.action}
     held = x.__dict__
+    o: Json = {"action": held["action"]}
     if len(held) != 1:
         if "content" in held:
             o["content"] = held["content"]
@@ -9023,21 +9035,21 @@ def _read_ElicitationCompleteNotification(
     params = _read_ElicitationCompleteNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ElicitationCompleteNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ElicitationCompleteNotification_members, at)
-    made = new(ElicitationCompleteNotification)
-    fill(made, held)
     return made
 
 
 def _write_ElicitationCompleteNotification(x: ElicitationCompleteNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/elicitation/complete",
-        "params": _write_ElicitationCompleteNotificationParams(x.params),
+        "params": _write_ElicitationCompleteNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ElicitationCompleteNotification_members)
@@ -9049,22 +9061,22 @@ def _read_ElicitationCompleteNotificationParams(
 ) -> ElicitationCompleteNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    elicitation_id = o.get("elicitationId", UNSET)
+    elicitation_id = o.get("elicitationId")
     if elicitation_id.__class__ is not str:
-        raise wrong((at, "elicitationId"), "string", elicitation_id)
-    held: dict[str, Json] = {"elicitation_id": elicitation_id}
+        raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
+    made = new(ElicitationCompleteNotificationParams)
+    held = made.__dict__
+    held["elicitation_id"] = elicitation_id
     if len(o) != 1:
         held["extra_"] = extras(o, _ElicitationCompleteNotificationParams_members, at)
-    made = new(ElicitationCompleteNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_ElicitationCompleteNotificationParams(
     x: ElicitationCompleteNotificationParams,
 ) -> Json:
-    o: Json = {"elicitationId": x.elicitation_id}
     held = x.__dict__
+    o: Json = {"elicitationId": held["elicitation_id"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ElicitationCompleteNotificationParams_members)
@@ -9072,28 +9084,28 @@ def _write_ElicitationCompleteNotificationParams(
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "method" in x:
             try:
                 return _read_JSONRPCRequest(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResultResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "method" in x:
             try:
                 return _read_JSONRPCNotification(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "error" in x:
             try:
                 return _read_JSONRPCErrorResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9109,18 +9121,18 @@ def _read_JSONRPCMessage(x: Json, at: At) -> Json:
 
 
 def _read_JSONRPCResponse(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResultResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "error" in x:
             try:
                 return _read_JSONRPCErrorResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "JSONRPCResultResponse | JSONRPCErrorResponse", x)
@@ -9161,18 +9173,18 @@ def _read_LoggingLevel(x: Json, at: At) -> Json:
 
 
 def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9182,18 +9194,18 @@ def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
 
 
 def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9203,33 +9215,33 @@ def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
 
 
 def _read_EnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9246,7 +9258,7 @@ def _read_EnumSchema(x: Json, at: At) -> Json:
 
 def _read_ClientRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "initialize":
                 return _read_InitializeRequest(x, at)
             case "ping":
@@ -9281,11 +9293,11 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
                 return _read_SetLevelRequest(x, at)
             case "completion/complete":
                 return _read_CompleteRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"initialize" | "ping" | "resources/list" | "resources/templates/list" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" | "logging/setLevel" | "completion/complete"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -9296,7 +9308,7 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
 
 def _read_ClientNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/initialized":
@@ -9307,11 +9319,11 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
                 return _read_TaskStatusNotification(x, at)
             case "notifications/roots/list_changed":
                 return _read_RootsListChangedNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/initialized" | "notifications/progress" | "notifications/tasks/status" | "notifications/roots/list_changed"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -9321,7 +9333,7 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
 
 
 def _read_ClientResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if (
             "taskId" in x
@@ -9333,7 +9345,7 @@ def _read_ClientResult(x: Json, at: At) -> Json:
             try:
                 return _read_GetTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "taskId" in x
             and "status" in x
@@ -9344,35 +9356,35 @@ def _read_ClientResult(x: Json, at: At) -> Json:
             try:
                 return _read_CancelTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "model" in x and "role" in x and "content" in x:
             try:
                 return _read_CreateMessageResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "action" in x:
             try:
                 return _read_ElicitResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tasks" in x:
             try:
                 return _read_ListTasksResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "roots" in x:
             try:
                 return _read_ListRootsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         try:
             return _read_Result(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         try:
             return _read_GetTaskPayloadResult(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9389,7 +9401,7 @@ def _read_ClientResult(x: Json, at: At) -> Json:
 
 def _read_ServerRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "ping":
                 return _read_PingRequest(x, at)
             case "tasks/get":
@@ -9406,11 +9418,11 @@ def _read_ServerRequest(x: Json, at: At) -> Json:
                 return _read_ListRootsRequest(x, at)
             case "elicitation/create":
                 return _read_ElicitRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"ping" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" | "sampling/createMessage" | "roots/list" | "elicitation/create"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -9421,7 +9433,7 @@ def _read_ServerRequest(x: Json, at: At) -> Json:
 
 def _read_ServerNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
@@ -9440,11 +9452,11 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_LoggingMessageNotification(x, at)
             case "notifications/elicitation/complete":
                 return _read_ElicitationCompleteNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/tasks/status" | "notifications/message" | "notifications/elicitation/complete"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -9454,7 +9466,7 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
 
 
 def _read_ServerResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if (
             "taskId" in x
@@ -9466,7 +9478,7 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_GetTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "taskId" in x
             and "status" in x
@@ -9477,65 +9489,65 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_CancelTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "protocolVersion" in x and "capabilities" in x and "serverInfo" in x:
             try:
                 return _read_InitializeResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "content" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "messages" in x:
             try:
                 return _read_GetPromptResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "prompts" in x:
             try:
                 return _read_ListPromptsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resourceTemplates" in x:
             try:
                 return _read_ListResourceTemplatesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resources" in x:
             try:
                 return _read_ListResourcesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tools" in x:
             try:
                 return _read_ListToolsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tasks" in x:
             try:
                 return _read_ListTasksResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "completion" in x:
             try:
                 return _read_CompleteResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "contents" in x:
             try:
                 return _read_ReadResourceResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         try:
             return _read_Result(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         try:
             return _read_GetTaskPayloadResult(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9551,18 +9563,18 @@ def _read_ServerResult(x: Json, at: At) -> Json:
 
 
 def _read_CallToolAnswer(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "content" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "task" in x:
             try:
                 return _read_CreateTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "CallToolResult | CreateTaskResult", x)
@@ -9570,18 +9582,18 @@ def _read_CallToolAnswer(x: Json, at: At) -> Json:
 
 
 def _read_CreateMessageAnswer(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "model" in x and "role" in x and "content" in x:
             try:
                 return _read_CreateMessageResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "task" in x:
             try:
                 return _read_CreateTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "CreateMessageResult | CreateTaskResult", x)
@@ -9589,18 +9601,18 @@ def _read_CreateMessageAnswer(x: Json, at: At) -> Json:
 
 
 def _read_ElicitAnswer(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "action" in x:
             try:
                 return _read_ElicitResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "task" in x:
             try:
                 return _read_CreateTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "ElicitResult | CreateTaskResult", x)

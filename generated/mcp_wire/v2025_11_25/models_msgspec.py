@@ -42,7 +42,6 @@ from .._wire import (
     check_map,
     check_objects,
     extras,
-    fill,
     is_number,
     merge,
     new,
@@ -2393,9 +2392,8 @@ def from_wire(T: Any, obj: Json) -> object:
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    read = _reader(T)
     try:
-        return read(obj, GIVEN)
+        return (_READERS.get(T) or _reader(T))(obj, GIVEN)
     except RecursionError:
         raise too_deep() from None
 
@@ -2857,9 +2855,9 @@ def _write_RequestParams(x: RequestParams) -> Json:
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
         if "params" in o:
@@ -2906,9 +2904,9 @@ def _write_NotificationParams(x: NotificationParams) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
         if "params" in o:
@@ -2955,12 +2953,12 @@ def _write_Result(x: Result) -> Json:
 def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code):
-        raise wrong((at, "code"), "number", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "number", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"code": code, "message": message}
     if len(o) != 2:
         if "data" in o:
@@ -2988,9 +2986,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"id": id, "method": method}
     if len(o) != 3:
         if "params" in o:
@@ -3016,9 +3014,9 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
         raise wrong(at, "object", o)
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 2:
         if "params" in o:
@@ -3123,12 +3121,12 @@ def _read_URLElicitationRequiredErrorError(
 ) -> URLElicitationRequiredErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32042:
-        raise wrong((at, "code"), "-32042", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32042", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_URLElicitationRequiredErrorErrorData(data, (at, "data"))
     held: dict[str, Json] = {"message": message, "data": data}
@@ -3159,11 +3157,11 @@ def _read_URLElicitationRequiredErrorErrorData(
     elicitations = read_array(
         _read_ElicitRequestURLParams, elicitations, (at, "elicitations")
     )
-    held: dict[str, Json] = {"elicitations": elicitations}
+    made = new(URLElicitationRequiredErrorErrorData)
+    held = made.__dict__
+    held["elicitations"] = elicitations
     if len(o) != 1:
         held["extra_"] = extras(o, _URLElicitationRequiredErrorErrorData_members, at)
-    made = new(URLElicitationRequiredErrorErrorData)
-    fill(made, held)
     return made
 
 
@@ -3223,11 +3221,11 @@ def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     params = _read_CancelledNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(CancelledNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _CancelledNotification_members, at)
-    made = new(CancelledNotification)
-    fill(made, held)
     return made
 
 
@@ -3245,9 +3243,9 @@ def _write_CancelledNotification(x: CancelledNotification) -> Json:
 def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion")
     if protocol_version.__class__ is not str:
-        raise wrong((at, "protocolVersion"), "string", protocol_version)
+        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
     client_info = o.get("clientInfo", UNSET)
@@ -3291,11 +3289,12 @@ def _read_InitializeRequest(o: Json, at: At) -> InitializeRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(InitializeRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _InitializeRequest_members, at)
-    made = new(InitializeRequest)
-    fill(made, held)
     return made
 
 
@@ -3314,9 +3313,9 @@ def _write_InitializeRequest(x: InitializeRequest) -> Json:
 def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion", UNSET)
+    protocol_version = o.get("protocolVersion")
     if protocol_version.__class__ is not str:
-        raise wrong((at, "protocolVersion"), "string", protocol_version)
+        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
     server_info = o.get("serverInfo", UNSET)
@@ -3365,7 +3364,8 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(InitializedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -3373,8 +3373,6 @@ def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _InitializedNotification_members, at)
-    made = new(InitializedNotification)
-    fill(made, held)
     return made
 
 
@@ -3880,9 +3878,9 @@ def _write_ServerCapabilitiesTasksRequestsTools(
 def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    src = o.get("src", UNSET)
+    src = o.get("src")
     if src.__class__ is not str:
-        raise wrong((at, "src"), "string", src)
+        raise wrong((at, "src"), "string", o.get("src", UNSET))
     held: dict[str, Json] = {"src": src}
     if len(o) != 1:
         if "mimeType" in o:
@@ -3943,9 +3941,9 @@ def _write_Icons(x: Icons) -> Json:
 def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "title" in o:
@@ -3970,12 +3968,12 @@ def _write_BaseMetadata(x: BaseMetadata) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    version = o.get("version", UNSET)
+    version = o.get("version")
     if version.__class__ is not str:
-        raise wrong((at, "version"), "string", version)
-    name = o.get("name", UNSET)
+        raise wrong((at, "version"), "string", o.get("version", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"version": version, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -4026,7 +4024,9 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(PingRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -4034,8 +4034,6 @@ def _read_PingRequest(o: Json, at: At) -> PingRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _PingRequest_members, at)
-    made = new(PingRequest)
-    fill(made, held)
     return made
 
 
@@ -4053,9 +4051,9 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
         raise wrong(at, "object", o)
     progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = o.get("progress", UNSET)
+    progress = o.get("progress")
     if not is_number(progress):
-        raise wrong((at, "progress"), "number", progress)
+        raise wrong((at, "progress"), "number", o.get("progress", UNSET))
     held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
     if len(o) != 2:
         if "total" in o:
@@ -4099,11 +4097,11 @@ def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     params = _read_ProgressNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ProgressNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ProgressNotification_members, at)
-    made = new(ProgressNotification)
-    fill(made, held)
     return made
 
 
@@ -4155,9 +4153,9 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"id": id, "method": method}
     if len(o) != 3:
         if "params" in o:
@@ -4215,7 +4213,9 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListResourcesRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -4223,8 +4223,6 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListResourcesRequest_members, at)
-    made = new(ListResourcesRequest)
-    fill(made, held)
     return made
 
 
@@ -4280,7 +4278,9 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListResourceTemplatesRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -4288,8 +4288,6 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
-    made = new(ListResourceTemplatesRequest)
-    fill(made, held)
     return made
 
 
@@ -4341,9 +4339,9 @@ def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
 def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "_meta" in o:
@@ -4367,9 +4365,9 @@ def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "_meta" in o:
@@ -4401,11 +4399,12 @@ def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ReadResourceRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ReadResourceRequest_members, at)
-    made = new(ReadResourceRequest)
-    fill(made, held)
     return made
 
 
@@ -4440,18 +4439,18 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "text" in x and "uri" in x:
             try:
                 return _read_TextResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "blob" in x and "uri" in x:
             try:
                 return _read_BlobResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "TextResourceContents | BlobResourceContents", x)
@@ -4480,7 +4479,8 @@ def _read_ResourceListChangedNotification(
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ResourceListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -4488,8 +4488,6 @@ def _read_ResourceListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
-    made = new(ResourceListChangedNotification)
-    fill(made, held)
     return made
 
 
@@ -4505,9 +4503,9 @@ def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -
 def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "_meta" in o:
@@ -4539,11 +4537,12 @@ def _read_SubscribeRequest(o: Json, at: At) -> SubscribeRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(SubscribeRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _SubscribeRequest_members, at)
-    made = new(SubscribeRequest)
-    fill(made, held)
     return made
 
 
@@ -4562,9 +4561,9 @@ def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
 def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "_meta" in o:
@@ -4596,11 +4595,12 @@ def _read_UnsubscribeRequest(o: Json, at: At) -> UnsubscribeRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(UnsubscribeRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _UnsubscribeRequest_members, at)
-    made = new(UnsubscribeRequest)
-    fill(made, held)
     return made
 
 
@@ -4621,9 +4621,9 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "_meta" in o:
@@ -4657,11 +4657,11 @@ def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotific
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ResourceUpdatedNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
-    made = new(ResourceUpdatedNotification)
-    fill(made, held)
     return made
 
 
@@ -4679,12 +4679,12 @@ def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -4748,12 +4748,12 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri_template = o.get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate")
     if uri_template.__class__ is not str:
-        raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri_template": uri_template, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -4810,9 +4810,9 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "mimeType" in o:
@@ -4843,12 +4843,12 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"text": text, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
@@ -4879,12 +4879,12 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    blob = o.get("blob", UNSET)
+    blob = o.get("blob")
     if blob.__class__ is not str:
-        raise wrong((at, "blob"), "string", blob)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "blob"), "string", o.get("blob", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"blob": blob, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
@@ -4921,7 +4921,9 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListPromptsRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -4929,8 +4931,6 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListPromptsRequest_members, at)
-    made = new(ListPromptsRequest)
-    fill(made, held)
     return made
 
 
@@ -4978,9 +4978,9 @@ def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "arguments" in o:
@@ -5018,11 +5018,12 @@ def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(GetPromptRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _GetPromptRequest_members, at)
-    made = new(GetPromptRequest)
-    fill(made, held)
     return made
 
 
@@ -5073,9 +5074,9 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
@@ -5125,9 +5126,9 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
@@ -5166,9 +5167,9 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_ContentBlock(content, (at, "content"))
     held: dict[str, Json] = {"role": role, "content": content}
@@ -5179,7 +5180,7 @@ def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
 
 def _read_ContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "resource_link":
                 return _read_ResourceLink(x, at)
             case "resource":
@@ -5190,11 +5191,11 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"resource_link" | "resource" | "text" | "image" | "audio"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -5215,12 +5216,12 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         raise wrong(at, "object", o)
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 3:
         if "description" in o:
@@ -5330,7 +5331,8 @@ def _read_PromptListChangedNotification(
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(PromptListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -5338,8 +5340,6 @@ def _read_PromptListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
-    made = new(PromptListChangedNotification)
-    fill(made, held)
     return made
 
 
@@ -5361,7 +5361,9 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListToolsRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -5369,8 +5371,6 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListToolsRequest_members, at)
-    made = new(ListToolsRequest)
-    fill(made, held)
     return made
 
 
@@ -5458,9 +5458,9 @@ def _write_CallToolResult(x: CallToolResult) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "arguments" in o:
@@ -5504,11 +5504,12 @@ def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CallToolRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CallToolRequest_members, at)
-    made = new(CallToolRequest)
-    fill(made, held)
     return made
 
 
@@ -5533,7 +5534,8 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ToolListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -5541,8 +5543,6 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
-    made = new(ToolListChangedNotification)
-    fill(made, held)
     return made
 
 
@@ -5640,9 +5640,9 @@ def _read_Tool(o: Json, at: At) -> Tool:
         raise wrong(at, "object", o)
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"input_schema": input_schema, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -5804,9 +5804,9 @@ def _write_TaskMetadata(x: TaskMetadata) -> Json:
 def _read_RelatedTaskMetadata(o: Json, at: At) -> RelatedTaskMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
         held["extra_"] = extras(o, _RelatedTaskMetadata_members, at)
@@ -5823,22 +5823,22 @@ def _write_RelatedTaskMetadata(x: RelatedTaskMetadata) -> Json:
 def _read_Task(o: Json, at: At) -> Task:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    status = o.get("status", UNSET)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            status,
+            o.get("status", UNSET),
         )
-    created_at = o.get("createdAt", UNSET)
+    created_at = o.get("createdAt")
     if created_at.__class__ is not str:
-        raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = o.get("lastUpdatedAt", UNSET)
+        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
+    last_updated_at = o.get("lastUpdatedAt")
     if last_updated_at.__class__ is not str:
-        raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
+        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
     held: dict[str, Json] = {
@@ -5923,11 +5923,12 @@ def _read_GetTaskRequest(o: Json, at: At) -> GetTaskRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(GetTaskRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _GetTaskRequest_members, at)
-    made = new(GetTaskRequest)
-    fill(made, held)
     return made
 
 
@@ -5946,9 +5947,9 @@ def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
 def _read_GetTaskRequestParams(o: Json, at: At) -> GetTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
         held["extra_"] = extras(o, _GetTaskRequestParams_members, at)
@@ -5965,22 +5966,22 @@ def _write_GetTaskRequestParams(x: GetTaskRequestParams) -> Json:
 def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    status = o.get("status", UNSET)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            status,
+            o.get("status", UNSET),
         )
-    created_at = o.get("createdAt", UNSET)
+    created_at = o.get("createdAt")
     if created_at.__class__ is not str:
-        raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = o.get("lastUpdatedAt", UNSET)
+        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
+    last_updated_at = o.get("lastUpdatedAt")
     if last_updated_at.__class__ is not str:
-        raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
+        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
     held: dict[str, Json] = {
@@ -6040,11 +6041,12 @@ def _read_GetTaskPayloadRequest(o: Json, at: At) -> GetTaskPayloadRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(GetTaskPayloadRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _GetTaskPayloadRequest_members, at)
-    made = new(GetTaskPayloadRequest)
-    fill(made, held)
     return made
 
 
@@ -6063,9 +6065,9 @@ def _write_GetTaskPayloadRequest(x: GetTaskPayloadRequest) -> Json:
 def _read_GetTaskPayloadRequestParams(o: Json, at: At) -> GetTaskPayloadRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
         held["extra_"] = extras(o, _GetTaskPayloadRequestParams_members, at)
@@ -6113,11 +6115,12 @@ def _read_CancelTaskRequest(o: Json, at: At) -> CancelTaskRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CancelTaskRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CancelTaskRequest_members, at)
-    made = new(CancelTaskRequest)
-    fill(made, held)
     return made
 
 
@@ -6136,9 +6139,9 @@ def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
 def _read_CancelTaskRequestParams(o: Json, at: At) -> CancelTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
         held["extra_"] = extras(o, _CancelTaskRequestParams_members, at)
@@ -6155,22 +6158,22 @@ def _write_CancelTaskRequestParams(x: CancelTaskRequestParams) -> Json:
 def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    status = o.get("status", UNSET)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            status,
+            o.get("status", UNSET),
         )
-    created_at = o.get("createdAt", UNSET)
+    created_at = o.get("createdAt")
     if created_at.__class__ is not str:
-        raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = o.get("lastUpdatedAt", UNSET)
+        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
+    last_updated_at = o.get("lastUpdatedAt")
     if last_updated_at.__class__ is not str:
-        raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
+        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
     held: dict[str, Json] = {
@@ -6228,7 +6231,9 @@ def _read_ListTasksRequest(o: Json, at: At) -> ListTasksRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListTasksRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -6236,8 +6241,6 @@ def _read_ListTasksRequest(o: Json, at: At) -> ListTasksRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListTasksRequest_members, at)
-    made = new(ListTasksRequest)
-    fill(made, held)
     return made
 
 
@@ -6285,22 +6288,22 @@ def _write_ListTasksResult(x: ListTasksResult) -> Json:
 def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    task_id = o.get("taskId", UNSET)
+    task_id = o.get("taskId")
     if task_id.__class__ is not str:
-        raise wrong((at, "taskId"), "string", task_id)
-    status = o.get("status", UNSET)
+        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
+    status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
         raise wrong(
             (at, "status"),
             '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            status,
+            o.get("status", UNSET),
         )
-    created_at = o.get("createdAt", UNSET)
+    created_at = o.get("createdAt")
     if created_at.__class__ is not str:
-        raise wrong((at, "createdAt"), "string", created_at)
-    last_updated_at = o.get("lastUpdatedAt", UNSET)
+        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
+    last_updated_at = o.get("lastUpdatedAt")
     if last_updated_at.__class__ is not str:
-        raise wrong((at, "lastUpdatedAt"), "string", last_updated_at)
+        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
     held: dict[str, Json] = {
@@ -6360,11 +6363,11 @@ def _read_TaskStatusNotification(o: Json, at: At) -> TaskStatusNotification:
     params = _read_TaskStatusNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(TaskStatusNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _TaskStatusNotification_members, at)
-    made = new(TaskStatusNotification)
-    fill(made, held)
     return made
 
 
@@ -6382,7 +6385,7 @@ def _write_TaskStatusNotification(x: TaskStatusNotification) -> Json:
 def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -6396,7 +6399,7 @@ def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
     held: dict[str, Json] = {"level": level}
     if len(o) != 1:
@@ -6429,11 +6432,12 @@ def _read_SetLevelRequest(o: Json, at: At) -> SetLevelRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(SetLevelRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _SetLevelRequest_members, at)
-    made = new(SetLevelRequest)
-    fill(made, held)
     return made
 
 
@@ -6454,7 +6458,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -6468,7 +6472,7 @@ def _read_LoggingMessageNotificationParams(
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
     data = o.get("data", UNSET)
     data = read_json(data, (at, "data"))
@@ -6510,11 +6514,11 @@ def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotificat
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(LoggingMessageNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
-    made = new(LoggingMessageNotification)
-    fill(made, held)
     return made
 
 
@@ -6534,9 +6538,9 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = o.get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens")
     if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
+        raise wrong((at, "maxTokens"), "number", o.get("maxTokens", UNSET))
     held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
     if len(o) != 2:
         if "modelPreferences" in o:
@@ -6658,11 +6662,12 @@ def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CreateMessageRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CreateMessageRequest_members, at)
-    made = new(CreateMessageRequest)
-    fill(made, held)
     return made
 
 
@@ -6681,12 +6686,12 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    model = o.get("model", UNSET)
+    model = o.get("model")
     if model.__class__ is not str:
-        raise wrong((at, "model"), "string", model)
-    role = o.get("role", UNSET)
+        raise wrong((at, "model"), "string", o.get("model", UNSET))
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
     held: dict[str, Json] = {"model": model, "role": role, "content": content}
@@ -6711,7 +6716,7 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
@@ -6722,11 +6727,11 @@ def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
                 return _read_ToolUseContent(x, at)
             case "tool_result":
                 return _read_ToolResultContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    other,
+                    x.get("type", UNSET),
                 )
     if x.__class__ is list:
         return _read_CreateMessageResult_content_array(x, at)
@@ -6743,7 +6748,7 @@ def _read_CreateMessageResult_content_array(x: Json, at: At) -> Json:
 
 def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
@@ -6754,11 +6759,11 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
                 return _read_ToolUseContent(x, at)
             case "tool_result":
                 return _read_ToolResultContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -6785,9 +6790,9 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
     held: dict[str, Json] = {"role": role, "content": content}
@@ -6856,9 +6861,9 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
         raise wrong(at, "object", o)
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
     held: dict[str, Json] = {"text": text}
     if len(o) != 2:
         if "annotations" in o:
@@ -6890,12 +6895,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
         raise wrong(at, "object", o)
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
         if "annotations" in o:
@@ -6927,12 +6932,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
         raise wrong(at, "object", o)
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
         if "annotations" in o:
@@ -6964,12 +6969,12 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
         raise wrong(at, "object", o)
     if o.get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
-    id = o.get("id", UNSET)
+    id = o.get("id")
     if id.__class__ is not str:
-        raise wrong((at, "id"), "string", id)
-    name = o.get("name", UNSET)
+        raise wrong((at, "id"), "string", o.get("id", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     input = o.get("input", UNSET)
     input = read_object(input, (at, "input"))
     held: dict[str, Json] = {"id": id, "name": name, "input": input}
@@ -6997,9 +7002,9 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
         raise wrong(at, "object", o)
     if o.get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
-    tool_use_id = o.get("toolUseId", UNSET)
+    tool_use_id = o.get("toolUseId")
     if tool_use_id.__class__ is not str:
-        raise wrong((at, "toolUseId"), "string", tool_use_id)
+        raise wrong((at, "toolUseId"), "string", o.get("toolUseId", UNSET))
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
     held: dict[str, Json] = {"tool_use_id": tool_use_id, "content": content}
@@ -7151,13 +7156,15 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "ref/resource":
                 return _read_ResourceTemplateReference(x, at)
             case "ref/prompt":
                 return _read_PromptReference(x, at)
-            case other:
-                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
+            case _:
+                raise wrong(
+                    (at, "type"), '"ref/resource" | "ref/prompt"', x.get("type", UNSET)
+                )
     raise wrong(at, "PromptReference | ResourceTemplateReference", x)
 
 
@@ -7180,12 +7187,12 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    value = o.get("value", UNSET)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    value = o.get("value")
     if value.__class__ is not str:
-        raise wrong((at, "value"), "string", value)
+        raise wrong((at, "value"), "string", o.get("value", UNSET))
     held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
         held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
@@ -7233,11 +7240,12 @@ def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CompleteRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CompleteRequest_members, at)
-    made = new(CompleteRequest)
-    fill(made, held)
     return made
 
 
@@ -7316,9 +7324,9 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
         raise wrong(at, "object", o)
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
         held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
@@ -7337,9 +7345,9 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
         raise wrong(at, "object", o)
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 2:
         if "title" in o:
@@ -7370,7 +7378,9 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"id": id}
+    made = new(ListRootsRequest)
+    held = made.__dict__
+    held["id"] = id
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -7378,8 +7388,6 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ListRootsRequest_members, at)
-    made = new(ListRootsRequest)
-    fill(made, held)
     return made
 
 
@@ -7420,9 +7428,9 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "name" in o:
@@ -7459,7 +7467,8 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(RootsListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -7467,8 +7476,6 @@ def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotif
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _RootsListChangedNotification_members, at)
-    made = new(RootsListChangedNotification)
-    fill(made, held)
     return made
 
 
@@ -7484,9 +7491,9 @@ def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json
 def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
@@ -7559,48 +7566,48 @@ def _read_ElicitRequestFormParamsRequestedSchema(
 
 
 def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string":
             try:
                 return _read_StringSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "boolean":
             try:
                 return _read_BooleanSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "type" in x:
             try:
                 return _read_NumberSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -7633,15 +7640,15 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
         raise wrong(at, "object", o)
     if o.get("mode") != "url":
         raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    elicitation_id = o.get("elicitationId", UNSET)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    elicitation_id = o.get("elicitationId")
     if elicitation_id.__class__ is not str:
-        raise wrong((at, "elicitationId"), "string", elicitation_id)
-    url = o.get("url", UNSET)
+        raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
+    url = o.get("url")
     if url.__class__ is not str:
-        raise wrong((at, "url"), "string", url)
+        raise wrong((at, "url"), "string", o.get("url", UNSET))
     held: dict[str, Json] = {
         "message": message,
         "elicitation_id": elicitation_id,
@@ -7688,16 +7695,17 @@ def _read_ElicitRequest(o: Json, at: At) -> ElicitRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ElicitRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ElicitRequest_members, at)
-    made = new(ElicitRequest)
-    fill(made, held)
     return made
 
 
 def _read_ElicitRequestParams(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if (
             x.get("mode") == "url"
@@ -7708,12 +7716,12 @@ def _read_ElicitRequestParams(x: Json, at: At) -> Json:
             try:
                 return _read_ElicitRequestURLParams(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "message" in x and "requestedSchema" in x:
             try:
                 return _read_ElicitRequestFormParams(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "ElicitRequestURLParams | ElicitRequestFormParams", x)
@@ -7798,9 +7806,9 @@ def _write_StringSchema(x: StringSchema) -> Json:
 def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    type = o.get("type", UNSET)
+    type = o.get("type")
     if type not in ("number", "integer"):
-        raise wrong((at, "type"), '"number" | "integer"', type)
+        raise wrong((at, "type"), '"number" | "integer"', o.get("type", UNSET))
     held: dict[str, Json] = {"type": type}
     if len(o) != 1:
         if "title" in o:
@@ -7986,12 +7994,12 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
 ) -> TitledSingleSelectEnumSchemaOneOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    const = o.get("const", UNSET)
+    const = o.get("const")
     if const.__class__ is not str:
-        raise wrong((at, "const"), "string", const)
-    title = o.get("title", UNSET)
+        raise wrong((at, "const"), "string", o.get("const", UNSET))
+    title = o.get("title")
     if title.__class__ is not str:
-        raise wrong((at, "title"), "string", title)
+        raise wrong((at, "title"), "string", o.get("title", UNSET))
     held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
         held["extra_"] = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members, at)
@@ -8180,12 +8188,12 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 ) -> TitledMultiSelectEnumSchemaItemsAnyOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    const = o.get("const", UNSET)
+    const = o.get("const")
     if const.__class__ is not str:
-        raise wrong((at, "const"), "string", const)
-    title = o.get("title", UNSET)
+        raise wrong((at, "const"), "string", o.get("const", UNSET))
+    title = o.get("title")
     if title.__class__ is not str:
-        raise wrong((at, "title"), "string", title)
+        raise wrong((at, "title"), "string", o.get("title", UNSET))
     held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
         held["extra_"] = extras(
@@ -8254,9 +8262,11 @@ def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
 def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    action = o.get("action", UNSET)
+    action = o.get("action")
     if action not in ("accept", "decline", "cancel"):
-        raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
+        raise wrong(
+            (at, "action"), '"accept" | "decline" | "cancel"', o.get("action", UNSET)
+        )
     held: dict[str, Json] = {"action": action}
     if len(o) != 1:
         if "content" in o:
@@ -8308,11 +8318,11 @@ def _read_ElicitationCompleteNotification(
     params = _read_ElicitationCompleteNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ElicitationCompleteNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ElicitationCompleteNotification_members, at)
-    made = new(ElicitationCompleteNotification)
-    fill(made, held)
     return made
 
 
@@ -8332,9 +8342,9 @@ def _read_ElicitationCompleteNotificationParams(
 ) -> ElicitationCompleteNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    elicitation_id = o.get("elicitationId", UNSET)
+    elicitation_id = o.get("elicitationId")
     if elicitation_id.__class__ is not str:
-        raise wrong((at, "elicitationId"), "string", elicitation_id)
+        raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
     held: dict[str, Json] = {"elicitation_id": elicitation_id}
     if len(o) != 1:
         held["extra_"] = extras(o, _ElicitationCompleteNotificationParams_members, at)
@@ -8351,28 +8361,28 @@ def _write_ElicitationCompleteNotificationParams(
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "method" in x:
             try:
                 return _read_JSONRPCRequest(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResultResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "method" in x:
             try:
                 return _read_JSONRPCNotification(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "error" in x:
             try:
                 return _read_JSONRPCErrorResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8388,18 +8398,18 @@ def _read_JSONRPCMessage(x: Json, at: At) -> Json:
 
 
 def _read_JSONRPCResponse(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResultResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "error" in x:
             try:
                 return _read_JSONRPCErrorResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "JSONRPCResultResponse | JSONRPCErrorResponse", x)
@@ -8440,18 +8450,18 @@ def _read_LoggingLevel(x: Json, at: At) -> Json:
 
 
 def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8461,18 +8471,18 @@ def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
 
 
 def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8482,33 +8492,33 @@ def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
 
 
 def _read_EnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8525,7 +8535,7 @@ def _read_EnumSchema(x: Json, at: At) -> Json:
 
 def _read_ClientRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "initialize":
                 return _read_InitializeRequest(x, at)
             case "ping":
@@ -8560,11 +8570,11 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
                 return _read_SetLevelRequest(x, at)
             case "completion/complete":
                 return _read_CompleteRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"initialize" | "ping" | "resources/list" | "resources/templates/list" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" | "logging/setLevel" | "completion/complete"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -8575,7 +8585,7 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
 
 def _read_ClientNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/initialized":
@@ -8586,11 +8596,11 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
                 return _read_TaskStatusNotification(x, at)
             case "notifications/roots/list_changed":
                 return _read_RootsListChangedNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/initialized" | "notifications/progress" | "notifications/tasks/status" | "notifications/roots/list_changed"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -8600,7 +8610,7 @@ def _read_ClientNotification(x: Json, at: At) -> Json:
 
 
 def _read_ClientResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if (
             "taskId" in x
@@ -8612,7 +8622,7 @@ def _read_ClientResult(x: Json, at: At) -> Json:
             try:
                 return _read_GetTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "taskId" in x
             and "status" in x
@@ -8623,35 +8633,35 @@ def _read_ClientResult(x: Json, at: At) -> Json:
             try:
                 return _read_CancelTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "model" in x and "role" in x and "content" in x:
             try:
                 return _read_CreateMessageResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "action" in x:
             try:
                 return _read_ElicitResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tasks" in x:
             try:
                 return _read_ListTasksResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "roots" in x:
             try:
                 return _read_ListRootsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         try:
             return _read_Result(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         try:
             return _read_GetTaskPayloadResult(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8668,7 +8678,7 @@ def _read_ClientResult(x: Json, at: At) -> Json:
 
 def _read_ServerRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "ping":
                 return _read_PingRequest(x, at)
             case "tasks/get":
@@ -8685,11 +8695,11 @@ def _read_ServerRequest(x: Json, at: At) -> Json:
                 return _read_ListRootsRequest(x, at)
             case "elicitation/create":
                 return _read_ElicitRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"ping" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" | "sampling/createMessage" | "roots/list" | "elicitation/create"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -8700,7 +8710,7 @@ def _read_ServerRequest(x: Json, at: At) -> Json:
 
 def _read_ServerNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
@@ -8719,11 +8729,11 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_LoggingMessageNotification(x, at)
             case "notifications/elicitation/complete":
                 return _read_ElicitationCompleteNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/tasks/status" | "notifications/message" | "notifications/elicitation/complete"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -8733,7 +8743,7 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
 
 
 def _read_ServerResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if (
             "taskId" in x
@@ -8745,7 +8755,7 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_GetTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "taskId" in x
             and "status" in x
@@ -8756,65 +8766,65 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_CancelTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "protocolVersion" in x and "capabilities" in x and "serverInfo" in x:
             try:
                 return _read_InitializeResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "content" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "messages" in x:
             try:
                 return _read_GetPromptResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "prompts" in x:
             try:
                 return _read_ListPromptsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resourceTemplates" in x:
             try:
                 return _read_ListResourceTemplatesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resources" in x:
             try:
                 return _read_ListResourcesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tools" in x:
             try:
                 return _read_ListToolsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tasks" in x:
             try:
                 return _read_ListTasksResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "completion" in x:
             try:
                 return _read_CompleteResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "contents" in x:
             try:
                 return _read_ReadResourceResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         try:
             return _read_Result(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         try:
             return _read_GetTaskPayloadResult(x, at)
         except DecodeError as fault:
-            faults.append(fault)
+            faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8830,18 +8840,18 @@ def _read_ServerResult(x: Json, at: At) -> Json:
 
 
 def _read_CallToolAnswer(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "content" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "task" in x:
             try:
                 return _read_CreateTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "CallToolResult | CreateTaskResult", x)
@@ -8849,18 +8859,18 @@ def _read_CallToolAnswer(x: Json, at: At) -> Json:
 
 
 def _read_CreateMessageAnswer(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "model" in x and "role" in x and "content" in x:
             try:
                 return _read_CreateMessageResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "task" in x:
             try:
                 return _read_CreateTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "CreateMessageResult | CreateTaskResult", x)
@@ -8868,18 +8878,18 @@ def _read_CreateMessageAnswer(x: Json, at: At) -> Json:
 
 
 def _read_ElicitAnswer(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "action" in x:
             try:
                 return _read_ElicitResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "task" in x:
             try:
                 return _read_CreateTaskResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "ElicitResult | CreateTaskResult", x)

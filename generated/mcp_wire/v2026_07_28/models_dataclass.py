@@ -26,7 +26,6 @@ from .._wire import (
     check_map,
     dump,
     extras,
-    fill,
     is_number,
     merge,
     new,
@@ -2672,9 +2671,8 @@ def from_wire(T: Any, obj: Json) -> object:
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    read = _reader(T)
     try:
-        return read(obj, GIVEN)
+        return (_READERS.get(T) or _reader(T))(obj, GIVEN)
     except RecursionError:
         raise too_deep() from None
 
@@ -3056,19 +3054,21 @@ _ElicitResult_members: Final = frozenset({"action", "content"})
 def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("io.modelcontextprotocol/protocolVersion", UNSET)
+    protocol_version = o.get("io.modelcontextprotocol/protocolVersion")
     if protocol_version.__class__ is not str:
         raise wrong(
-            (at, "io.modelcontextprotocol/protocolVersion"), "string", protocol_version
+            (at, "io.modelcontextprotocol/protocolVersion"),
+            "string",
+            o.get("io.modelcontextprotocol/protocolVersion", UNSET),
         )
     client_capabilities = o.get("io.modelcontextprotocol/clientCapabilities", UNSET)
     client_capabilities = _read_ClientCapabilities(
         client_capabilities, (at, "io.modelcontextprotocol/clientCapabilities")
     )
-    held: dict[str, Json] = {
-        "protocol_version": protocol_version,
-        "client_capabilities": client_capabilities,
-    }
+    made = new(RequestMetaObject)
+    held = made.__dict__
+    held["protocol_version"] = protocol_version
+    held["client_capabilities"] = client_capabilities
     if len(o) != 2:
         if "progressToken" in o:
             progress_token = o["progressToken"]
@@ -3100,8 +3100,6 @@ def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
             held["log_level"] = log_level
         if len(o) != len(held):
             held["extra_"] = extras(o, _RequestMetaObject_members, at)
-    made = new(RequestMetaObject)
-    fill(made, held)
     return made
 
 
@@ -3112,13 +3110,13 @@ def _read_ProgressToken(x: Json, at: At) -> Json:
 
 
 def _write_RequestMetaObject(x: RequestMetaObject) -> Json:
+    held = x.__dict__
     o: Json = {
-        "io.modelcontextprotocol/protocolVersion": x.protocol_version,
+        "io.modelcontextprotocol/protocolVersion": held["protocol_version"],
         "io.modelcontextprotocol/clientCapabilities": _write_ClientCapabilities(
-            x.client_capabilities
+            held["client_capabilities"]
         ),
     }
-    held = x.__dict__
     if len(held) != 2:
         if "progress_token" in held:
             o["progressToken"] = held["progress_token"]
@@ -3136,7 +3134,8 @@ def _write_RequestMetaObject(x: RequestMetaObject) -> Json:
 def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(NotificationMetaObject)
+    held = made.__dict__
     if len(o) != 0:
         if "io.modelcontextprotocol/subscriptionId" in o:
             subscription_id = o["io.modelcontextprotocol/subscriptionId"]
@@ -3146,14 +3145,12 @@ def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
             held["subscription_id"] = subscription_id
         if len(o) != len(held):
             held["extra_"] = extras(o, _NotificationMetaObject_members, at)
-    made = new(NotificationMetaObject)
-    fill(made, held)
     return made
 
 
 def _write_NotificationMetaObject(x: NotificationMetaObject) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "subscription_id" in held:
             o["io.modelcontextprotocol/subscriptionId"] = held["subscription_id"]
@@ -3165,7 +3162,8 @@ def _write_NotificationMetaObject(x: NotificationMetaObject) -> Json:
 def _read_ResultMetaObject(o: Json, at: At) -> ResultMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ResultMetaObject)
+    held = made.__dict__
     if len(o) != 0:
         if "io.modelcontextprotocol/serverInfo" in o:
             server_info = o["io.modelcontextprotocol/serverInfo"]
@@ -3175,14 +3173,12 @@ def _read_ResultMetaObject(o: Json, at: At) -> ResultMetaObject:
             held["server_info"] = server_info
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResultMetaObject_members, at)
-    made = new(ResultMetaObject)
-    fill(made, held)
     return made
 
 
 def _write_ResultMetaObject(x: ResultMetaObject) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "server_info" in held:
             o["io.modelcontextprotocol/serverInfo"] = _write_Implementation(
@@ -3198,17 +3194,17 @@ def _read_RequestParams(o: Json, at: At) -> RequestParams:
         raise wrong(at, "object", o)
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"meta": meta}
+    made = new(RequestParams)
+    held = made.__dict__
+    held["meta"] = meta
     if len(o) != 1:
         held["extra_"] = extras(o, _RequestParams_members, at)
-    made = new(RequestParams)
-    fill(made, held)
     return made
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
-    o: Json = {"_meta": _write_RequestMetaObject(x.meta)}
     held = x.__dict__
+    o: Json = {"_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _RequestParams_members)
@@ -3218,10 +3214,12 @@ def _write_RequestParams(x: RequestParams) -> Json:
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(Request)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -3229,14 +3227,12 @@ def _read_Request(o: Json, at: At) -> Request:
             held["params"] = params
         if len(o) != len(held):
             held["extra_"] = extras(o, _Request_members, at)
-    made = new(Request)
-    fill(made, held)
     return made
 
 
 def _write_Request(x: Request) -> Json:
-    o: Json = {"method": x.method}
     held = x.__dict__
+    o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
@@ -3248,7 +3244,8 @@ def _write_Request(x: Request) -> Json:
 def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(NotificationParams)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -3256,14 +3253,12 @@ def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _NotificationParams_members, at)
-    made = new(NotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
@@ -3275,10 +3270,12 @@ def _write_NotificationParams(x: NotificationParams) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(Notification)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -3286,14 +3283,12 @@ def _read_Notification(o: Json, at: At) -> Notification:
             held["params"] = params
         if len(o) != len(held):
             held["extra_"] = extras(o, _Notification_members, at)
-    made = new(Notification)
-    fill(made, held)
     return made
 
 
 def _write_Notification(x: Notification) -> Json:
-    o: Json = {"method": x.method}
     held = x.__dict__
+    o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
@@ -3305,12 +3300,16 @@ def _write_Notification(x: Notification) -> Json:
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {"result_type": result_type}
+    made = new(Result)
+    held = made.__dict__
+    held["result_type"] = result_type
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -3318,14 +3317,12 @@ def _read_Result(o: Json, at: At) -> Result:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _Result_members, at)
-    made = new(Result)
-    fill(made, held)
     return made
 
 
 def _write_Result(x: Result) -> Json:
-    o: Json = {"resultType": x.result_type}
     held = x.__dict__
+    o: Json = {"resultType": held["result_type"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
@@ -3337,13 +3334,16 @@ def _write_Result(x: Result) -> Json:
 def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code):
-        raise wrong((at, "code"), "number", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "number", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"code": code, "message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(Error)
+    held = made.__dict__
+    held["code"] = code
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -3351,14 +3351,12 @@ def _read_Error(o: Json, at: At) -> Error:
             held["data"] = data
         if len(o) != len(held):
             held["extra_"] = extras(o, _Error_members, at)
-    made = new(Error)
-    fill(made, held)
     return made
 
 
 def _write_Error(x: Error) -> Json:
-    o: Json = {"code": x.code, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": held["code"], "message": held["message"]}
     if len(held) != 2:
         if "data" in held:
             o["data"] = held["data"]
@@ -3374,10 +3372,13 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"id": id, "method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(JSONRPCRequest)
+    held = made.__dict__
+    held["id"] = id
+    held["method"] = method
     if len(o) != 3:
         if "params" in o:
             params = o["params"]
@@ -3385,14 +3386,12 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _JSONRPCRequest_members, at)
-    made = new(JSONRPCRequest)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "method": x.method}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "id": held["id"], "method": held["method"]}
     if len(held) != 2:
         if "params" in held:
             o["params"] = held["params"]
@@ -3406,10 +3405,12 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
         raise wrong(at, "object", o)
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(JSONRPCNotification)
+    held = made.__dict__
+    held["method"] = method
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -3417,14 +3418,12 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _JSONRPCNotification_members, at)
-    made = new(JSONRPCNotification)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
-    o: Json = {"jsonrpc": "2.0", "method": x.method}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
@@ -3442,17 +3441,22 @@ def _read_JSONRPCResultResponse(o: Json, at: At) -> JSONRPCResultResponse:
     id = _read_ProgressToken(id, (at, "id"))
     result = o.get("result", UNSET)
     result = _read_Result(result, (at, "result"))
-    held: dict[str, Json] = {"id": id, "result": result}
+    made = new(JSONRPCResultResponse)
+    held = made.__dict__
+    held["id"] = id
+    held["result"] = result
     if len(o) != 3:
         held["extra_"] = extras(o, _JSONRPCResultResponse_members, at)
-    made = new(JSONRPCResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "result": _write_Result(x.result)}
     held = x.__dict__
+    o: Json = {
+        "jsonrpc": "2.0",
+        "id": held["id"],
+        "result": _write_Result(held["result"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _JSONRPCResultResponse_members)
@@ -3466,7 +3470,9 @@ def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     error = o.get("error", UNSET)
     error = _read_Error(error, (at, "error"))
-    held: dict[str, Json] = {"error": error}
+    made = new(JSONRPCErrorResponse)
+    held = made.__dict__
+    held["error"] = error
     if len(o) != 2:
         if "id" in o:
             id = o["id"]
@@ -3474,14 +3480,12 @@ def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
             held["id"] = id
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _JSONRPCErrorResponse_members, at)
-    made = new(JSONRPCErrorResponse)
-    fill(made, held)
     return made
 
 
 def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
-    o: Json = {"jsonrpc": "2.0", "error": _write_Error(x.error)}
     held = x.__dict__
+    o: Json = {"jsonrpc": "2.0", "error": _write_Error(held["error"])}
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
@@ -3493,13 +3497,15 @@ def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
 def _read_ParseError(o: Json, at: At) -> ParseError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32700:
-        raise wrong((at, "code"), "-32700", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32700", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(ParseError)
+    held = made.__dict__
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -3507,14 +3513,12 @@ def _read_ParseError(o: Json, at: At) -> ParseError:
             held["data"] = data
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ParseError_members, at)
-    made = new(ParseError)
-    fill(made, held)
     return made
 
 
 def _write_ParseError(x: ParseError) -> Json:
-    o: Json = {"code": -32700, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": -32700, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
@@ -3526,13 +3530,15 @@ def _write_ParseError(x: ParseError) -> Json:
 def _read_InvalidRequestError(o: Json, at: At) -> InvalidRequestError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32600:
-        raise wrong((at, "code"), "-32600", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32600", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(InvalidRequestError)
+    held = made.__dict__
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -3540,14 +3546,12 @@ def _read_InvalidRequestError(o: Json, at: At) -> InvalidRequestError:
             held["data"] = data
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _InvalidRequestError_members, at)
-    made = new(InvalidRequestError)
-    fill(made, held)
     return made
 
 
 def _write_InvalidRequestError(x: InvalidRequestError) -> Json:
-    o: Json = {"code": -32600, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": -32600, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
@@ -3559,13 +3563,15 @@ def _write_InvalidRequestError(x: InvalidRequestError) -> Json:
 def _read_MethodNotFoundError(o: Json, at: At) -> MethodNotFoundError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32601:
-        raise wrong((at, "code"), "-32601", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32601", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(MethodNotFoundError)
+    held = made.__dict__
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -3573,14 +3579,12 @@ def _read_MethodNotFoundError(o: Json, at: At) -> MethodNotFoundError:
             held["data"] = data
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _MethodNotFoundError_members, at)
-    made = new(MethodNotFoundError)
-    fill(made, held)
     return made
 
 
 def _write_MethodNotFoundError(x: MethodNotFoundError) -> Json:
-    o: Json = {"code": -32601, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": -32601, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
@@ -3592,13 +3596,15 @@ def _write_MethodNotFoundError(x: MethodNotFoundError) -> Json:
 def _read_InvalidParamsError(o: Json, at: At) -> InvalidParamsError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32602:
-        raise wrong((at, "code"), "-32602", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32602", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(InvalidParamsError)
+    held = made.__dict__
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -3606,14 +3612,12 @@ def _read_InvalidParamsError(o: Json, at: At) -> InvalidParamsError:
             held["data"] = data
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _InvalidParamsError_members, at)
-    made = new(InvalidParamsError)
-    fill(made, held)
     return made
 
 
 def _write_InvalidParamsError(x: InvalidParamsError) -> Json:
-    o: Json = {"code": -32602, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": -32602, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
@@ -3625,13 +3629,15 @@ def _write_InvalidParamsError(x: InvalidParamsError) -> Json:
 def _read_InternalError(o: Json, at: At) -> InternalError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32603:
-        raise wrong((at, "code"), "-32603", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32603", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(InternalError)
+    held = made.__dict__
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -3639,14 +3645,12 @@ def _read_InternalError(o: Json, at: At) -> InternalError:
             held["data"] = data
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _InternalError_members, at)
-    made = new(InternalError)
-    fill(made, held)
     return made
 
 
 def _write_InternalError(x: InternalError) -> Json:
-    o: Json = {"code": -32603, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": -32603, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
@@ -3662,7 +3666,9 @@ def _read_HeaderMismatchError(o: Json, at: At) -> HeaderMismatchError:
     error = _read_HeaderMismatchErrorError(error, (at, "error"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"error": error}
+    made = new(HeaderMismatchError)
+    held = made.__dict__
+    held["error"] = error
     if len(o) != 2:
         if "id" in o:
             id = o["id"]
@@ -3670,14 +3676,15 @@ def _read_HeaderMismatchError(o: Json, at: At) -> HeaderMismatchError:
             held["id"] = id
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _HeaderMismatchError_members, at)
-    made = new(HeaderMismatchError)
-    fill(made, held)
     return made
 
 
 def _write_HeaderMismatchError(x: HeaderMismatchError) -> Json:
-    o: Json = {"error": _write_HeaderMismatchErrorError(x.error), "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {
+        "error": _write_HeaderMismatchErrorError(held["error"]),
+        "jsonrpc": "2.0",
+    }
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
@@ -3689,13 +3696,15 @@ def _write_HeaderMismatchError(x: HeaderMismatchError) -> Json:
 def _read_HeaderMismatchErrorError(o: Json, at: At) -> HeaderMismatchErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32020:
-        raise wrong((at, "code"), "-32020", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32020", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    held: dict[str, Json] = {"message": message}
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    made = new(HeaderMismatchErrorError)
+    held = made.__dict__
+    held["message"] = message
     if len(o) != 2:
         if "data" in o:
             data = o["data"]
@@ -3703,14 +3712,12 @@ def _read_HeaderMismatchErrorError(o: Json, at: At) -> HeaderMismatchErrorError:
             held["data"] = data
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _HeaderMismatchErrorError_members, at)
-    made = new(HeaderMismatchErrorError)
-    fill(made, held)
     return made
 
 
 def _write_HeaderMismatchErrorError(x: HeaderMismatchErrorError) -> Json:
-    o: Json = {"code": -32020, "message": x.message}
     held = x.__dict__
+    o: Json = {"code": -32020, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
@@ -3728,7 +3735,9 @@ def _read_UnsupportedProtocolVersionError(
     error = _read_UnsupportedProtocolVersionErrorError(error, (at, "error"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"error": error}
+    made = new(UnsupportedProtocolVersionError)
+    held = made.__dict__
+    held["error"] = error
     if len(o) != 2:
         if "id" in o:
             id = o["id"]
@@ -3736,17 +3745,15 @@ def _read_UnsupportedProtocolVersionError(
             held["id"] = id
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _UnsupportedProtocolVersionError_members, at)
-    made = new(UnsupportedProtocolVersionError)
-    fill(made, held)
     return made
 
 
 def _write_UnsupportedProtocolVersionError(x: UnsupportedProtocolVersionError) -> Json:
+    held = x.__dict__
     o: Json = {
-        "error": _write_UnsupportedProtocolVersionErrorError(x.error),
+        "error": _write_UnsupportedProtocolVersionErrorError(held["error"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
@@ -3760,31 +3767,32 @@ def _read_UnsupportedProtocolVersionErrorError(
 ) -> UnsupportedProtocolVersionErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32022:
-        raise wrong((at, "code"), "-32022", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32022", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_UnsupportedProtocolVersionErrorErrorData(data, (at, "data"))
-    held: dict[str, Json] = {"message": message, "data": data}
+    made = new(UnsupportedProtocolVersionErrorError)
+    held = made.__dict__
+    held["message"] = message
+    held["data"] = data
     if len(o) != 3:
         held["extra_"] = extras(o, _UnsupportedProtocolVersionErrorError_members, at)
-    made = new(UnsupportedProtocolVersionErrorError)
-    fill(made, held)
     return made
 
 
 def _write_UnsupportedProtocolVersionErrorError(
     x: UnsupportedProtocolVersionErrorError,
 ) -> Json:
+    held = x.__dict__
     o: Json = {
         "code": -32022,
-        "message": x.message,
-        "data": _write_UnsupportedProtocolVersionErrorErrorData(x.data),
+        "message": held["message"],
+        "data": _write_UnsupportedProtocolVersionErrorErrorData(held["data"]),
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _UnsupportedProtocolVersionErrorError_members)
@@ -3798,24 +3806,25 @@ def _read_UnsupportedProtocolVersionErrorErrorData(
         raise wrong(at, "object", o)
     supported = o.get("supported", UNSET)
     supported = read_strings(supported, (at, "supported"))
-    requested = o.get("requested", UNSET)
+    requested = o.get("requested")
     if requested.__class__ is not str:
-        raise wrong((at, "requested"), "string", requested)
-    held: dict[str, Json] = {"supported": supported, "requested": requested}
+        raise wrong((at, "requested"), "string", o.get("requested", UNSET))
+    made = new(UnsupportedProtocolVersionErrorErrorData)
+    held = made.__dict__
+    held["supported"] = supported
+    held["requested"] = requested
     if len(o) != 2:
         held["extra_"] = extras(
             o, _UnsupportedProtocolVersionErrorErrorData_members, at
         )
-    made = new(UnsupportedProtocolVersionErrorErrorData)
-    fill(made, held)
     return made
 
 
 def _write_UnsupportedProtocolVersionErrorErrorData(
     x: UnsupportedProtocolVersionErrorErrorData,
 ) -> Json:
-    o: Json = {"supported": x.supported, "requested": x.requested}
     held = x.__dict__
+    o: Json = {"supported": held["supported"], "requested": held["requested"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _UnsupportedProtocolVersionErrorErrorData_members)
@@ -3831,7 +3840,9 @@ def _read_MissingRequiredClientCapabilityError(
     error = _read_MissingRequiredClientCapabilityErrorError(error, (at, "error"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"error": error}
+    made = new(MissingRequiredClientCapabilityError)
+    held = made.__dict__
+    held["error"] = error
     if len(o) != 2:
         if "id" in o:
             id = o["id"]
@@ -3841,19 +3852,17 @@ def _read_MissingRequiredClientCapabilityError(
             held["extra_"] = extras(
                 o, _MissingRequiredClientCapabilityError_members, at
             )
-    made = new(MissingRequiredClientCapabilityError)
-    fill(made, held)
     return made
 
 
 def _write_MissingRequiredClientCapabilityError(
     x: MissingRequiredClientCapabilityError,
 ) -> Json:
+    held = x.__dict__
     o: Json = {
-        "error": _write_MissingRequiredClientCapabilityErrorError(x.error),
+        "error": _write_MissingRequiredClientCapabilityErrorError(held["error"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
@@ -3867,33 +3876,34 @@ def _read_MissingRequiredClientCapabilityErrorError(
 ) -> MissingRequiredClientCapabilityErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32021:
-        raise wrong((at, "code"), "-32021", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32021", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_MissingRequiredClientCapabilityErrorErrorData(data, (at, "data"))
-    held: dict[str, Json] = {"message": message, "data": data}
+    made = new(MissingRequiredClientCapabilityErrorError)
+    held = made.__dict__
+    held["message"] = message
+    held["data"] = data
     if len(o) != 3:
         held["extra_"] = extras(
             o, _MissingRequiredClientCapabilityErrorError_members, at
         )
-    made = new(MissingRequiredClientCapabilityErrorError)
-    fill(made, held)
     return made
 
 
 def _write_MissingRequiredClientCapabilityErrorError(
     x: MissingRequiredClientCapabilityErrorError,
 ) -> Json:
+    held = x.__dict__
     o: Json = {
         "code": -32021,
-        "message": x.message,
-        "data": _write_MissingRequiredClientCapabilityErrorErrorData(x.data),
+        "message": held["message"],
+        "data": _write_MissingRequiredClientCapabilityErrorErrorData(held["data"]),
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _MissingRequiredClientCapabilityErrorError_members)
@@ -3909,23 +3919,23 @@ def _read_MissingRequiredClientCapabilityErrorErrorData(
     required_capabilities = _read_ClientCapabilities(
         required_capabilities, (at, "requiredCapabilities")
     )
-    held: dict[str, Json] = {"required_capabilities": required_capabilities}
+    made = new(MissingRequiredClientCapabilityErrorErrorData)
+    held = made.__dict__
+    held["required_capabilities"] = required_capabilities
     if len(o) != 1:
         held["extra_"] = extras(
             o, _MissingRequiredClientCapabilityErrorErrorData_members, at
         )
-    made = new(MissingRequiredClientCapabilityErrorErrorData)
-    fill(made, held)
     return made
 
 
 def _write_MissingRequiredClientCapabilityErrorErrorData(
     x: MissingRequiredClientCapabilityErrorErrorData,
 ) -> Json:
-    o: Json = {
-        "requiredCapabilities": _write_ClientCapabilities(x.required_capabilities)
-    }
     held = x.__dict__
+    o: Json = {
+        "requiredCapabilities": _write_ClientCapabilities(held["required_capabilities"])
+    }
     if len(held) != 1:
         if "extra_" in held:
             merge(
@@ -3941,7 +3951,8 @@ def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
         raise wrong(at, "object", o)
     if o.get("resultType") != "input_required":
         raise wrong((at, "resultType"), '"input_required"', o.get("resultType", UNSET))
-    held: dict[str, Json] = {}
+    made = new(InputRequiredResult)
+    held = made.__dict__
     if len(o) != 1:
         if "inputRequests" in o:
             input_requests = o["inputRequests"]
@@ -3960,32 +3971,30 @@ def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _InputRequiredResult_members, at)
-    made = new(InputRequiredResult)
-    fill(made, held)
     return made
 
 
 def _read_InputRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "sampling/createMessage":
                 return _read_CreateMessageRequest(x, at)
             case "roots/list":
                 return _read_ListRootsRequest(x, at)
             case "elicitation/create":
                 return _read_ElicitRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"sampling/createMessage" | "roots/list" | "elicitation/create"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(at, "CreateMessageRequest | ElicitRequest | ListRootsRequest", x)
 
 
 def _write_InputRequiredResult(x: InputRequiredResult) -> Json:
-    o: Json = {"resultType": "input_required"}
     held = x.__dict__
+    o: Json = {"resultType": "input_required"}
     if held:
         if "input_requests" in held:
             o["inputRequests"] = write_map(_write, held["input_requests"])
@@ -4003,7 +4012,9 @@ def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestPar
         raise wrong(at, "object", o)
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"meta": meta}
+    made = new(InputResponseRequestParams)
+    held = made.__dict__
+    held["meta"] = meta
     if len(o) != 1:
         if "inputResponses" in o:
             input_responses = o["inputResponses"]
@@ -4018,29 +4029,27 @@ def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestPar
             held["request_state"] = request_state
         if len(o) != len(held):
             held["extra_"] = extras(o, _InputResponseRequestParams_members, at)
-    made = new(InputResponseRequestParams)
-    fill(made, held)
     return made
 
 
 def _read_InputResponse(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "model" in x and "role" in x and "content" in x:
             try:
                 return _read_CreateMessageResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "action" in x:
             try:
                 return _read_ElicitResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "roots" in x:
             try:
                 return _read_ListRootsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "CreateMessageResult | ElicitResult | ListRootsResult", x)
@@ -4048,8 +4057,8 @@ def _read_InputResponse(x: Json, at: At) -> Json:
 
 
 def _write_InputResponseRequestParams(x: InputResponseRequestParams) -> Json:
-    o: Json = {"_meta": _write_RequestMetaObject(x.meta)}
     held = x.__dict__
+    o: Json = {"_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 1:
         if "input_responses" in held:
             o["inputResponses"] = write_map(_write, held["input_responses"])
@@ -4065,7 +4074,9 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
         raise wrong(at, "object", o)
     request_id = o.get("requestId", UNSET)
     request_id = _read_ProgressToken(request_id, (at, "requestId"))
-    held: dict[str, Json] = {"request_id": request_id}
+    made = new(CancelledNotificationParams)
+    held = made.__dict__
+    held["request_id"] = request_id
     if len(o) != 1:
         if "reason" in o:
             reason = o["reason"]
@@ -4078,14 +4089,12 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
-    made = new(CancelledNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
-    o: Json = {"requestId": x.request_id}
     held = x.__dict__
+    o: Json = {"requestId": held["request_id"]}
     if len(held) != 1:
         if "reason" in held:
             o["reason"] = held["reason"]
@@ -4105,21 +4114,21 @@ def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     params = _read_CancelledNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(CancelledNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _CancelledNotification_members, at)
-    made = new(CancelledNotification)
-    fill(made, held)
     return made
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/cancelled",
-        "params": _write_CancelledNotificationParams(x.params),
+        "params": _write_CancelledNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _CancelledNotification_members)
@@ -4137,22 +4146,23 @@ def _read_DiscoverRequest(o: Json, at: At) -> DiscoverRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(DiscoverRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _DiscoverRequest_members, at)
-    made = new(DiscoverRequest)
-    fill(made, held)
     return made
 
 
 def _write_DiscoverRequest(x: DiscoverRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "server/discover",
-        "params": _write_RequestParams(x.params),
+        "params": _write_RequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _DiscoverRequest_members)
@@ -4171,21 +4181,25 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = o.get("resultType", UNSET)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {
-        "supported_versions": supported_versions,
-        "capabilities": capabilities,
-        "ttl_ms": ttl_ms,
-        "cache_scope": cache_scope,
-        "result_type": result_type,
-    }
+    made = new(DiscoverResult)
+    held = made.__dict__
+    held["supported_versions"] = supported_versions
+    held["capabilities"] = capabilities
+    held["ttl_ms"] = ttl_ms
+    held["cache_scope"] = cache_scope
+    held["result_type"] = result_type
     if len(o) != 5:
         if "instructions" in o:
             instructions = o["instructions"]
@@ -4198,20 +4212,18 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _DiscoverResult_members, at)
-    made = new(DiscoverResult)
-    fill(made, held)
     return made
 
 
 def _write_DiscoverResult(x: DiscoverResult) -> Json:
-    o: Json = {
-        "supportedVersions": x.supported_versions,
-        "capabilities": _write_ServerCapabilities(x.capabilities),
-        "ttlMs": x.ttl_ms,
-        "cacheScope": x.cache_scope,
-        "resultType": x.result_type,
-    }
     held = x.__dict__
+    o: Json = {
+        "supportedVersions": held["supported_versions"],
+        "capabilities": _write_ServerCapabilities(held["capabilities"]),
+        "ttlMs": held["ttl_ms"],
+        "cacheScope": held["cache_scope"],
+        "resultType": held["result_type"],
+    }
     if len(held) != 5:
         if "instructions" in held:
             o["instructions"] = held["instructions"]
@@ -4231,17 +4243,22 @@ def _read_DiscoverResultResponse(o: Json, at: At) -> DiscoverResultResponse:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(DiscoverResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _DiscoverResultResponse_members, at)
-    made = new(DiscoverResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_DiscoverResultResponse(x: DiscoverResultResponse) -> Json:
-    o: Json = {"result": _write_DiscoverResult(x.result), "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {
+        "result": _write_DiscoverResult(held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _DiscoverResultResponse_members)
@@ -4251,7 +4268,8 @@ def _write_DiscoverResultResponse(x: DiscoverResultResponse) -> Json:
 def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilities)
+    held = made.__dict__
     if len(o) != 0:
         if "experimental" in o:
             experimental = o["experimental"]
@@ -4277,14 +4295,12 @@ def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
             held["extensions"] = extensions
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilities_members, at)
-    made = new(ClientCapabilities)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "experimental" in held:
             o["experimental"] = held["experimental"]
@@ -4304,17 +4320,16 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
 def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesRoots)
+    held = made.__dict__
     if len(o) != 0:
         held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
-    made = new(ClientCapabilitiesRoots)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "extra_" in held:
             merge(o, held["extra_"], _ClientCapabilitiesRoots_members)
@@ -4324,7 +4339,8 @@ def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
 def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampling:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesSampling)
+    held = made.__dict__
     if len(o) != 0:
         if "context" in o:
             context = o["context"]
@@ -4336,14 +4352,12 @@ def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampl
             held["tools"] = tools
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilitiesSampling_members, at)
-    made = new(ClientCapabilitiesSampling)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesSampling(x: ClientCapabilitiesSampling) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "context" in held:
             o["context"] = held["context"]
@@ -4359,7 +4373,8 @@ def _read_ClientCapabilitiesElicitation(
 ) -> ClientCapabilitiesElicitation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ClientCapabilitiesElicitation)
+    held = made.__dict__
     if len(o) != 0:
         if "form" in o:
             form = o["form"]
@@ -4371,14 +4386,12 @@ def _read_ClientCapabilitiesElicitation(
             held["url"] = url
         if len(o) != len(held):
             held["extra_"] = extras(o, _ClientCapabilitiesElicitation_members, at)
-    made = new(ClientCapabilitiesElicitation)
-    fill(made, held)
     return made
 
 
 def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "form" in held:
             o["form"] = held["form"]
@@ -4392,7 +4405,8 @@ def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Js
 def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilities)
+    held = made.__dict__
     if len(o) != 0:
         if "experimental" in o:
             experimental = o["experimental"]
@@ -4424,14 +4438,12 @@ def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
             held["extensions"] = extensions
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilities_members, at)
-    made = new(ServerCapabilities)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "experimental" in held:
             o["experimental"] = held["experimental"]
@@ -4455,7 +4467,8 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
 def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesPrompts)
+    held = made.__dict__
     if len(o) != 0:
         if "listChanged" in o:
             list_changed = o["listChanged"]
@@ -4464,14 +4477,12 @@ def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompt
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
-    made = new(ServerCapabilitiesPrompts)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
@@ -4483,7 +4494,8 @@ def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
 def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesResources)
+    held = made.__dict__
     if len(o) != 0:
         if "subscribe" in o:
             subscribe = o["subscribe"]
@@ -4497,14 +4509,12 @@ def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesReso
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
-    made = new(ServerCapabilitiesResources)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "subscribe" in held:
             o["subscribe"] = held["subscribe"]
@@ -4518,7 +4528,8 @@ def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
 def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ServerCapabilitiesTools)
+    held = made.__dict__
     if len(o) != 0:
         if "listChanged" in o:
             list_changed = o["listChanged"]
@@ -4527,14 +4538,12 @@ def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
             held["list_changed"] = list_changed
         if len(o) != len(held):
             held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
-    made = new(ServerCapabilitiesTools)
-    fill(made, held)
     return made
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
@@ -4546,10 +4555,12 @@ def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
 def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    src = o.get("src", UNSET)
+    src = o.get("src")
     if src.__class__ is not str:
-        raise wrong((at, "src"), "string", src)
-    held: dict[str, Json] = {"src": src}
+        raise wrong((at, "src"), "string", o.get("src", UNSET))
+    made = new(Icon)
+    held = made.__dict__
+    held["src"] = src
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -4567,14 +4578,12 @@ def _read_Icon(o: Json, at: At) -> Icon:
             held["theme"] = theme
         if len(o) != len(held):
             held["extra_"] = extras(o, _Icon_members, at)
-    made = new(Icon)
-    fill(made, held)
     return made
 
 
 def _write_Icon(x: Icon) -> Json:
-    o: Json = {"src": x.src}
     held = x.__dict__
+    o: Json = {"src": held["src"]}
     if len(held) != 1:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -4590,7 +4599,8 @@ def _write_Icon(x: Icon) -> Json:
 def _read_Icons(o: Json, at: At) -> Icons:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(Icons)
+    held = made.__dict__
     if len(o) != 0:
         if "icons" in o:
             icons = o["icons"]
@@ -4598,14 +4608,12 @@ def _read_Icons(o: Json, at: At) -> Icons:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Icons_members, at)
-    made = new(Icons)
-    fill(made, held)
     return made
 
 
 def _write_Icons(x: Icons) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
@@ -4617,10 +4625,12 @@ def _write_Icons(x: Icons) -> Json:
 def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(BaseMetadata)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
@@ -4629,14 +4639,12 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
             held["title"] = title
         if len(o) != len(held):
             held["extra_"] = extras(o, _BaseMetadata_members, at)
-    made = new(BaseMetadata)
-    fill(made, held)
     return made
 
 
 def _write_BaseMetadata(x: BaseMetadata) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -4648,13 +4656,16 @@ def _write_BaseMetadata(x: BaseMetadata) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    version = o.get("version", UNSET)
+    version = o.get("version")
     if version.__class__ is not str:
-        raise wrong((at, "version"), "string", version)
-    name = o.get("name", UNSET)
+        raise wrong((at, "version"), "string", o.get("version", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"version": version, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Implementation)
+    held = made.__dict__
+    held["version"] = version
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -4677,14 +4688,12 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Implementation_members, at)
-    made = new(Implementation)
-    fill(made, held)
     return made
 
 
 def _write_Implementation(x: Implementation) -> Json:
-    o: Json = {"version": x.version, "name": x.name}
     held = x.__dict__
+    o: Json = {"version": held["version"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -4704,10 +4713,13 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
         raise wrong(at, "object", o)
     progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = o.get("progress", UNSET)
+    progress = o.get("progress")
     if not is_number(progress):
-        raise wrong((at, "progress"), "number", progress)
-    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
+        raise wrong((at, "progress"), "number", o.get("progress", UNSET))
+    made = new(ProgressNotificationParams)
+    held = made.__dict__
+    held["progress_token"] = progress_token
+    held["progress"] = progress
     if len(o) != 2:
         if "total" in o:
             total = o["total"]
@@ -4725,14 +4737,12 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
-    made = new(ProgressNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
-    o: Json = {"progressToken": x.progress_token, "progress": x.progress}
     held = x.__dict__
+    o: Json = {"progressToken": held["progress_token"], "progress": held["progress"]}
     if len(held) != 2:
         if "total" in held:
             o["total"] = held["total"]
@@ -4754,21 +4764,21 @@ def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     params = _read_ProgressNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ProgressNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ProgressNotification_members, at)
-    made = new(ProgressNotification)
-    fill(made, held)
     return made
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/progress",
-        "params": _write_ProgressNotificationParams(x.params),
+        "params": _write_ProgressNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ProgressNotification_members)
@@ -4780,7 +4790,9 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
         raise wrong(at, "object", o)
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"meta": meta}
+    made = new(PaginatedRequestParams)
+    held = made.__dict__
+    held["meta"] = meta
     if len(o) != 1:
         if "cursor" in o:
             cursor = o["cursor"]
@@ -4789,14 +4801,12 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
             held["cursor"] = cursor
         if len(o) != len(held):
             held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
-    made = new(PaginatedRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
-    o: Json = {"_meta": _write_RequestMetaObject(x.meta)}
     held = x.__dict__
+    o: Json = {"_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 1:
         if "cursor" in held:
             o["cursor"] = held["cursor"]
@@ -4814,25 +4824,27 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
-    held: dict[str, Json] = {"params": params, "id": id, "method": method}
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
+    made = new(PaginatedRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
+    held["method"] = method
     if len(o) != 4:
         held["extra_"] = extras(o, _PaginatedRequest_members, at)
-    made = new(PaginatedRequest)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
-    o: Json = {
-        "params": _write_PaginatedRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-        "method": x.method,
-    }
     held = x.__dict__
+    o: Json = {
+        "params": _write_PaginatedRequestParams(held["params"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+        "method": held["method"],
+    }
     if len(held) != 3:
         if "extra_" in held:
             merge(o, held["extra_"], _PaginatedRequest_members)
@@ -4842,12 +4854,16 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
 def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {"result_type": result_type}
+    made = new(PaginatedResult)
+    held = made.__dict__
+    held["result_type"] = result_type
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -4860,14 +4876,12 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _PaginatedResult_members, at)
-    made = new(PaginatedResult)
-    fill(made, held)
     return made
 
 
 def _write_PaginatedResult(x: PaginatedResult) -> Json:
-    o: Json = {"resultType": x.result_type}
     held = x.__dict__
+    o: Json = {"resultType": held["result_type"]}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -4886,19 +4900,23 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = o.get("resultType", UNSET)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {
-        "ttl_ms": ttl_ms,
-        "cache_scope": cache_scope,
-        "result_type": result_type,
-    }
+    made = new(CacheableResult)
+    held = made.__dict__
+    held["ttl_ms"] = ttl_ms
+    held["cache_scope"] = cache_scope
+    held["result_type"] = result_type
     if len(o) != 3:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4906,18 +4924,16 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CacheableResult_members, at)
-    made = new(CacheableResult)
-    fill(made, held)
     return made
 
 
 def _write_CacheableResult(x: CacheableResult) -> Json:
-    o: Json = {
-        "ttlMs": x.ttl_ms,
-        "cacheScope": x.cache_scope,
-        "resultType": x.result_type,
-    }
     held = x.__dict__
+    o: Json = {
+        "ttlMs": held["ttl_ms"],
+        "cacheScope": held["cache_scope"],
+        "resultType": held["result_type"],
+    }
     if len(held) != 3:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
@@ -4937,22 +4953,23 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ListResourcesRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ListResourcesRequest_members, at)
-    made = new(ListResourcesRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/list",
-        "params": _write_PaginatedRequestParams(x.params),
+        "params": _write_PaginatedRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ListResourcesRequest_members)
@@ -4964,25 +4981,29 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
         raise wrong(at, "object", o)
     resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    held: dict[str, Json] = {
-        "resources": resources,
-        "result_type": result_type,
-        "ttl_ms": ttl_ms,
-        "cache_scope": cache_scope,
-    }
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    made = new(ListResourcesResult)
+    held = made.__dict__
+    held["resources"] = resources
+    held["result_type"] = result_type
+    held["ttl_ms"] = ttl_ms
+    held["cache_scope"] = cache_scope
     if len(o) != 4:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -4995,19 +5016,17 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListResourcesResult_members, at)
-    made = new(ListResourcesResult)
-    fill(made, held)
     return made
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
-    o: Json = {
-        "resources": write_array(_write_Resource, x.resources),
-        "resultType": x.result_type,
-        "ttlMs": x.ttl_ms,
-        "cacheScope": x.cache_scope,
-    }
     held = x.__dict__
+    o: Json = {
+        "resources": write_array(_write_Resource, held["resources"]),
+        "resultType": held["result_type"],
+        "ttlMs": held["ttl_ms"],
+        "cacheScope": held["cache_scope"],
+    }
     if len(held) != 4:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -5027,21 +5046,22 @@ def _read_ListResourcesResultResponse(o: Json, at: At) -> ListResourcesResultRes
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(ListResourcesResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _ListResourcesResultResponse_members, at)
-    made = new(ListResourcesResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_ListResourcesResultResponse(x: ListResourcesResultResponse) -> Json:
-    o: Json = {
-        "result": _write_ListResourcesResult(x.result),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
     held = x.__dict__
+    o: Json = {
+        "result": _write_ListResourcesResult(held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ListResourcesResultResponse_members)
@@ -5061,22 +5081,23 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ListResourceTemplatesRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
-    made = new(ListResourceTemplatesRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/templates/list",
-        "params": _write_PaginatedRequestParams(x.params),
+        "params": _write_PaginatedRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ListResourceTemplatesRequest_members)
@@ -5090,25 +5111,29 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    held: dict[str, Json] = {
-        "resource_templates": resource_templates,
-        "result_type": result_type,
-        "ttl_ms": ttl_ms,
-        "cache_scope": cache_scope,
-    }
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    made = new(ListResourceTemplatesResult)
+    held = made.__dict__
+    held["resource_templates"] = resource_templates
+    held["result_type"] = result_type
+    held["ttl_ms"] = ttl_ms
+    held["cache_scope"] = cache_scope
     if len(o) != 4:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -5121,19 +5146,19 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
-    made = new(ListResourceTemplatesResult)
-    fill(made, held)
     return made
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
-    o: Json = {
-        "resourceTemplates": write_array(_write_ResourceTemplate, x.resource_templates),
-        "resultType": x.result_type,
-        "ttlMs": x.ttl_ms,
-        "cacheScope": x.cache_scope,
-    }
     held = x.__dict__
+    o: Json = {
+        "resourceTemplates": write_array(
+            _write_ResourceTemplate, held["resource_templates"]
+        ),
+        "resultType": held["result_type"],
+        "ttlMs": held["ttl_ms"],
+        "cacheScope": held["cache_scope"],
+    }
     if len(held) != 4:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -5155,23 +5180,24 @@ def _read_ListResourceTemplatesResultResponse(
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(ListResourceTemplatesResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _ListResourceTemplatesResultResponse_members, at)
-    made = new(ListResourceTemplatesResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_ListResourceTemplatesResultResponse(
     x: ListResourceTemplatesResultResponse,
 ) -> Json:
-    o: Json = {
-        "result": _write_ListResourceTemplatesResult(x.result),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
     held = x.__dict__
+    o: Json = {
+        "result": _write_ListResourceTemplatesResult(held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ListResourceTemplatesResultResponse_members)
@@ -5181,22 +5207,23 @@ def _write_ListResourceTemplatesResultResponse(
 def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"uri": uri, "meta": meta}
+    made = new(ResourceRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
+    held["meta"] = meta
     if len(o) != 2:
         held["extra_"] = extras(o, _ResourceRequestParams_members, at)
-    made = new(ResourceRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
-    o: Json = {"uri": x.uri, "_meta": _write_RequestMetaObject(x.meta)}
     held = x.__dict__
+    o: Json = {"uri": held["uri"], "_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ResourceRequestParams_members)
@@ -5206,12 +5233,15 @@ def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"uri": uri, "meta": meta}
+    made = new(ReadResourceRequestParams)
+    held = made.__dict__
+    held["uri"] = uri
+    held["meta"] = meta
     if len(o) != 2:
         if "inputResponses" in o:
             input_responses = o["inputResponses"]
@@ -5226,14 +5256,12 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
             held["request_state"] = request_state
         if len(o) != len(held):
             held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
-    made = new(ReadResourceRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
-    o: Json = {"uri": x.uri, "_meta": _write_RequestMetaObject(x.meta)}
     held = x.__dict__
+    o: Json = {"uri": held["uri"], "_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 2:
         if "input_responses" in held:
             o["inputResponses"] = write_map(_write, held["input_responses"])
@@ -5255,22 +5283,23 @@ def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ReadResourceRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ReadResourceRequest_members, at)
-    made = new(ReadResourceRequest)
-    fill(made, held)
     return made
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "resources/read",
-        "params": _write_ReadResourceRequestParams(x.params),
+        "params": _write_ReadResourceRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ReadResourceRequest_members)
@@ -5289,20 +5318,24 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = o.get("resultType", UNSET)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {
-        "contents": contents,
-        "ttl_ms": ttl_ms,
-        "cache_scope": cache_scope,
-        "result_type": result_type,
-    }
+    made = new(ReadResourceResult)
+    held = made.__dict__
+    held["contents"] = contents
+    held["ttl_ms"] = ttl_ms
+    held["cache_scope"] = cache_scope
+    held["result_type"] = result_type
     if len(o) != 4:
         if "_meta" in o:
             meta = o["_meta"]
@@ -5310,24 +5343,22 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ReadResourceResult_members, at)
-    made = new(ReadResourceResult)
-    fill(made, held)
     return made
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "text" in x and "uri" in x:
             try:
                 return _read_TextResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "blob" in x and "uri" in x:
             try:
                 return _read_BlobResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "TextResourceContents | BlobResourceContents", x)
@@ -5335,13 +5366,13 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    o: Json = {
-        "contents": write_values(_WRITERS, x.contents),
-        "ttlMs": x.ttl_ms,
-        "cacheScope": x.cache_scope,
-        "resultType": x.result_type,
-    }
     held = x.__dict__
+    o: Json = {
+        "contents": write_values(_WRITERS, held["contents"]),
+        "ttlMs": held["ttl_ms"],
+        "cacheScope": held["cache_scope"],
+        "resultType": held["result_type"],
+    }
     if len(held) != 4:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
@@ -5359,27 +5390,28 @@ def _read_ReadResourceResultResponse(o: Json, at: At) -> ReadResourceResultRespo
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(ReadResourceResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _ReadResourceResultResponse_members, at)
-    made = new(ReadResourceResultResponse)
-    fill(made, held)
     return made
 
 
 def _read_ReadResourceResultResponse_result(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("resultType") == "input_required":
             try:
                 return _read_InputRequiredResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "contents" in x and "ttlMs" in x and "cacheScope" in x and "resultType" in x:
             try:
                 return _read_ReadResourceResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "InputRequiredResult | ReadResourceResult", x)
@@ -5387,12 +5419,12 @@ def _read_ReadResourceResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_ReadResourceResultResponse(x: ReadResourceResultResponse) -> Json:
-    o: Json = {
-        "result": _WRITERS[x.result.__class__](x.result),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
     held = x.__dict__
+    o: Json = {
+        "result": _WRITERS[held["result"].__class__](held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ReadResourceResultResponse_members)
@@ -5412,7 +5444,8 @@ def _read_ResourceListChangedNotification(
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ResourceListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -5420,14 +5453,12 @@ def _read_ResourceListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
-    made = new(ResourceListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/resources/list_changed", "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {"method": "notifications/resources/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -5439,7 +5470,8 @@ def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -
 def _read_SubscriptionFilter(o: Json, at: At) -> SubscriptionFilter:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(SubscriptionFilter)
+    held = made.__dict__
     if len(o) != 0:
         if "toolsListChanged" in o:
             tools_list_changed = o["toolsListChanged"]
@@ -5466,14 +5498,12 @@ def _read_SubscriptionFilter(o: Json, at: At) -> SubscriptionFilter:
             held["resource_subscriptions"] = resource_subscriptions
         if len(o) != len(held):
             held["extra_"] = extras(o, _SubscriptionFilter_members, at)
-    made = new(SubscriptionFilter)
-    fill(made, held)
     return made
 
 
 def _write_SubscriptionFilter(x: SubscriptionFilter) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "tools_list_changed" in held:
             o["toolsListChanged"] = held["tools_list_changed"]
@@ -5497,22 +5527,23 @@ def _read_SubscriptionsListenRequestParams(
     notifications = _read_SubscriptionFilter(notifications, (at, "notifications"))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"notifications": notifications, "meta": meta}
+    made = new(SubscriptionsListenRequestParams)
+    held = made.__dict__
+    held["notifications"] = notifications
+    held["meta"] = meta
     if len(o) != 2:
         held["extra_"] = extras(o, _SubscriptionsListenRequestParams_members, at)
-    made = new(SubscriptionsListenRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_SubscriptionsListenRequestParams(
     x: SubscriptionsListenRequestParams,
 ) -> Json:
-    o: Json = {
-        "notifications": _write_SubscriptionFilter(x.notifications),
-        "_meta": _write_RequestMetaObject(x.meta),
-    }
     held = x.__dict__
+    o: Json = {
+        "notifications": _write_SubscriptionFilter(held["notifications"]),
+        "_meta": _write_RequestMetaObject(held["meta"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _SubscriptionsListenRequestParams_members)
@@ -5530,22 +5561,23 @@ def _read_SubscriptionsListenRequest(o: Json, at: At) -> SubscriptionsListenRequ
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(SubscriptionsListenRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _SubscriptionsListenRequest_members, at)
-    made = new(SubscriptionsListenRequest)
-    fill(made, held)
     return made
 
 
 def _write_SubscriptionsListenRequest(x: SubscriptionsListenRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "subscriptions/listen",
-        "params": _write_SubscriptionsListenRequestParams(x.params),
+        "params": _write_SubscriptionsListenRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _SubscriptionsListenRequest_members)
@@ -5561,7 +5593,9 @@ def _read_SubscriptionsListenResultMetaObject(
     subscription_id = _read_ProgressToken(
         subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
     )
-    held: dict[str, Json] = {"subscription_id": subscription_id}
+    made = new(SubscriptionsListenResultMetaObject)
+    held = made.__dict__
+    held["subscription_id"] = subscription_id
     if len(o) != 1:
         if "io.modelcontextprotocol/serverInfo" in o:
             server_info = o["io.modelcontextprotocol/serverInfo"]
@@ -5571,16 +5605,14 @@ def _read_SubscriptionsListenResultMetaObject(
             held["server_info"] = server_info
         if len(o) != len(held):
             held["extra_"] = extras(o, _SubscriptionsListenResultMetaObject_members, at)
-    made = new(SubscriptionsListenResultMetaObject)
-    fill(made, held)
     return made
 
 
 def _write_SubscriptionsListenResultMetaObject(
     x: SubscriptionsListenResultMetaObject,
 ) -> Json:
-    o: Json = {"io.modelcontextprotocol/subscriptionId": x.subscription_id}
     held = x.__dict__
+    o: Json = {"io.modelcontextprotocol/subscriptionId": held["subscription_id"]}
     if len(held) != 1:
         if "server_info" in held:
             o["io.modelcontextprotocol/serverInfo"] = _write_Implementation(
@@ -5596,25 +5628,28 @@ def _read_SubscriptionsListenResult(o: Json, at: At) -> SubscriptionsListenResul
         raise wrong(at, "object", o)
     meta = o.get("_meta", UNSET)
     meta = _read_SubscriptionsListenResultMetaObject(meta, (at, "_meta"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {"meta": meta, "result_type": result_type}
+    made = new(SubscriptionsListenResult)
+    held = made.__dict__
+    held["meta"] = meta
+    held["result_type"] = result_type
     if len(o) != 2:
         held["extra_"] = extras(o, _SubscriptionsListenResult_members, at)
-    made = new(SubscriptionsListenResult)
-    fill(made, held)
     return made
 
 
 def _write_SubscriptionsListenResult(x: SubscriptionsListenResult) -> Json:
-    o: Json = {
-        "_meta": _write_SubscriptionsListenResultMetaObject(x.meta),
-        "resultType": x.result_type,
-    }
     held = x.__dict__
+    o: Json = {
+        "_meta": _write_SubscriptionsListenResultMetaObject(held["meta"]),
+        "resultType": held["result_type"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _SubscriptionsListenResult_members)
@@ -5632,23 +5667,24 @@ def _read_SubscriptionsListenResultResponse(
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(SubscriptionsListenResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _SubscriptionsListenResultResponse_members, at)
-    made = new(SubscriptionsListenResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_SubscriptionsListenResultResponse(
     x: SubscriptionsListenResultResponse,
 ) -> Json:
-    o: Json = {
-        "result": _write_SubscriptionsListenResult(x.result),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
     held = x.__dict__
+    o: Json = {
+        "result": _write_SubscriptionsListenResult(held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _SubscriptionsListenResultResponse_members)
@@ -5662,7 +5698,9 @@ def _read_SubscriptionsAcknowledgedNotificationParams(
         raise wrong(at, "object", o)
     notifications = o.get("notifications", UNSET)
     notifications = _read_SubscriptionFilter(notifications, (at, "notifications"))
-    held: dict[str, Json] = {"notifications": notifications}
+    made = new(SubscriptionsAcknowledgedNotificationParams)
+    held = made.__dict__
+    held["notifications"] = notifications
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -5672,16 +5710,14 @@ def _read_SubscriptionsAcknowledgedNotificationParams(
             held["extra_"] = extras(
                 o, _SubscriptionsAcknowledgedNotificationParams_members, at
             )
-    made = new(SubscriptionsAcknowledgedNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_SubscriptionsAcknowledgedNotificationParams(
     x: SubscriptionsAcknowledgedNotificationParams,
 ) -> Json:
-    o: Json = {"notifications": _write_SubscriptionFilter(x.notifications)}
     held = x.__dict__
+    o: Json = {"notifications": _write_SubscriptionFilter(held["notifications"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
@@ -5707,23 +5743,23 @@ def _read_SubscriptionsAcknowledgedNotification(
     params = _read_SubscriptionsAcknowledgedNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(SubscriptionsAcknowledgedNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _SubscriptionsAcknowledgedNotification_members, at)
-    made = new(SubscriptionsAcknowledgedNotification)
-    fill(made, held)
     return made
 
 
 def _write_SubscriptionsAcknowledgedNotification(
     x: SubscriptionsAcknowledgedNotification,
 ) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/subscriptions/acknowledged",
-        "params": _write_SubscriptionsAcknowledgedNotificationParams(x.params),
+        "params": _write_SubscriptionsAcknowledgedNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _SubscriptionsAcknowledgedNotification_members)
@@ -5735,10 +5771,12 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceUpdatedNotificationParams)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -5746,16 +5784,14 @@ def _read_ResourceUpdatedNotificationParams(
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
-    made = new(ResourceUpdatedNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_ResourceUpdatedNotificationParams(
     x: ResourceUpdatedNotificationParams,
 ) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
@@ -5775,21 +5811,21 @@ def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotific
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ResourceUpdatedNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
-    made = new(ResourceUpdatedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/resources/updated",
-        "params": _write_ResourceUpdatedNotificationParams(x.params),
+        "params": _write_ResourceUpdatedNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ResourceUpdatedNotification_members)
@@ -5799,13 +5835,16 @@ def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"uri": uri, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Resource)
+    held = made.__dict__
+    held["uri"] = uri
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -5841,14 +5880,12 @@ def _read_Resource(o: Json, at: At) -> Resource:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Resource_members, at)
-    made = new(Resource)
-    fill(made, held)
     return made
 
 
 def _write_Resource(x: Resource) -> Json:
-    o: Json = {"uri": x.uri, "name": x.name}
     held = x.__dict__
+    o: Json = {"uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -5872,13 +5909,16 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri_template = o.get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate")
     if uri_template.__class__ is not str:
-        raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(ResourceTemplate)
+    held = made.__dict__
+    held["uri_template"] = uri_template
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -5909,14 +5949,12 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceTemplate_members, at)
-    made = new(ResourceTemplate)
-    fill(made, held)
     return made
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
-    o: Json = {"uriTemplate": x.uri_template, "name": x.name}
     held = x.__dict__
+    o: Json = {"uriTemplate": held["uri_template"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -5938,10 +5976,12 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceContents)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -5954,14 +5994,12 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResourceContents_members, at)
-    made = new(ResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -5975,13 +6013,16 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"text": text, "uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(TextResourceContents)
+    held = made.__dict__
+    held["text"] = text
+    held["uri"] = uri
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -5994,14 +6035,12 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _TextResourceContents_members, at)
-    made = new(TextResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
-    o: Json = {"text": x.text, "uri": x.uri}
     held = x.__dict__
+    o: Json = {"text": held["text"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -6015,13 +6054,16 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    blob = o.get("blob", UNSET)
+    blob = o.get("blob")
     if blob.__class__ is not str:
-        raise wrong((at, "blob"), "string", blob)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "blob"), "string", o.get("blob", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"blob": blob, "uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(BlobResourceContents)
+    held = made.__dict__
+    held["blob"] = blob
+    held["uri"] = uri
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
@@ -6034,14 +6076,12 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _BlobResourceContents_members, at)
-    made = new(BlobResourceContents)
-    fill(made, held)
     return made
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
-    o: Json = {"blob": x.blob, "uri": x.uri}
     held = x.__dict__
+    o: Json = {"blob": held["blob"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
@@ -6063,22 +6103,23 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ListPromptsRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ListPromptsRequest_members, at)
-    made = new(ListPromptsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "prompts/list",
-        "params": _write_PaginatedRequestParams(x.params),
+        "params": _write_PaginatedRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ListPromptsRequest_members)
@@ -6090,25 +6131,29 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
         raise wrong(at, "object", o)
     prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    held: dict[str, Json] = {
-        "prompts": prompts,
-        "result_type": result_type,
-        "ttl_ms": ttl_ms,
-        "cache_scope": cache_scope,
-    }
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    made = new(ListPromptsResult)
+    held = made.__dict__
+    held["prompts"] = prompts
+    held["result_type"] = result_type
+    held["ttl_ms"] = ttl_ms
+    held["cache_scope"] = cache_scope
     if len(o) != 4:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -6121,19 +6166,17 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListPromptsResult_members, at)
-    made = new(ListPromptsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
-    o: Json = {
-        "prompts": write_array(_write_Prompt, x.prompts),
-        "resultType": x.result_type,
-        "ttlMs": x.ttl_ms,
-        "cacheScope": x.cache_scope,
-    }
     held = x.__dict__
+    o: Json = {
+        "prompts": write_array(_write_Prompt, held["prompts"]),
+        "resultType": held["result_type"],
+        "ttlMs": held["ttl_ms"],
+        "cacheScope": held["cache_scope"],
+    }
     if len(held) != 4:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -6153,21 +6196,22 @@ def _read_ListPromptsResultResponse(o: Json, at: At) -> ListPromptsResultRespons
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(ListPromptsResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _ListPromptsResultResponse_members, at)
-    made = new(ListPromptsResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_ListPromptsResultResponse(x: ListPromptsResultResponse) -> Json:
-    o: Json = {
-        "result": _write_ListPromptsResult(x.result),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
     held = x.__dict__
+    o: Json = {
+        "result": _write_ListPromptsResult(held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ListPromptsResultResponse_members)
@@ -6177,12 +6221,15 @@ def _write_ListPromptsResultResponse(x: ListPromptsResultResponse) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"name": name, "meta": meta}
+    made = new(GetPromptRequestParams)
+    held = made.__dict__
+    held["name"] = name
+    held["meta"] = meta
     if len(o) != 2:
         if "arguments" in o:
             arguments = o["arguments"]
@@ -6201,14 +6248,12 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
             held["request_state"] = request_state
         if len(o) != len(held):
             held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
-    made = new(GetPromptRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
-    o: Json = {"name": x.name, "_meta": _write_RequestMetaObject(x.meta)}
     held = x.__dict__
+    o: Json = {"name": held["name"], "_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 2:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
@@ -6232,22 +6277,23 @@ def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(GetPromptRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _GetPromptRequest_members, at)
-    made = new(GetPromptRequest)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "prompts/get",
-        "params": _write_GetPromptRequestParams(x.params),
+        "params": _write_GetPromptRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _GetPromptRequest_members)
@@ -6259,12 +6305,17 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {"messages": messages, "result_type": result_type}
+    made = new(GetPromptResult)
+    held = made.__dict__
+    held["messages"] = messages
+    held["result_type"] = result_type
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -6277,17 +6328,15 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _GetPromptResult_members, at)
-    made = new(GetPromptResult)
-    fill(made, held)
     return made
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
-    o: Json = {
-        "messages": write_array(_write_PromptMessage, x.messages),
-        "resultType": x.result_type,
-    }
     held = x.__dict__
+    o: Json = {
+        "messages": write_array(_write_PromptMessage, held["messages"]),
+        "resultType": held["result_type"],
+    }
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -6307,27 +6356,28 @@ def _read_GetPromptResultResponse(o: Json, at: At) -> GetPromptResultResponse:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(GetPromptResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _GetPromptResultResponse_members, at)
-    made = new(GetPromptResultResponse)
-    fill(made, held)
     return made
 
 
 def _read_GetPromptResultResponse_result(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("resultType") == "input_required":
             try:
                 return _read_InputRequiredResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "messages" in x and "resultType" in x:
             try:
                 return _read_GetPromptResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "InputRequiredResult | GetPromptResult", x)
@@ -6335,12 +6385,12 @@ def _read_GetPromptResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_GetPromptResultResponse(x: GetPromptResultResponse) -> Json:
-    o: Json = {
-        "result": _WRITERS[x.result.__class__](x.result),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
     held = x.__dict__
+    o: Json = {
+        "result": _WRITERS[held["result"].__class__](held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _GetPromptResultResponse_members)
@@ -6350,10 +6400,12 @@ def _write_GetPromptResultResponse(x: GetPromptResultResponse) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Prompt)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
@@ -6379,14 +6431,12 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Prompt_members, at)
-    made = new(Prompt)
-    fill(made, held)
     return made
 
 
 def _write_Prompt(x: Prompt) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
@@ -6406,10 +6456,12 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(PromptArgument)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
@@ -6428,14 +6480,12 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
             held["title"] = title
         if len(o) != len(held):
             held["extra_"] = extras(o, _PromptArgument_members, at)
-    made = new(PromptArgument)
-    fill(made, held)
     return made
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
-    o: Json = {"name": x.name}
     held = x.__dict__
+    o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
@@ -6451,22 +6501,23 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_ContentBlock(content, (at, "content"))
-    held: dict[str, Json] = {"role": role, "content": content}
+    made = new(PromptMessage)
+    held = made.__dict__
+    held["role"] = role
+    held["content"] = content
     if len(o) != 2:
         held["extra_"] = extras(o, _PromptMessage_members, at)
-    made = new(PromptMessage)
-    fill(made, held)
     return made
 
 
 def _read_ContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "resource_link":
                 return _read_ResourceLink(x, at)
             case "resource":
@@ -6477,11 +6528,11 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"resource_link" | "resource" | "text" | "image" | "audio"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -6491,8 +6542,11 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     held = x.__dict__
+    o: Json = {
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _PromptMessage_members)
@@ -6504,13 +6558,16 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         raise wrong(at, "object", o)
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"uri": uri, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(ResourceLink)
+    held = made.__dict__
+    held["uri"] = uri
+    held["name"] = name
     if len(o) != 3:
         if "description" in o:
             description = o["description"]
@@ -6546,14 +6603,12 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
             held["icons"] = icons
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ResourceLink_members, at)
-    made = new(ResourceLink)
-    fill(made, held)
     return made
 
 
 def _write_ResourceLink(x: ResourceLink) -> Json:
-    o: Json = {"type": "resource_link", "uri": x.uri, "name": x.name}
     held = x.__dict__
+    o: Json = {"type": "resource_link", "uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -6581,7 +6636,9 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
         raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
     resource = o.get("resource", UNSET)
     resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    held: dict[str, Json] = {"resource": resource}
+    made = new(EmbeddedResource)
+    held = made.__dict__
+    held["resource"] = resource
     if len(o) != 2:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -6593,17 +6650,15 @@ def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _EmbeddedResource_members, at)
-    made = new(EmbeddedResource)
-    fill(made, held)
     return made
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "resource",
-        "resource": _WRITERS[x.resource.__class__](x.resource),
+        "resource": _WRITERS[held["resource"].__class__](held["resource"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -6627,7 +6682,8 @@ def _read_PromptListChangedNotification(
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(PromptListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -6635,14 +6691,12 @@ def _read_PromptListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
-    made = new(PromptListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/prompts/list_changed", "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {"method": "notifications/prompts/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -6662,22 +6716,23 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ListToolsRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ListToolsRequest_members, at)
-    made = new(ListToolsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "tools/list",
-        "params": _write_PaginatedRequestParams(x.params),
+        "params": _write_PaginatedRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ListToolsRequest_members)
@@ -6689,25 +6744,29 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
         raise wrong(at, "object", o)
     tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    held: dict[str, Json] = {
-        "tools": tools,
-        "result_type": result_type,
-        "ttl_ms": ttl_ms,
-        "cache_scope": cache_scope,
-    }
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    made = new(ListToolsResult)
+    held = made.__dict__
+    held["tools"] = tools
+    held["result_type"] = result_type
+    held["ttl_ms"] = ttl_ms
+    held["cache_scope"] = cache_scope
     if len(o) != 4:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -6720,19 +6779,17 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListToolsResult_members, at)
-    made = new(ListToolsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
-    o: Json = {
-        "tools": write_array(_write_Tool, x.tools),
-        "resultType": x.result_type,
-        "ttlMs": x.ttl_ms,
-        "cacheScope": x.cache_scope,
-    }
     held = x.__dict__
+    o: Json = {
+        "tools": write_array(_write_Tool, held["tools"]),
+        "resultType": held["result_type"],
+        "ttlMs": held["ttl_ms"],
+        "cacheScope": held["cache_scope"],
+    }
     if len(held) != 4:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
@@ -6752,17 +6809,22 @@ def _read_ListToolsResultResponse(o: Json, at: At) -> ListToolsResultResponse:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(ListToolsResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _ListToolsResultResponse_members, at)
-    made = new(ListToolsResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_ListToolsResultResponse(x: ListToolsResultResponse) -> Json:
-    o: Json = {"result": _write_ListToolsResult(x.result), "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {
+        "result": _write_ListToolsResult(held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ListToolsResultResponse_members)
@@ -6774,12 +6836,17 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
         raise wrong(at, "object", o)
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {"content": content, "result_type": result_type}
+    made = new(CallToolResult)
+    held = made.__dict__
+    held["content"] = content
+    held["result_type"] = result_type
     if len(o) != 2:
         if "structuredContent" in o:
             structured_content = o["structuredContent"]
@@ -6798,17 +6865,15 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CallToolResult_members, at)
-    made = new(CallToolResult)
-    fill(made, held)
     return made
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {
-        "content": write_values(_WRITERS, x.content),
-        "resultType": x.result_type,
-    }
     held = x.__dict__
+    o: Json = {
+        "content": write_values(_WRITERS, held["content"]),
+        "resultType": held["result_type"],
+    }
     if len(held) != 2:
         if "structured_content" in held:
             o["structuredContent"] = held["structured_content"]
@@ -6830,27 +6895,28 @@ def _read_CallToolResultResponse(o: Json, at: At) -> CallToolResultResponse:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(CallToolResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _CallToolResultResponse_members, at)
-    made = new(CallToolResultResponse)
-    fill(made, held)
     return made
 
 
 def _read_CallToolResultResponse_result(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("resultType") == "input_required":
             try:
                 return _read_InputRequiredResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "content" in x and "resultType" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "InputRequiredResult | CallToolResult", x)
@@ -6858,12 +6924,12 @@ def _read_CallToolResultResponse_result(x: Json, at: At) -> Json:
 
 
 def _write_CallToolResultResponse(x: CallToolResultResponse) -> Json:
-    o: Json = {
-        "result": _WRITERS[x.result.__class__](x.result),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
     held = x.__dict__
+    o: Json = {
+        "result": _WRITERS[held["result"].__class__](held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CallToolResultResponse_members)
@@ -6873,12 +6939,15 @@ def _write_CallToolResultResponse(x: CallToolResultResponse) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"name": name, "meta": meta}
+    made = new(CallToolRequestParams)
+    held = made.__dict__
+    held["name"] = name
+    held["meta"] = meta
     if len(o) != 2:
         if "arguments" in o:
             arguments = o["arguments"]
@@ -6897,14 +6966,12 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
             held["request_state"] = request_state
         if len(o) != len(held):
             held["extra_"] = extras(o, _CallToolRequestParams_members, at)
-    made = new(CallToolRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
-    o: Json = {"name": x.name, "_meta": _write_RequestMetaObject(x.meta)}
     held = x.__dict__
+    o: Json = {"name": held["name"], "_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 2:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
@@ -6928,22 +6995,23 @@ def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CallToolRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CallToolRequest_members, at)
-    made = new(CallToolRequest)
-    fill(made, held)
     return made
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "tools/call",
-        "params": _write_CallToolRequestParams(x.params),
+        "params": _write_CallToolRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CallToolRequest_members)
@@ -6959,7 +7027,8 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ToolListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -6967,14 +7036,12 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
-    made = new(ToolListChangedNotification)
-    fill(made, held)
     return made
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/tools/list_changed", "jsonrpc": "2.0"}
     held = x.__dict__
+    o: Json = {"method": "notifications/tools/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
@@ -6986,7 +7053,8 @@ def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
 def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ToolAnnotations)
+    held = made.__dict__
     if len(o) != 0:
         if "title" in o:
             title = o["title"]
@@ -7015,14 +7083,12 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
             held["open_world_hint"] = open_world_hint
         if len(o) != len(held):
             held["extra_"] = extras(o, _ToolAnnotations_members, at)
-    made = new(ToolAnnotations)
-    fill(made, held)
     return made
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "title" in held:
             o["title"] = held["title"]
@@ -7044,10 +7110,13 @@ def _read_Tool(o: Json, at: At) -> Tool:
         raise wrong(at, "object", o)
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"input_schema": input_schema, "name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(Tool)
+    held = made.__dict__
+    held["input_schema"] = input_schema
+    held["name"] = name
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
@@ -7077,14 +7146,15 @@ def _read_Tool(o: Json, at: At) -> Tool:
             held["icons"] = icons
         if len(o) != len(held):
             held["extra_"] = extras(o, _Tool_members, at)
-    made = new(Tool)
-    fill(made, held)
     return made
 
 
 def _write_Tool(x: Tool) -> Json:
-    o: Json = {"inputSchema": _write_ToolInputSchema(x.input_schema), "name": x.name}
     held = x.__dict__
+    o: Json = {
+        "inputSchema": _write_ToolInputSchema(held["input_schema"]),
+        "name": held["name"],
+    }
     if len(held) != 2:
         if "description" in held:
             o["description"] = held["description"]
@@ -7108,7 +7178,8 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "object":
         raise wrong((at, "type"), '"object"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ToolInputSchema)
+    held = made.__dict__
     if len(o) != 1:
         if "$schema" in o:
             schema_ = o["$schema"]
@@ -7117,14 +7188,12 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
             held["schema_"] = schema_
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolInputSchema_members, at)
-    made = new(ToolInputSchema)
-    fill(made, held)
     return made
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
-    o: Json = {"type": "object"}
     held = x.__dict__
+    o: Json = {"type": "object"}
     if held:
         if "schema_" in held:
             o["$schema"] = held["schema_"]
@@ -7136,7 +7205,8 @@ def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
 def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ToolOutputSchema)
+    held = made.__dict__
     if len(o) != 0:
         if "$schema" in o:
             schema_ = o["$schema"]
@@ -7145,14 +7215,12 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
             held["schema_"] = schema_
         if len(o) != len(held):
             held["extra_"] = extras(o, _ToolOutputSchema_members, at)
-    made = new(ToolOutputSchema)
-    fill(made, held)
     return made
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "schema_" in held:
             o["$schema"] = held["schema_"]
@@ -7166,7 +7234,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -7180,11 +7248,14 @@ def _read_LoggingMessageNotificationParams(
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
     data = o.get("data", UNSET)
     data = read_json(data, (at, "data"))
-    held: dict[str, Json] = {"level": level, "data": data}
+    made = new(LoggingMessageNotificationParams)
+    held = made.__dict__
+    held["level"] = level
+    held["data"] = data
     if len(o) != 2:
         if "logger" in o:
             logger = o["logger"]
@@ -7197,16 +7268,14 @@ def _read_LoggingMessageNotificationParams(
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
-    made = new(LoggingMessageNotificationParams)
-    fill(made, held)
     return made
 
 
 def _write_LoggingMessageNotificationParams(
     x: LoggingMessageNotificationParams,
 ) -> Json:
-    o: Json = {"level": x.level, "data": x.data}
     held = x.__dict__
+    o: Json = {"level": held["level"], "data": held["data"]}
     if len(held) != 2:
         if "logger" in held:
             o["logger"] = held["logger"]
@@ -7226,21 +7295,21 @@ def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotificat
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(LoggingMessageNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
-    made = new(LoggingMessageNotification)
-    fill(made, held)
     return made
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "notifications/message",
-        "params": _write_LoggingMessageNotificationParams(x.params),
+        "params": _write_LoggingMessageNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _LoggingMessageNotification_members)
@@ -7252,10 +7321,13 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = o.get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens")
     if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
-    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
+        raise wrong((at, "maxTokens"), "number", o.get("maxTokens", UNSET))
+    made = new(CreateMessageRequestParams)
+    held = made.__dict__
+    held["messages"] = messages
+    held["max_tokens"] = max_tokens
     if len(o) != 2:
         if "modelPreferences" in o:
             model_preferences = o["modelPreferences"]
@@ -7300,17 +7372,15 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
             held["tool_choice"] = tool_choice
         if len(o) != len(held):
             held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
-    made = new(CreateMessageRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
-    o: Json = {
-        "messages": write_array(_write_SamplingMessage, x.messages),
-        "maxTokens": x.max_tokens,
-    }
     held = x.__dict__
+    o: Json = {
+        "messages": write_array(_write_SamplingMessage, held["messages"]),
+        "maxTokens": held["max_tokens"],
+    }
     if len(held) != 2:
         if "model_preferences" in held:
             o["modelPreferences"] = _write_ModelPreferences(held["model_preferences"])
@@ -7336,7 +7406,8 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
 def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ToolChoice)
+    held = made.__dict__
     if len(o) != 0:
         if "mode" in o:
             mode = o["mode"]
@@ -7345,14 +7416,12 @@ def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
             held["mode"] = mode
         if len(o) != len(held):
             held["extra_"] = extras(o, _ToolChoice_members, at)
-    made = new(ToolChoice)
-    fill(made, held)
     return made
 
 
 def _write_ToolChoice(x: ToolChoice) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "mode" in held:
             o["mode"] = held["mode"]
@@ -7368,20 +7437,20 @@ def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
         raise wrong((at, "method"), '"sampling/createMessage"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_CreateMessageRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(CreateMessageRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _CreateMessageRequest_members, at)
-    made = new(CreateMessageRequest)
-    fill(made, held)
     return made
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "sampling/createMessage",
-        "params": _write_CreateMessageRequestParams(x.params),
+        "params": _write_CreateMessageRequestParams(held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _CreateMessageRequest_members)
@@ -7391,15 +7460,19 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    model = o.get("model", UNSET)
+    model = o.get("model")
     if model.__class__ is not str:
-        raise wrong((at, "model"), "string", model)
-    role = o.get("role", UNSET)
+        raise wrong((at, "model"), "string", o.get("model", UNSET))
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    held: dict[str, Json] = {"model": model, "role": role, "content": content}
+    made = new(CreateMessageResult)
+    held = made.__dict__
+    held["model"] = model
+    held["role"] = role
+    held["content"] = content
     if len(o) != 3:
         if "stopReason" in o:
             stop_reason = o["stopReason"]
@@ -7416,14 +7489,12 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CreateMessageResult_members, at)
-    made = new(CreateMessageResult)
-    fill(made, held)
     return made
 
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
@@ -7434,11 +7505,11 @@ def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
                 return _read_ToolUseContent(x, at)
             case "tool_result":
                 return _read_ToolResultContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    other,
+                    x.get("type", UNSET),
                 )
     if x.__class__ is list:
         return _read_CreateMessageResult_content_array(x, at)
@@ -7455,7 +7526,7 @@ def _read_CreateMessageResult_content_array(x: Json, at: At) -> Json:
 
 def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
@@ -7466,11 +7537,11 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
                 return _read_ToolUseContent(x, at)
             case "tool_result":
                 return _read_ToolResultContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -7480,12 +7551,12 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {
-        "model": x.model,
-        "role": x.role,
-        "content": _WRITERS[x.content.__class__](x.content),
-    }
     held = x.__dict__
+    o: Json = {
+        "model": held["model"],
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 3:
         if "stop_reason" in held:
             o["stopReason"] = held["stop_reason"]
@@ -7499,12 +7570,15 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
-    held: dict[str, Json] = {"role": role, "content": content}
+    made = new(SamplingMessage)
+    held = made.__dict__
+    held["role"] = role
+    held["content"] = content
     if len(o) != 2:
         if "_meta" in o:
             meta = o["_meta"]
@@ -7512,14 +7586,15 @@ def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _SamplingMessage_members, at)
-    made = new(SamplingMessage)
-    fill(made, held)
     return made
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
     held = x.__dict__
+    o: Json = {
+        "role": held["role"],
+        "content": _WRITERS[held["content"].__class__](held["content"]),
+    }
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -7531,7 +7606,8 @@ def _write_SamplingMessage(x: SamplingMessage) -> Json:
 def _read_Annotations(o: Json, at: At) -> Annotations:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(Annotations)
+    held = made.__dict__
     if len(o) != 0:
         if "audience" in o:
             audience = o["audience"]
@@ -7553,14 +7629,12 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
             held["last_modified"] = last_modified
         if len(o) != len(held):
             held["extra_"] = extras(o, _Annotations_members, at)
-    made = new(Annotations)
-    fill(made, held)
     return made
 
 
 def _write_Annotations(x: Annotations) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "audience" in held:
             o["audience"] = held["audience"]
@@ -7578,10 +7652,12 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
         raise wrong(at, "object", o)
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    held: dict[str, Json] = {"text": text}
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    made = new(TextContent)
+    held = made.__dict__
+    held["text"] = text
     if len(o) != 2:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -7593,14 +7669,12 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _TextContent_members, at)
-    made = new(TextContent)
-    fill(made, held)
     return made
 
 
 def _write_TextContent(x: TextContent) -> Json:
-    o: Json = {"type": "text", "text": x.text}
     held = x.__dict__
+    o: Json = {"type": "text", "text": held["text"]}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -7616,13 +7690,16 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
         raise wrong(at, "object", o)
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
-    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
+    made = new(ImageContent)
+    held = made.__dict__
+    held["data"] = data
+    held["mime_type"] = mime_type
     if len(o) != 3:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -7634,14 +7711,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ImageContent_members, at)
-    made = new(ImageContent)
-    fill(made, held)
     return made
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
-    o: Json = {"type": "image", "data": x.data, "mimeType": x.mime_type}
     held = x.__dict__
+    o: Json = {"type": "image", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -7657,13 +7732,16 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
         raise wrong(at, "object", o)
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
-    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
+    made = new(AudioContent)
+    held = made.__dict__
+    held["data"] = data
+    held["mime_type"] = mime_type
     if len(o) != 3:
         if "annotations" in o:
             annotations = o["annotations"]
@@ -7675,14 +7753,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _AudioContent_members, at)
-    made = new(AudioContent)
-    fill(made, held)
     return made
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
-    o: Json = {"type": "audio", "data": x.data, "mimeType": x.mime_type}
     held = x.__dict__
+    o: Json = {"type": "audio", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
@@ -7698,15 +7774,19 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
         raise wrong(at, "object", o)
     if o.get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
-    id = o.get("id", UNSET)
+    id = o.get("id")
     if id.__class__ is not str:
-        raise wrong((at, "id"), "string", id)
-    name = o.get("name", UNSET)
+        raise wrong((at, "id"), "string", o.get("id", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     input = o.get("input", UNSET)
     input = read_object(input, (at, "input"))
-    held: dict[str, Json] = {"id": id, "name": name, "input": input}
+    made = new(ToolUseContent)
+    held = made.__dict__
+    held["id"] = id
+    held["name"] = name
+    held["input"] = input
     if len(o) != 4:
         if "_meta" in o:
             meta = o["_meta"]
@@ -7714,14 +7794,17 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolUseContent_members, at)
-    made = new(ToolUseContent)
-    fill(made, held)
     return made
 
 
 def _write_ToolUseContent(x: ToolUseContent) -> Json:
-    o: Json = {"type": "tool_use", "id": x.id, "name": x.name, "input": x.input}
     held = x.__dict__
+    o: Json = {
+        "type": "tool_use",
+        "id": held["id"],
+        "name": held["name"],
+        "input": held["input"],
+    }
     if len(held) != 3:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -7735,12 +7818,15 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
         raise wrong(at, "object", o)
     if o.get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
-    tool_use_id = o.get("toolUseId", UNSET)
+    tool_use_id = o.get("toolUseId")
     if tool_use_id.__class__ is not str:
-        raise wrong((at, "toolUseId"), "string", tool_use_id)
+        raise wrong((at, "toolUseId"), "string", o.get("toolUseId", UNSET))
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    held: dict[str, Json] = {"tool_use_id": tool_use_id, "content": content}
+    made = new(ToolResultContent)
+    held = made.__dict__
+    held["tool_use_id"] = tool_use_id
+    held["content"] = content
     if len(o) != 3:
         if "structuredContent" in o:
             structured_content = o["structuredContent"]
@@ -7759,18 +7845,16 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
             held["meta"] = meta
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ToolResultContent_members, at)
-    made = new(ToolResultContent)
-    fill(made, held)
     return made
 
 
 def _write_ToolResultContent(x: ToolResultContent) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "tool_result",
-        "toolUseId": x.tool_use_id,
-        "content": write_values(_WRITERS, x.content),
+        "toolUseId": held["tool_use_id"],
+        "content": write_values(_WRITERS, held["content"]),
     }
-    held = x.__dict__
     if len(held) != 2:
         if "structured_content" in held:
             o["structuredContent"] = held["structured_content"]
@@ -7786,7 +7870,8 @@ def _write_ToolResultContent(x: ToolResultContent) -> Json:
 def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ModelPreferences)
+    held = made.__dict__
     if len(o) != 0:
         if "hints" in o:
             hints = o["hints"]
@@ -7827,14 +7912,12 @@ def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
             held["intelligence_priority"] = intelligence_priority
         if len(o) != len(held):
             held["extra_"] = extras(o, _ModelPreferences_members, at)
-    made = new(ModelPreferences)
-    fill(made, held)
     return made
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "hints" in held:
             o["hints"] = write_array(_write_ModelHint, held["hints"])
@@ -7852,7 +7935,8 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
 def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ModelHint)
+    held = made.__dict__
     if len(o) != 0:
         if "name" in o:
             name = o["name"]
@@ -7861,14 +7945,12 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
             held["name"] = name
         if len(o) != len(held):
             held["extra_"] = extras(o, _ModelHint_members, at)
-    made = new(ModelHint)
-    fill(made, held)
     return made
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "name" in held:
             o["name"] = held["name"]
@@ -7886,7 +7968,11 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
     argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
-    held: dict[str, Json] = {"ref": ref, "argument": argument, "meta": meta}
+    made = new(CompleteRequestParams)
+    held = made.__dict__
+    held["ref"] = ref
+    held["argument"] = argument
+    held["meta"] = meta
     if len(o) != 3:
         if "context" in o:
             context = o["context"]
@@ -7894,30 +7980,30 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
             held["context"] = context
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteRequestParams_members, at)
-    made = new(CompleteRequestParams)
-    fill(made, held)
     return made
 
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "ref/resource":
                 return _read_ResourceTemplateReference(x, at)
             case "ref/prompt":
                 return _read_PromptReference(x, at)
-            case other:
-                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
+            case _:
+                raise wrong(
+                    (at, "type"), '"ref/resource" | "ref/prompt"', x.get("type", UNSET)
+                )
     raise wrong(at, "PromptReference | ResourceTemplateReference", x)
 
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
-    o: Json = {
-        "ref": _WRITERS[x.ref.__class__](x.ref),
-        "argument": _write_CompleteRequestParamsArgument(x.argument),
-        "_meta": _write_RequestMetaObject(x.meta),
-    }
     held = x.__dict__
+    o: Json = {
+        "ref": _WRITERS[held["ref"].__class__](held["ref"]),
+        "argument": _write_CompleteRequestParamsArgument(held["argument"]),
+        "_meta": _write_RequestMetaObject(held["meta"]),
+    }
     if len(held) != 3:
         if "context" in held:
             o["context"] = _write_CompleteRequestParamsContext(held["context"])
@@ -7931,23 +8017,24 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    value = o.get("value", UNSET)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    value = o.get("value")
     if value.__class__ is not str:
-        raise wrong((at, "value"), "string", value)
-    held: dict[str, Json] = {"name": name, "value": value}
+        raise wrong((at, "value"), "string", o.get("value", UNSET))
+    made = new(CompleteRequestParamsArgument)
+    held = made.__dict__
+    held["name"] = name
+    held["value"] = value
     if len(o) != 2:
         held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
-    made = new(CompleteRequestParamsArgument)
-    fill(made, held)
     return made
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
-    o: Json = {"name": x.name, "value": x.value}
     held = x.__dict__
+    o: Json = {"name": held["name"], "value": held["value"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CompleteRequestParamsArgument_members)
@@ -7957,7 +8044,8 @@ def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Js
 def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParamsContext:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(CompleteRequestParamsContext)
+    held = made.__dict__
     if len(o) != 0:
         if "arguments" in o:
             arguments = o["arguments"]
@@ -7965,14 +8053,12 @@ def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParams
             held["arguments"] = arguments
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteRequestParamsContext_members, at)
-    made = new(CompleteRequestParamsContext)
-    fill(made, held)
     return made
 
 
 def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
@@ -7992,22 +8078,23 @@ def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CompleteRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CompleteRequest_members, at)
-    made = new(CompleteRequest)
-    fill(made, held)
     return made
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "completion/complete",
-        "params": _write_CompleteRequestParams(x.params),
+        "params": _write_CompleteRequestParams(held["params"]),
         "jsonrpc": "2.0",
-        "id": x.id,
+        "id": held["id"],
     }
-    held = x.__dict__
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CompleteRequest_members)
@@ -8019,12 +8106,17 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
         raise wrong(at, "object", o)
     completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {"completion": completion, "result_type": result_type}
+    made = new(CompleteResult)
+    held = made.__dict__
+    held["completion"] = completion
+    held["result_type"] = result_type
     if len(o) != 2:
         if "_meta" in o:
             meta = o["_meta"]
@@ -8032,17 +8124,15 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteResult_members, at)
-    made = new(CompleteResult)
-    fill(made, held)
     return made
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
-    o: Json = {
-        "completion": _write_CompleteResultCompletion(x.completion),
-        "resultType": x.result_type,
-    }
     held = x.__dict__
+    o: Json = {
+        "completion": _write_CompleteResultCompletion(held["completion"]),
+        "resultType": held["result_type"],
+    }
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
@@ -8058,7 +8148,9 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
     values = read_strings(values, (at, "values"))
     if len(values) > 100:
         raise wrong((at, "values"), "at most 100 items", values)
-    held: dict[str, Json] = {"values": values}
+    made = new(CompleteResultCompletion)
+    held = made.__dict__
+    held["values"] = values
     if len(o) != 1:
         if "total" in o:
             total = o["total"]
@@ -8072,14 +8164,12 @@ def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
             held["has_more"] = has_more
         if len(o) != len(held):
             held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
-    made = new(CompleteResultCompletion)
-    fill(made, held)
     return made
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
-    o: Json = {"values": x.values}
     held = x.__dict__
+    o: Json = {"values": held["values"]}
     if len(held) != 1:
         if "total" in held:
             o["total"] = held["total"]
@@ -8099,17 +8189,22 @@ def _read_CompleteResultResponse(o: Json, at: At) -> CompleteResultResponse:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"result": result, "id": id}
+    made = new(CompleteResultResponse)
+    held = made.__dict__
+    held["result"] = result
+    held["id"] = id
     if len(o) != 3:
         held["extra_"] = extras(o, _CompleteResultResponse_members, at)
-    made = new(CompleteResultResponse)
-    fill(made, held)
     return made
 
 
 def _write_CompleteResultResponse(x: CompleteResultResponse) -> Json:
-    o: Json = {"result": _write_CompleteResult(x.result), "jsonrpc": "2.0", "id": x.id}
     held = x.__dict__
+    o: Json = {
+        "result": _write_CompleteResult(held["result"]),
+        "jsonrpc": "2.0",
+        "id": held["id"],
+    }
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _CompleteResultResponse_members)
@@ -8121,20 +8216,20 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
         raise wrong(at, "object", o)
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(ResourceTemplateReference)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 2:
         held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
-    made = new(ResourceTemplateReference)
-    fill(made, held)
     return made
 
 
 def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
-    o: Json = {"type": "ref/resource", "uri": x.uri}
     held = x.__dict__
+    o: Json = {"type": "ref/resource", "uri": held["uri"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ResourceTemplateReference_members)
@@ -8146,10 +8241,12 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
         raise wrong(at, "object", o)
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    held: dict[str, Json] = {"name": name}
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    made = new(PromptReference)
+    held = made.__dict__
+    held["name"] = name
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8158,14 +8255,12 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
             held["title"] = title
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _PromptReference_members, at)
-    made = new(PromptReference)
-    fill(made, held)
     return made
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
-    o: Json = {"type": "ref/prompt", "name": x.name}
     held = x.__dict__
+    o: Json = {"type": "ref/prompt", "name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8179,7 +8274,8 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
         raise wrong(at, "object", o)
     if o.get("method") != "roots/list":
         raise wrong((at, "method"), '"roots/list"', o.get("method", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ListRootsRequest)
+    held = made.__dict__
     if len(o) != 1:
         if "params" in o:
             params = o["params"]
@@ -8187,14 +8283,12 @@ def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
             held["params"] = params
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _ListRootsRequest_members, at)
-    made = new(ListRootsRequest)
-    fill(made, held)
     return made
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
-    o: Json = {"method": "roots/list"}
     held = x.__dict__
+    o: Json = {"method": "roots/list"}
     if held:
         if "params" in held:
             o["params"] = _write_ListRootsRequestParams(held["params"])
@@ -8206,7 +8300,8 @@ def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
 def _read_ListRootsRequestParams(o: Json, at: At) -> ListRootsRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ListRootsRequestParams)
+    held = made.__dict__
     if len(o) != 0:
         if "_meta" in o:
             meta = o["_meta"]
@@ -8214,14 +8309,12 @@ def _read_ListRootsRequestParams(o: Json, at: At) -> ListRootsRequestParams:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _ListRootsRequestParams_members, at)
-    made = new(ListRootsRequestParams)
-    fill(made, held)
     return made
 
 
 def _write_ListRootsRequestParams(x: ListRootsRequestParams) -> Json:
-    o: Json = {}
     held = x.__dict__
+    o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -8235,17 +8328,17 @@ def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
         raise wrong(at, "object", o)
     roots = o.get("roots", UNSET)
     roots = read_array(_read_Root, roots, (at, "roots"))
-    held: dict[str, Json] = {"roots": roots}
+    made = new(ListRootsResult)
+    held = made.__dict__
+    held["roots"] = roots
     if len(o) != 1:
         held["extra_"] = extras(o, _ListRootsResult_members, at)
-    made = new(ListRootsResult)
-    fill(made, held)
     return made
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
-    o: Json = {"roots": write_array(_write_Root, x.roots)}
     held = x.__dict__
+    o: Json = {"roots": write_array(_write_Root, held["roots"])}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ListRootsResult_members)
@@ -8255,10 +8348,12 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    held: dict[str, Json] = {"uri": uri}
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    made = new(Root)
+    held = made.__dict__
+    held["uri"] = uri
     if len(o) != 1:
         if "name" in o:
             name = o["name"]
@@ -8271,14 +8366,12 @@ def _read_Root(o: Json, at: At) -> Root:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _Root_members, at)
-    made = new(Root)
-    fill(made, held)
     return made
 
 
 def _write_Root(x: Root) -> Json:
-    o: Json = {"uri": x.uri}
     held = x.__dict__
+    o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "name" in held:
             o["name"] = held["name"]
@@ -8292,14 +8385,17 @@ def _write_Root(x: Root) -> Json:
 def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
     )
-    held: dict[str, Json] = {"message": message, "requested_schema": requested_schema}
+    made = new(ElicitRequestFormParams)
+    held = made.__dict__
+    held["message"] = message
+    held["requested_schema"] = requested_schema
     if len(o) != 2:
         if "mode" in o:
             mode = o["mode"]
@@ -8308,19 +8404,17 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
             held["mode"] = mode
         if len(o) != len(held):
             held["extra_"] = extras(o, _ElicitRequestFormParams_members, at)
-    made = new(ElicitRequestFormParams)
-    fill(made, held)
     return made
 
 
 def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
+    held = x.__dict__
     o: Json = {
-        "message": x.message,
+        "message": held["message"],
         "requestedSchema": _write_ElicitRequestFormParamsRequestedSchema(
-            x.requested_schema
+            held["requested_schema"]
         ),
     }
-    held = x.__dict__
     if len(held) != 2:
         if "mode" in held:
             o["mode"] = held["mode"]
@@ -8340,7 +8434,9 @@ def _read_ElicitRequestFormParamsRequestedSchema(
     properties = read_map(
         _read_PrimitiveSchemaDefinition, properties, (at, "properties")
     )
-    held: dict[str, Json] = {"properties": properties}
+    made = new(ElicitRequestFormParamsRequestedSchema)
+    held = made.__dict__
+    held["properties"] = properties
     if len(o) != 2:
         if "$schema" in o:
             schema_ = o["$schema"]
@@ -8355,54 +8451,52 @@ def _read_ElicitRequestFormParamsRequestedSchema(
             held["extra_"] = extras(
                 o, _ElicitRequestFormParamsRequestedSchema_members, at
             )
-    made = new(ElicitRequestFormParamsRequestedSchema)
-    fill(made, held)
     return made
 
 
 def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string":
             try:
                 return _read_StringSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "boolean":
             try:
                 return _read_BooleanSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "type" in x:
             try:
                 return _read_NumberSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8420,8 +8514,8 @@ def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
 def _write_ElicitRequestFormParamsRequestedSchema(
     x: ElicitRequestFormParamsRequestedSchema,
 ) -> Json:
-    o: Json = {"type": "object", "properties": write_map(_write, x.properties)}
     held = x.__dict__
+    o: Json = {"type": "object", "properties": write_map(_write, held["properties"])}
     if len(held) != 1:
         if "schema_" in held:
             o["$schema"] = held["schema_"]
@@ -8437,23 +8531,24 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
         raise wrong(at, "object", o)
     if o.get("mode") != "url":
         raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    url = o.get("url", UNSET)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    url = o.get("url")
     if url.__class__ is not str:
-        raise wrong((at, "url"), "string", url)
-    held: dict[str, Json] = {"message": message, "url": url}
+        raise wrong((at, "url"), "string", o.get("url", UNSET))
+    made = new(ElicitRequestURLParams)
+    held = made.__dict__
+    held["message"] = message
+    held["url"] = url
     if len(o) != 3:
         held["extra_"] = extras(o, _ElicitRequestURLParams_members, at)
-    made = new(ElicitRequestURLParams)
-    fill(made, held)
     return made
 
 
 def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
-    o: Json = {"mode": "url", "message": x.message, "url": x.url}
     held = x.__dict__
+    o: Json = {"mode": "url", "message": held["message"], "url": held["url"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _ElicitRequestURLParams_members)
@@ -8467,27 +8562,27 @@ def _read_ElicitRequest(o: Json, at: At) -> ElicitRequest:
         raise wrong((at, "method"), '"elicitation/create"', o.get("method", UNSET))
     params = o.get("params", UNSET)
     params = _read_ElicitRequestParams(params, (at, "params"))
-    held: dict[str, Json] = {"params": params}
+    made = new(ElicitRequest)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 2:
         held["extra_"] = extras(o, _ElicitRequest_members, at)
-    made = new(ElicitRequest)
-    fill(made, held)
     return made
 
 
 def _read_ElicitRequestParams(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("mode") == "url" and "message" in x and "url" in x:
             try:
                 return _read_ElicitRequestURLParams(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "message" in x and "requestedSchema" in x:
             try:
                 return _read_ElicitRequestFormParams(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "ElicitRequestURLParams | ElicitRequestFormParams", x)
@@ -8495,11 +8590,11 @@ def _read_ElicitRequestParams(x: Json, at: At) -> Json:
 
 
 def _write_ElicitRequest(x: ElicitRequest) -> Json:
+    held = x.__dict__
     o: Json = {
         "method": "elicitation/create",
-        "params": _WRITERS[x.params.__class__](x.params),
+        "params": _WRITERS[held["params"].__class__](held["params"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _ElicitRequest_members)
@@ -8511,7 +8606,8 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "string":
         raise wrong((at, "type"), '"string"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
+    made = new(StringSchema)
+    held = made.__dict__
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
@@ -8547,14 +8643,12 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _StringSchema_members, at)
-    made = new(StringSchema)
-    fill(made, held)
     return made
 
 
 def _write_StringSchema(x: StringSchema) -> Json:
-    o: Json = {"type": "string"}
     held = x.__dict__
+    o: Json = {"type": "string"}
     if held:
         if "title" in held:
             o["title"] = held["title"]
@@ -8576,10 +8670,12 @@ def _write_StringSchema(x: StringSchema) -> Json:
 def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    type = o.get("type", UNSET)
+    type = o.get("type")
     if type not in ("number", "integer"):
-        raise wrong((at, "type"), '"number" | "integer"', type)
-    held: dict[str, Json] = {"type": type}
+        raise wrong((at, "type"), '"number" | "integer"', o.get("type", UNSET))
+    made = new(NumberSchema)
+    held = made.__dict__
+    held["type"] = type
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
@@ -8608,14 +8704,12 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
             held["default"] = default
         if len(o) != len(held):
             held["extra_"] = extras(o, _NumberSchema_members, at)
-    made = new(NumberSchema)
-    fill(made, held)
     return made
 
 
 def _write_NumberSchema(x: NumberSchema) -> Json:
-    o: Json = {"type": x.type}
     held = x.__dict__
+    o: Json = {"type": held["type"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8637,7 +8731,8 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "boolean":
         raise wrong((at, "type"), '"boolean"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
+    made = new(BooleanSchema)
+    held = made.__dict__
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
@@ -8656,14 +8751,12 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _BooleanSchema_members, at)
-    made = new(BooleanSchema)
-    fill(made, held)
     return made
 
 
 def _write_BooleanSchema(x: BooleanSchema) -> Json:
-    o: Json = {"type": "boolean"}
     held = x.__dict__
+    o: Json = {"type": "boolean"}
     if held:
         if "title" in held:
             o["title"] = held["title"]
@@ -8685,7 +8778,9 @@ def _read_UntitledSingleSelectEnumSchema(
         raise wrong((at, "type"), '"string"', o.get("type", UNSET))
     enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
+    made = new(UntitledSingleSelectEnumSchema)
+    held = made.__dict__
+    held["enum"] = enum
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8704,14 +8799,12 @@ def _read_UntitledSingleSelectEnumSchema(
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _UntitledSingleSelectEnumSchema_members, at)
-    made = new(UntitledSingleSelectEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
     held = x.__dict__
+    o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8733,7 +8826,9 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
     one_of = read_array(
         _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
     )
-    held: dict[str, Json] = {"one_of": one_of}
+    made = new(TitledSingleSelectEnumSchema)
+    held = made.__dict__
+    held["one_of"] = one_of
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8752,17 +8847,17 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _TitledSingleSelectEnumSchema_members, at)
-    made = new(TitledSingleSelectEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "string",
-        "oneOf": write_array(_write_TitledSingleSelectEnumSchemaOneOfItem, x.one_of),
+        "oneOf": write_array(
+            _write_TitledSingleSelectEnumSchemaOneOfItem, held["one_of"]
+        ),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8780,25 +8875,26 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
 ) -> TitledSingleSelectEnumSchemaOneOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    const = o.get("const", UNSET)
+    const = o.get("const")
     if const.__class__ is not str:
-        raise wrong((at, "const"), "string", const)
-    title = o.get("title", UNSET)
+        raise wrong((at, "const"), "string", o.get("const", UNSET))
+    title = o.get("title")
     if title.__class__ is not str:
-        raise wrong((at, "title"), "string", title)
-    held: dict[str, Json] = {"const": const, "title": title}
+        raise wrong((at, "title"), "string", o.get("title", UNSET))
+    made = new(TitledSingleSelectEnumSchemaOneOfItem)
+    held = made.__dict__
+    held["const"] = const
+    held["title"] = title
     if len(o) != 2:
         held["extra_"] = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members, at)
-    made = new(TitledSingleSelectEnumSchemaOneOfItem)
-    fill(made, held)
     return made
 
 
 def _write_TitledSingleSelectEnumSchemaOneOfItem(
     x: TitledSingleSelectEnumSchemaOneOfItem,
 ) -> Json:
-    o: Json = {"const": x.const, "title": x.title}
     held = x.__dict__
+    o: Json = {"const": held["const"], "title": held["title"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _TitledSingleSelectEnumSchemaOneOfItem_members)
@@ -8814,7 +8910,9 @@ def _read_UntitledMultiSelectEnumSchema(
         raise wrong((at, "type"), '"array"', o.get("type", UNSET))
     items = o.get("items", UNSET)
     items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    held: dict[str, Json] = {"items": items}
+    made = new(UntitledMultiSelectEnumSchema)
+    held = made.__dict__
+    held["items"] = items
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8842,17 +8940,15 @@ def _read_UntitledMultiSelectEnumSchema(
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _UntitledMultiSelectEnumSchema_members, at)
-    made = new(UntitledMultiSelectEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "array",
-        "items": _write_UntitledMultiSelectEnumSchemaItems(x.items),
+        "items": _write_UntitledMultiSelectEnumSchemaItems(held["items"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8878,19 +8974,19 @@ def _read_UntitledMultiSelectEnumSchemaItems(
         raise wrong((at, "type"), '"string"', o.get("type", UNSET))
     enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
+    made = new(UntitledMultiSelectEnumSchemaItems)
+    held = made.__dict__
+    held["enum"] = enum
     if len(o) != 2:
         held["extra_"] = extras(o, _UntitledMultiSelectEnumSchemaItems_members, at)
-    made = new(UntitledMultiSelectEnumSchemaItems)
-    fill(made, held)
     return made
 
 
 def _write_UntitledMultiSelectEnumSchemaItems(
     x: UntitledMultiSelectEnumSchemaItems,
 ) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
     held = x.__dict__
+    o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _UntitledMultiSelectEnumSchemaItems_members)
@@ -8904,7 +9000,9 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
         raise wrong((at, "type"), '"array"', o.get("type", UNSET))
     items = o.get("items", UNSET)
     items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    held: dict[str, Json] = {"items": items}
+    made = new(TitledMultiSelectEnumSchema)
+    held = made.__dict__
+    held["items"] = items
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -8932,17 +9030,15 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _TitledMultiSelectEnumSchema_members, at)
-    made = new(TitledMultiSelectEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
+    held = x.__dict__
     o: Json = {
         "type": "array",
-        "items": _write_TitledMultiSelectEnumSchemaItems(x.items),
+        "items": _write_TitledMultiSelectEnumSchemaItems(held["items"]),
     }
-    held = x.__dict__
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -8968,21 +9064,23 @@ def _read_TitledMultiSelectEnumSchemaItems(
     any_of = read_array(
         _read_TitledMultiSelectEnumSchemaItemsAnyOfItem, any_of, (at, "anyOf")
     )
-    held: dict[str, Json] = {"any_of": any_of}
+    made = new(TitledMultiSelectEnumSchemaItems)
+    held = made.__dict__
+    held["any_of"] = any_of
     if len(o) != 1:
         held["extra_"] = extras(o, _TitledMultiSelectEnumSchemaItems_members, at)
-    made = new(TitledMultiSelectEnumSchemaItems)
-    fill(made, held)
     return made
 
 
 def _write_TitledMultiSelectEnumSchemaItems(
     x: TitledMultiSelectEnumSchemaItems,
 ) -> Json:
-    o: Json = {
-        "anyOf": write_array(_write_TitledMultiSelectEnumSchemaItemsAnyOfItem, x.any_of)
-    }
     held = x.__dict__
+    o: Json = {
+        "anyOf": write_array(
+            _write_TitledMultiSelectEnumSchemaItemsAnyOfItem, held["any_of"]
+        )
+    }
     if len(held) != 1:
         if "extra_" in held:
             merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItems_members)
@@ -8994,27 +9092,28 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 ) -> TitledMultiSelectEnumSchemaItemsAnyOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    const = o.get("const", UNSET)
+    const = o.get("const")
     if const.__class__ is not str:
-        raise wrong((at, "const"), "string", const)
-    title = o.get("title", UNSET)
+        raise wrong((at, "const"), "string", o.get("const", UNSET))
+    title = o.get("title")
     if title.__class__ is not str:
-        raise wrong((at, "title"), "string", title)
-    held: dict[str, Json] = {"const": const, "title": title}
+        raise wrong((at, "title"), "string", o.get("title", UNSET))
+    made = new(TitledMultiSelectEnumSchemaItemsAnyOfItem)
+    held = made.__dict__
+    held["const"] = const
+    held["title"] = title
     if len(o) != 2:
         held["extra_"] = extras(
             o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members, at
         )
-    made = new(TitledMultiSelectEnumSchemaItemsAnyOfItem)
-    fill(made, held)
     return made
 
 
 def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
     x: TitledMultiSelectEnumSchemaItemsAnyOfItem,
 ) -> Json:
-    o: Json = {"const": x.const, "title": x.title}
     held = x.__dict__
+    o: Json = {"const": held["const"], "title": held["title"]}
     if len(held) != 2:
         if "extra_" in held:
             merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
@@ -9028,7 +9127,9 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
         raise wrong((at, "type"), '"string"', o.get("type", UNSET))
     enum = o.get("enum", UNSET)
     enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
+    made = new(LegacyTitledEnumSchema)
+    held = made.__dict__
+    held["enum"] = enum
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
@@ -9051,14 +9152,12 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
             held["default"] = default
         if len(o) != len(held) + 1:
             held["extra_"] = extras(o, _LegacyTitledEnumSchema_members, at)
-    made = new(LegacyTitledEnumSchema)
-    fill(made, held)
     return made
 
 
 def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
     held = x.__dict__
+    o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
@@ -9076,10 +9175,14 @@ def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
 def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    action = o.get("action", UNSET)
+    action = o.get("action")
     if action not in ("accept", "decline", "cancel"):
-        raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
-    held: dict[str, Json] = {"action": action}
+        raise wrong(
+            (at, "action"), '"accept" | "decline" | "cancel"', o.get("action", UNSET)
+        )
+    made = new(ElicitResult)
+    held = made.__dict__
+    held["action"] = action
     if len(o) != 1:
         if "content" in o:
             content = o["content"]
@@ -9089,8 +9192,6 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
             held["content"] = content
         if len(o) != len(held):
             held["extra_"] = extras(o, _ElicitResult_members, at)
-    made = new(ElicitResult)
-    fill(made, held)
     return made
 
 
@@ -9103,8 +9204,8 @@ def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
 
 
 def _write_ElicitResult(x: ElicitResult) -> Json:
-    o: Json = {"action": x.action}
     held = x.__dict__
+    o: Json = {"action": held["action"]}
     if len(held) != 1:
         if "content" in held:
             o["content"] = held["content"]
@@ -9118,28 +9219,28 @@ def _read_JSONArray(x: Json, at: At) -> Json:
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "method" in x:
             try:
                 return _read_JSONRPCRequest(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResultResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "method" in x:
             try:
                 return _read_JSONRPCNotification(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "error" in x:
             try:
                 return _read_JSONRPCErrorResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9161,18 +9262,18 @@ def _read_ResultType(x: Json, at: At) -> Json:
 
 
 def _read_JSONRPCResponse(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResultResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "error" in x:
             try:
                 return _read_JSONRPCErrorResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "JSONRPCResultResponse | JSONRPCErrorResponse", x)
@@ -9213,18 +9314,18 @@ def _read_LoggingLevel(x: Json, at: At) -> Json:
 
 
 def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9234,18 +9335,18 @@ def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
 
 
 def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9255,33 +9356,33 @@ def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
 
 
 def _read_EnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -9298,7 +9399,7 @@ def _read_EnumSchema(x: Json, at: At) -> Json:
 
 def _read_ClientRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "server/discover":
                 return _read_DiscoverRequest(x, at)
             case "resources/list":
@@ -9319,11 +9420,11 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
                 return _read_CallToolRequest(x, at)
             case "completion/complete":
                 return _read_CompleteRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"server/discover" | "resources/list" | "resources/templates/list" | "resources/read" | "subscriptions/listen" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "completion/complete"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -9334,7 +9435,7 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
 
 def _read_ServerNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
@@ -9351,11 +9452,11 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_ToolListChangedNotification(x, at)
             case "notifications/message":
                 return _read_LoggingMessageNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/subscriptions/acknowledged" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/message"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -9365,13 +9466,13 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
 
 
 def _read_ServerResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("resultType") == "input_required":
             try:
                 return _read_InputRequiredResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "supportedVersions" in x
             and "capabilities" in x
@@ -9382,12 +9483,12 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_DiscoverResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "prompts" in x and "resultType" in x and "ttlMs" in x and "cacheScope" in x:
             try:
                 return _read_ListPromptsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "resourceTemplates" in x
             and "resultType" in x
@@ -9397,7 +9498,7 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_ListResourceTemplatesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "resources" in x
             and "resultType" in x
@@ -9407,42 +9508,42 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_ListResourcesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tools" in x and "resultType" in x and "ttlMs" in x and "cacheScope" in x:
             try:
                 return _read_ListToolsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "contents" in x and "ttlMs" in x and "cacheScope" in x and "resultType" in x:
             try:
                 return _read_ReadResourceResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "content" in x and "resultType" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "messages" in x and "resultType" in x:
             try:
                 return _read_GetPromptResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "completion" in x and "resultType" in x:
             try:
                 return _read_CompleteResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "_meta" in x and "resultType" in x:
             try:
                 return _read_SubscriptionsListenResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resultType" in x:
             try:
                 return _read_Result(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(

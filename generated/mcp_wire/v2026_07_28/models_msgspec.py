@@ -42,7 +42,6 @@ from .._wire import (
     check_depth,
     check_map,
     extras,
-    fill,
     is_number,
     merge,
     new,
@@ -2547,9 +2546,8 @@ def from_wire(T: Any, obj: Json) -> object:
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
-    read = _reader(T)
     try:
-        return read(obj, GIVEN)
+        return (_READERS.get(T) or _reader(T))(obj, GIVEN)
     except RecursionError:
         raise too_deep() from None
 
@@ -2941,19 +2939,21 @@ _ElicitResult_members: Final = frozenset({"action", "content"})
 def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    protocol_version = o.get("io.modelcontextprotocol/protocolVersion", UNSET)
+    protocol_version = o.get("io.modelcontextprotocol/protocolVersion")
     if protocol_version.__class__ is not str:
         raise wrong(
-            (at, "io.modelcontextprotocol/protocolVersion"), "string", protocol_version
+            (at, "io.modelcontextprotocol/protocolVersion"),
+            "string",
+            o.get("io.modelcontextprotocol/protocolVersion", UNSET),
         )
     client_capabilities = o.get("io.modelcontextprotocol/clientCapabilities", UNSET)
     client_capabilities = _read_ClientCapabilities(
         client_capabilities, (at, "io.modelcontextprotocol/clientCapabilities")
     )
-    held: dict[str, Json] = {
-        "protocol_version": protocol_version,
-        "client_capabilities": client_capabilities,
-    }
+    made = new(RequestMetaObject)
+    held = made.__dict__
+    held["protocol_version"] = protocol_version
+    held["client_capabilities"] = client_capabilities
     if len(o) != 2:
         if "progressToken" in o:
             progress_token = o["progressToken"]
@@ -2985,8 +2985,6 @@ def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
             held["log_level"] = log_level
         if len(o) != len(held):
             held["extra_"] = extras(o, _RequestMetaObject_members, at)
-    made = new(RequestMetaObject)
-    fill(made, held)
     return made
 
 
@@ -3041,7 +3039,8 @@ def _write_NotificationMetaObject(x: NotificationMetaObject) -> Json:
 def _read_ResultMetaObject(o: Json, at: At) -> ResultMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
+    made = new(ResultMetaObject)
+    held = made.__dict__
     if len(o) != 0:
         if "io.modelcontextprotocol/serverInfo" in o:
             server_info = o["io.modelcontextprotocol/serverInfo"]
@@ -3051,8 +3050,6 @@ def _read_ResultMetaObject(o: Json, at: At) -> ResultMetaObject:
             held["server_info"] = server_info
         if len(o) != len(held):
             held["extra_"] = extras(o, _ResultMetaObject_members, at)
-    made = new(ResultMetaObject)
-    fill(made, held)
     return made
 
 
@@ -3086,9 +3083,9 @@ def _write_RequestParams(x: RequestParams) -> Json:
 def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
         if "params" in o:
@@ -3135,9 +3132,9 @@ def _write_NotificationParams(x: NotificationParams) -> Json:
 def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
         if "params" in o:
@@ -3161,12 +3158,16 @@ def _write_Notification(x: Notification) -> Json:
 def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {"result_type": result_type}
+    made = new(Result)
+    held = made.__dict__
+    held["result_type"] = result_type
     if len(o) != 1:
         if "_meta" in o:
             meta = o["_meta"]
@@ -3174,8 +3175,6 @@ def _read_Result(o: Json, at: At) -> Result:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _Result_members, at)
-    made = new(Result)
-    fill(made, held)
     return made
 
 
@@ -3191,12 +3190,12 @@ def _write_Result(x: Result) -> Json:
 def _read_Error(o: Json, at: At) -> Error:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code):
-        raise wrong((at, "code"), "number", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "number", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"code": code, "message": message}
     if len(o) != 2:
         if "data" in o:
@@ -3224,9 +3223,9 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"id": id, "method": method}
     if len(o) != 3:
         if "params" in o:
@@ -3252,9 +3251,9 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
         raise wrong(at, "object", o)
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 2:
         if "params" in o:
@@ -3327,12 +3326,12 @@ def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
 def _read_ParseError(o: Json, at: At) -> ParseError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32700:
-        raise wrong((at, "code"), "-32700", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32700", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
         if "data" in o:
@@ -3356,12 +3355,12 @@ def _write_ParseError(x: ParseError) -> Json:
 def _read_InvalidRequestError(o: Json, at: At) -> InvalidRequestError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32600:
-        raise wrong((at, "code"), "-32600", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32600", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
         if "data" in o:
@@ -3385,12 +3384,12 @@ def _write_InvalidRequestError(x: InvalidRequestError) -> Json:
 def _read_MethodNotFoundError(o: Json, at: At) -> MethodNotFoundError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32601:
-        raise wrong((at, "code"), "-32601", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32601", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
         if "data" in o:
@@ -3414,12 +3413,12 @@ def _write_MethodNotFoundError(x: MethodNotFoundError) -> Json:
 def _read_InvalidParamsError(o: Json, at: At) -> InvalidParamsError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32602:
-        raise wrong((at, "code"), "-32602", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32602", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
         if "data" in o:
@@ -3443,12 +3442,12 @@ def _write_InvalidParamsError(x: InvalidParamsError) -> Json:
 def _read_InternalError(o: Json, at: At) -> InternalError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32603:
-        raise wrong((at, "code"), "-32603", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32603", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
         if "data" in o:
@@ -3499,12 +3498,12 @@ def _write_HeaderMismatchError(x: HeaderMismatchError) -> Json:
 def _read_HeaderMismatchErrorError(o: Json, at: At) -> HeaderMismatchErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32020:
-        raise wrong((at, "code"), "-32020", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32020", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
         if "data" in o:
@@ -3562,12 +3561,12 @@ def _read_UnsupportedProtocolVersionErrorError(
 ) -> UnsupportedProtocolVersionErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32022:
-        raise wrong((at, "code"), "-32022", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32022", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_UnsupportedProtocolVersionErrorErrorData(data, (at, "data"))
     held: dict[str, Json] = {"message": message, "data": data}
@@ -3596,9 +3595,9 @@ def _read_UnsupportedProtocolVersionErrorErrorData(
         raise wrong(at, "object", o)
     supported = o.get("supported", UNSET)
     supported = read_strings(supported, (at, "supported"))
-    requested = o.get("requested", UNSET)
+    requested = o.get("requested")
     if requested.__class__ is not str:
-        raise wrong((at, "requested"), "string", requested)
+        raise wrong((at, "requested"), "string", o.get("requested", UNSET))
     held: dict[str, Json] = {"supported": supported, "requested": requested}
     if len(o) != 2:
         held["extra_"] = extras(
@@ -3657,12 +3656,12 @@ def _read_MissingRequiredClientCapabilityErrorError(
 ) -> MissingRequiredClientCapabilityErrorError:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    code = o.get("code", UNSET)
+    code = o.get("code")
     if not is_number(code) or code != -32021:
-        raise wrong((at, "code"), "-32021", code)
-    message = o.get("message", UNSET)
+        raise wrong((at, "code"), "-32021", o.get("code", UNSET))
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_MissingRequiredClientCapabilityErrorErrorData(data, (at, "data"))
     held: dict[str, Json] = {"message": message, "data": data}
@@ -3743,18 +3742,18 @@ def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
 
 def _read_InputRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "sampling/createMessage":
                 return _read_CreateMessageRequest(x, at)
             case "roots/list":
                 return _read_ListRootsRequest(x, at)
             case "elicitation/create":
                 return _read_ElicitRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"sampling/createMessage" | "roots/list" | "elicitation/create"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(at, "CreateMessageRequest | ElicitRequest | ListRootsRequest", x)
 
@@ -3796,23 +3795,23 @@ def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestPar
 
 
 def _read_InputResponse(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "model" in x and "role" in x and "content" in x:
             try:
                 return _read_CreateMessageResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "action" in x:
             try:
                 return _read_ElicitResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "roots" in x:
             try:
                 return _read_ListRootsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "CreateMessageResult | ElicitResult | ListRootsResult", x)
@@ -3871,11 +3870,11 @@ def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
     params = _read_CancelledNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(CancelledNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _CancelledNotification_members, at)
-    made = new(CancelledNotification)
-    fill(made, held)
     return made
 
 
@@ -3901,11 +3900,12 @@ def _read_DiscoverRequest(o: Json, at: At) -> DiscoverRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(DiscoverRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _DiscoverRequest_members, at)
-    made = new(DiscoverRequest)
-    fill(made, held)
     return made
 
 
@@ -3933,13 +3933,17 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = o.get("resultType", UNSET)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     held: dict[str, Json] = {
         "supported_versions": supported_versions,
@@ -4268,9 +4272,9 @@ def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
 def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    src = o.get("src", UNSET)
+    src = o.get("src")
     if src.__class__ is not str:
-        raise wrong((at, "src"), "string", src)
+        raise wrong((at, "src"), "string", o.get("src", UNSET))
     held: dict[str, Json] = {"src": src}
     if len(o) != 1:
         if "mimeType" in o:
@@ -4331,9 +4335,9 @@ def _write_Icons(x: Icons) -> Json:
 def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "title" in o:
@@ -4358,12 +4362,12 @@ def _write_BaseMetadata(x: BaseMetadata) -> Json:
 def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    version = o.get("version", UNSET)
+    version = o.get("version")
     if version.__class__ is not str:
-        raise wrong((at, "version"), "string", version)
-    name = o.get("name", UNSET)
+        raise wrong((at, "version"), "string", o.get("version", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"version": version, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -4410,9 +4414,9 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
         raise wrong(at, "object", o)
     progress_token = o.get("progressToken", UNSET)
     progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = o.get("progress", UNSET)
+    progress = o.get("progress")
     if not is_number(progress):
-        raise wrong((at, "progress"), "number", progress)
+        raise wrong((at, "progress"), "number", o.get("progress", UNSET))
     held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
     if len(o) != 2:
         if "total" in o:
@@ -4456,11 +4460,11 @@ def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
     params = _read_ProgressNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ProgressNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ProgressNotification_members, at)
-    made = new(ProgressNotification)
-    fill(made, held)
     return made
 
 
@@ -4510,9 +4514,9 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method", UNSET)
+    method = o.get("method")
     if method.__class__ is not str:
-        raise wrong((at, "method"), "string", method)
+        raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"params": params, "id": id, "method": method}
     if len(o) != 4:
         held["extra_"] = extras(o, _PaginatedRequest_members, at)
@@ -4534,12 +4538,16 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
 def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {"result_type": result_type}
+    made = new(PaginatedResult)
+    held = made.__dict__
+    held["result_type"] = result_type
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
@@ -4552,8 +4560,6 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _PaginatedResult_members, at)
-    made = new(PaginatedResult)
-    fill(made, held)
     return made
 
 
@@ -4576,19 +4582,23 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = o.get("resultType", UNSET)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
-    held: dict[str, Json] = {
-        "ttl_ms": ttl_ms,
-        "cache_scope": cache_scope,
-        "result_type": result_type,
-    }
+    made = new(CacheableResult)
+    held = made.__dict__
+    held["ttl_ms"] = ttl_ms
+    held["cache_scope"] = cache_scope
+    held["result_type"] = result_type
     if len(o) != 3:
         if "_meta" in o:
             meta = o["_meta"]
@@ -4596,8 +4606,6 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
             held["meta"] = meta
         if len(o) != len(held):
             held["extra_"] = extras(o, _CacheableResult_members, at)
-    made = new(CacheableResult)
-    fill(made, held)
     return made
 
 
@@ -4625,11 +4633,12 @@ def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ListResourcesRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ListResourcesRequest_members, at)
-    made = new(ListResourcesRequest)
-    fill(made, held)
     return made
 
 
@@ -4650,19 +4659,23 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
         raise wrong(at, "object", o)
     resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
     held: dict[str, Json] = {
         "resources": resources,
         "result_type": result_type,
@@ -4739,11 +4752,12 @@ def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplates
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ListResourceTemplatesRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
-    made = new(ListResourceTemplatesRequest)
-    fill(made, held)
     return made
 
 
@@ -4766,19 +4780,23 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     resource_templates = read_array(
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
     held: dict[str, Json] = {
         "resource_templates": resource_templates,
         "result_type": result_type,
@@ -4849,9 +4867,9 @@ def _write_ListResourceTemplatesResultResponse(
 def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
     held: dict[str, Json] = {"uri": uri, "meta": meta}
@@ -4870,9 +4888,9 @@ def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
 def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
     held: dict[str, Json] = {"uri": uri, "meta": meta}
@@ -4915,11 +4933,12 @@ def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ReadResourceRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ReadResourceRequest_members, at)
-    made = new(ReadResourceRequest)
-    fill(made, held)
     return made
 
 
@@ -4947,13 +4966,17 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
-    result_type = o.get("resultType", UNSET)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     held: dict[str, Json] = {
         "contents": contents,
@@ -4972,18 +4995,18 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
 
 
 def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if "text" in x and "uri" in x:
             try:
                 return _read_TextResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "blob" in x and "uri" in x:
             try:
                 return _read_BlobResourceContents(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "TextResourceContents | BlobResourceContents", x)
@@ -5020,18 +5043,18 @@ def _read_ReadResourceResultResponse(o: Json, at: At) -> ReadResourceResultRespo
 
 
 def _read_ReadResourceResultResponse_result(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("resultType") == "input_required":
             try:
                 return _read_InputRequiredResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "contents" in x and "ttlMs" in x and "cacheScope" in x and "resultType" in x:
             try:
                 return _read_ReadResourceResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "InputRequiredResult | ReadResourceResult", x)
@@ -5062,7 +5085,8 @@ def _read_ResourceListChangedNotification(
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ResourceListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -5070,8 +5094,6 @@ def _read_ResourceListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
-    made = new(ResourceListChangedNotification)
-    fill(made, held)
     return made
 
 
@@ -5170,11 +5192,12 @@ def _read_SubscriptionsListenRequest(o: Json, at: At) -> SubscriptionsListenRequ
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(SubscriptionsListenRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _SubscriptionsListenRequest_members, at)
-    made = new(SubscriptionsListenRequest)
-    fill(made, held)
     return made
 
 
@@ -5199,7 +5222,9 @@ def _read_SubscriptionsListenResultMetaObject(
     subscription_id = _read_ProgressToken(
         subscription_id, (at, "io.modelcontextprotocol/subscriptionId")
     )
-    held: dict[str, Json] = {"subscription_id": subscription_id}
+    made = new(SubscriptionsListenResultMetaObject)
+    held = made.__dict__
+    held["subscription_id"] = subscription_id
     if len(o) != 1:
         if "io.modelcontextprotocol/serverInfo" in o:
             server_info = o["io.modelcontextprotocol/serverInfo"]
@@ -5209,8 +5234,6 @@ def _read_SubscriptionsListenResultMetaObject(
             held["server_info"] = server_info
         if len(o) != len(held):
             held["extra_"] = extras(o, _SubscriptionsListenResultMetaObject_members, at)
-    made = new(SubscriptionsListenResultMetaObject)
-    fill(made, held)
     return made
 
 
@@ -5230,10 +5253,12 @@ def _read_SubscriptionsListenResult(o: Json, at: At) -> SubscriptionsListenResul
         raise wrong(at, "object", o)
     meta = o.get("_meta", UNSET)
     meta = _read_SubscriptionsListenResultMetaObject(meta, (at, "_meta"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     held: dict[str, Json] = {"meta": meta, "result_type": result_type}
     if len(o) != 2:
@@ -5327,11 +5352,11 @@ def _read_SubscriptionsAcknowledgedNotification(
     params = _read_SubscriptionsAcknowledgedNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(SubscriptionsAcknowledgedNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _SubscriptionsAcknowledgedNotification_members, at)
-    made = new(SubscriptionsAcknowledgedNotification)
-    fill(made, held)
     return made
 
 
@@ -5353,9 +5378,9 @@ def _read_ResourceUpdatedNotificationParams(
 ) -> ResourceUpdatedNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "_meta" in o:
@@ -5389,11 +5414,11 @@ def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotific
     params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(ResourceUpdatedNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
-    made = new(ResourceUpdatedNotification)
-    fill(made, held)
     return made
 
 
@@ -5411,12 +5436,12 @@ def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
 def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -5480,12 +5505,12 @@ def _write_Resource(x: Resource) -> Json:
 def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri_template = o.get("uriTemplate", UNSET)
+    uri_template = o.get("uriTemplate")
     if uri_template.__class__ is not str:
-        raise wrong((at, "uriTemplate"), "string", uri_template)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri_template": uri_template, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -5542,9 +5567,9 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
 def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "mimeType" in o:
@@ -5575,12 +5600,12 @@ def _write_ResourceContents(x: ResourceContents) -> Json:
 def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"text": text, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
@@ -5611,12 +5636,12 @@ def _write_TextResourceContents(x: TextResourceContents) -> Json:
 def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    blob = o.get("blob", UNSET)
+    blob = o.get("blob")
     if blob.__class__ is not str:
-        raise wrong((at, "blob"), "string", blob)
-    uri = o.get("uri", UNSET)
+        raise wrong((at, "blob"), "string", o.get("blob", UNSET))
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"blob": blob, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
@@ -5655,11 +5680,12 @@ def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ListPromptsRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ListPromptsRequest_members, at)
-    made = new(ListPromptsRequest)
-    fill(made, held)
     return made
 
 
@@ -5680,19 +5706,23 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
         raise wrong(at, "object", o)
     prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
     held: dict[str, Json] = {
         "prompts": prompts,
         "result_type": result_type,
@@ -5759,9 +5789,9 @@ def _write_ListPromptsResultResponse(x: ListPromptsResultResponse) -> Json:
 def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
     held: dict[str, Json] = {"name": name, "meta": meta}
@@ -5810,11 +5840,12 @@ def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(GetPromptRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _GetPromptRequest_members, at)
-    made = new(GetPromptRequest)
-    fill(made, held)
     return made
 
 
@@ -5835,10 +5866,12 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     held: dict[str, Json] = {"messages": messages, "result_type": result_type}
     if len(o) != 2:
@@ -5886,18 +5919,18 @@ def _read_GetPromptResultResponse(o: Json, at: At) -> GetPromptResultResponse:
 
 
 def _read_GetPromptResultResponse_result(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("resultType") == "input_required":
             try:
                 return _read_InputRequiredResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "messages" in x and "resultType" in x:
             try:
                 return _read_GetPromptResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "InputRequiredResult | GetPromptResult", x)
@@ -5918,9 +5951,9 @@ def _write_GetPromptResultResponse(x: GetPromptResultResponse) -> Json:
 def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
@@ -5970,9 +6003,9 @@ def _write_Prompt(x: Prompt) -> Json:
 def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
@@ -6011,9 +6044,9 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
 def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_ContentBlock(content, (at, "content"))
     held: dict[str, Json] = {"role": role, "content": content}
@@ -6024,7 +6057,7 @@ def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
 
 def _read_ContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "resource_link":
                 return _read_ResourceLink(x, at)
             case "resource":
@@ -6035,11 +6068,11 @@ def _read_ContentBlock(x: Json, at: At) -> Json:
                 return _read_ImageContent(x, at)
             case "audio":
                 return _read_AudioContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"resource_link" | "resource" | "text" | "image" | "audio"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -6060,12 +6093,12 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
         raise wrong(at, "object", o)
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
-    name = o.get("name", UNSET)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 3:
         if "description" in o:
@@ -6175,7 +6208,8 @@ def _read_PromptListChangedNotification(
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(PromptListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -6183,8 +6217,6 @@ def _read_PromptListChangedNotification(
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
-    made = new(PromptListChangedNotification)
-    fill(made, held)
     return made
 
 
@@ -6208,11 +6240,12 @@ def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(ListToolsRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _ListToolsRequest_members, at)
-    made = new(ListToolsRequest)
-    fill(made, held)
     return made
 
 
@@ -6233,19 +6266,23 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
         raise wrong(at, "object", o)
     tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     ttl_ms = o.get("ttlMs", UNSET)
     if not is_number(ttl_ms):
         raise wrong((at, "ttlMs"), "number", ttl_ms)
     if ttl_ms < 0:
         raise wrong((at, "ttlMs"), "at least 0", ttl_ms)
-    cache_scope = o.get("cacheScope", UNSET)
+    cache_scope = o.get("cacheScope")
     if cache_scope not in ("public", "private"):
-        raise wrong((at, "cacheScope"), '"public" | "private"', cache_scope)
+        raise wrong(
+            (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
+        )
     held: dict[str, Json] = {
         "tools": tools,
         "result_type": result_type,
@@ -6310,10 +6347,12 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
         raise wrong(at, "object", o)
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     held: dict[str, Json] = {"content": content, "result_type": result_type}
     if len(o) != 2:
@@ -6369,18 +6408,18 @@ def _read_CallToolResultResponse(o: Json, at: At) -> CallToolResultResponse:
 
 
 def _read_CallToolResultResponse_result(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("resultType") == "input_required":
             try:
                 return _read_InputRequiredResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "content" in x and "resultType" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "InputRequiredResult | CallToolResult", x)
@@ -6401,9 +6440,9 @@ def _write_CallToolResultResponse(x: CallToolResultResponse) -> Json:
 def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
     held: dict[str, Json] = {"name": name, "meta": meta}
@@ -6452,11 +6491,12 @@ def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CallToolRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CallToolRequest_members, at)
-    made = new(CallToolRequest)
-    fill(made, held)
     return made
 
 
@@ -6481,7 +6521,8 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
         )
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {}
+    made = new(ToolListChangedNotification)
+    held = made.__dict__
     if len(o) != 2:
         if "params" in o:
             params = o["params"]
@@ -6489,8 +6530,6 @@ def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotific
             held["params"] = params
         if len(o) != len(held) + 2:
             held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
-    made = new(ToolListChangedNotification)
-    fill(made, held)
     return made
 
 
@@ -6560,9 +6599,9 @@ def _read_Tool(o: Json, at: At) -> Tool:
         raise wrong(at, "object", o)
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"input_schema": input_schema, "name": name}
     if len(o) != 2:
         if "description" in o:
@@ -6668,7 +6707,7 @@ def _read_LoggingMessageNotificationParams(
 ) -> LoggingMessageNotificationParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    level = o.get("level", UNSET)
+    level = o.get("level")
     if level not in (
         "debug",
         "info",
@@ -6682,7 +6721,7 @@ def _read_LoggingMessageNotificationParams(
         raise wrong(
             (at, "level"),
             '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            level,
+            o.get("level", UNSET),
         )
     data = o.get("data", UNSET)
     data = read_json(data, (at, "data"))
@@ -6724,11 +6763,11 @@ def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotificat
     params = _read_LoggingMessageNotificationParams(params, (at, "params"))
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"params": params}
+    made = new(LoggingMessageNotification)
+    held = made.__dict__
+    held["params"] = params
     if len(o) != 3:
         held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
-    made = new(LoggingMessageNotification)
-    fill(made, held)
     return made
 
 
@@ -6748,9 +6787,9 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
         raise wrong(at, "object", o)
     messages = o.get("messages", UNSET)
     messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = o.get("maxTokens", UNSET)
+    max_tokens = o.get("maxTokens")
     if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", max_tokens)
+        raise wrong((at, "maxTokens"), "number", o.get("maxTokens", UNSET))
     held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
     if len(o) != 2:
         if "modelPreferences" in o:
@@ -6875,12 +6914,12 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
 def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    model = o.get("model", UNSET)
+    model = o.get("model")
     if model.__class__ is not str:
-        raise wrong((at, "model"), "string", model)
-    role = o.get("role", UNSET)
+        raise wrong((at, "model"), "string", o.get("model", UNSET))
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
     held: dict[str, Json] = {"model": model, "role": role, "content": content}
@@ -6905,7 +6944,7 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
 
 def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
@@ -6916,11 +6955,11 @@ def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
                 return _read_ToolUseContent(x, at)
             case "tool_result":
                 return _read_ToolResultContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    other,
+                    x.get("type", UNSET),
                 )
     if x.__class__ is list:
         return _read_CreateMessageResult_content_array(x, at)
@@ -6937,7 +6976,7 @@ def _read_CreateMessageResult_content_array(x: Json, at: At) -> Json:
 
 def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "text":
                 return _read_TextContent(x, at)
             case "image":
@@ -6948,11 +6987,11 @@ def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
                 return _read_ToolUseContent(x, at)
             case "tool_result":
                 return _read_ToolResultContent(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "type"),
                     '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    other,
+                    x.get("type", UNSET),
                 )
     raise wrong(
         at,
@@ -6979,9 +7018,9 @@ def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
 def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    role = o.get("role", UNSET)
+    role = o.get("role")
     if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', role)
+        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
     content = o.get("content", UNSET)
     content = _read_CreateMessageResult_content(content, (at, "content"))
     held: dict[str, Json] = {"role": role, "content": content}
@@ -7050,9 +7089,9 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
         raise wrong(at, "object", o)
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
-    text = o.get("text", UNSET)
+    text = o.get("text")
     if text.__class__ is not str:
-        raise wrong((at, "text"), "string", text)
+        raise wrong((at, "text"), "string", o.get("text", UNSET))
     held: dict[str, Json] = {"text": text}
     if len(o) != 2:
         if "annotations" in o:
@@ -7084,12 +7123,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
         raise wrong(at, "object", o)
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
         if "annotations" in o:
@@ -7121,12 +7160,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
         raise wrong(at, "object", o)
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
-    data = o.get("data", UNSET)
+    data = o.get("data")
     if data.__class__ is not str:
-        raise wrong((at, "data"), "string", data)
-    mime_type = o.get("mimeType", UNSET)
+        raise wrong((at, "data"), "string", o.get("data", UNSET))
+    mime_type = o.get("mimeType")
     if mime_type.__class__ is not str:
-        raise wrong((at, "mimeType"), "string", mime_type)
+        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
         if "annotations" in o:
@@ -7158,12 +7197,12 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
         raise wrong(at, "object", o)
     if o.get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
-    id = o.get("id", UNSET)
+    id = o.get("id")
     if id.__class__ is not str:
-        raise wrong((at, "id"), "string", id)
-    name = o.get("name", UNSET)
+        raise wrong((at, "id"), "string", o.get("id", UNSET))
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     input = o.get("input", UNSET)
     input = read_object(input, (at, "input"))
     held: dict[str, Json] = {"id": id, "name": name, "input": input}
@@ -7191,9 +7230,9 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
         raise wrong(at, "object", o)
     if o.get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
-    tool_use_id = o.get("toolUseId", UNSET)
+    tool_use_id = o.get("toolUseId")
     if tool_use_id.__class__ is not str:
-        raise wrong((at, "toolUseId"), "string", tool_use_id)
+        raise wrong((at, "toolUseId"), "string", o.get("toolUseId", UNSET))
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
     held: dict[str, Json] = {"tool_use_id": tool_use_id, "content": content}
@@ -7343,13 +7382,15 @@ def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
 
 def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("type", UNSET):
+        match x.get("type"):
             case "ref/resource":
                 return _read_ResourceTemplateReference(x, at)
             case "ref/prompt":
                 return _read_PromptReference(x, at)
-            case other:
-                raise wrong((at, "type"), '"ref/resource" | "ref/prompt"', other)
+            case _:
+                raise wrong(
+                    (at, "type"), '"ref/resource" | "ref/prompt"', x.get("type", UNSET)
+                )
     raise wrong(at, "PromptReference | ResourceTemplateReference", x)
 
 
@@ -7371,12 +7412,12 @@ def _read_CompleteRequestParamsArgument(
 ) -> CompleteRequestParamsArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
-    value = o.get("value", UNSET)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
+    value = o.get("value")
     if value.__class__ is not str:
-        raise wrong((at, "value"), "string", value)
+        raise wrong((at, "value"), "string", o.get("value", UNSET))
     held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
         held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
@@ -7424,11 +7465,12 @@ def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
-    held: dict[str, Json] = {"params": params, "id": id}
+    made = new(CompleteRequest)
+    held = made.__dict__
+    held["params"] = params
+    held["id"] = id
     if len(o) != 4:
         held["extra_"] = extras(o, _CompleteRequest_members, at)
-    made = new(CompleteRequest)
-    fill(made, held)
     return made
 
 
@@ -7449,10 +7491,12 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
         raise wrong(at, "object", o)
     completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    result_type = o.get("resultType", UNSET)
+    result_type = o.get("resultType")
     if result_type.__class__ is not str:
         raise wrong(
-            (at, "resultType"), '"complete" | "input_required" | string', result_type
+            (at, "resultType"),
+            '"complete" | "input_required" | string',
+            o.get("resultType", UNSET),
         )
     held: dict[str, Json] = {"completion": completion, "result_type": result_type}
     if len(o) != 2:
@@ -7539,9 +7583,9 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
         raise wrong(at, "object", o)
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
         held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
@@ -7560,9 +7604,9 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
         raise wrong(at, "object", o)
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
-    name = o.get("name", UNSET)
+    name = o.get("name")
     if name.__class__ is not str:
-        raise wrong((at, "name"), "string", name)
+        raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 2:
         if "title" in o:
@@ -7653,9 +7697,9 @@ def _write_ListRootsResult(x: ListRootsResult) -> Json:
 def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    uri = o.get("uri", UNSET)
+    uri = o.get("uri")
     if uri.__class__ is not str:
-        raise wrong((at, "uri"), "string", uri)
+        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "name" in o:
@@ -7686,9 +7730,9 @@ def _write_Root(x: Root) -> Json:
 def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
         requested_schema, (at, "requestedSchema")
@@ -7749,48 +7793,48 @@ def _read_ElicitRequestFormParamsRequestedSchema(
 
 
 def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string":
             try:
                 return _read_StringSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "boolean":
             try:
                 return _read_BooleanSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "type" in x:
             try:
                 return _read_NumberSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -7823,12 +7867,12 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
         raise wrong(at, "object", o)
     if o.get("mode") != "url":
         raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
-    message = o.get("message", UNSET)
+    message = o.get("message")
     if message.__class__ is not str:
-        raise wrong((at, "message"), "string", message)
-    url = o.get("url", UNSET)
+        raise wrong((at, "message"), "string", o.get("message", UNSET))
+    url = o.get("url")
     if url.__class__ is not str:
-        raise wrong((at, "url"), "string", url)
+        raise wrong((at, "url"), "string", o.get("url", UNSET))
     held: dict[str, Json] = {"message": message, "url": url}
     if len(o) != 3:
         held["extra_"] = extras(o, _ElicitRequestURLParams_members, at)
@@ -7856,18 +7900,18 @@ def _read_ElicitRequest(o: Json, at: At) -> ElicitRequest:
 
 
 def _read_ElicitRequestParams(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("mode") == "url" and "message" in x and "url" in x:
             try:
                 return _read_ElicitRequestURLParams(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "message" in x and "requestedSchema" in x:
             try:
                 return _read_ElicitRequestFormParams(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "ElicitRequestURLParams | ElicitRequestFormParams", x)
@@ -7950,9 +7994,9 @@ def _write_StringSchema(x: StringSchema) -> Json:
 def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    type = o.get("type", UNSET)
+    type = o.get("type")
     if type not in ("number", "integer"):
-        raise wrong((at, "type"), '"number" | "integer"', type)
+        raise wrong((at, "type"), '"number" | "integer"', o.get("type", UNSET))
     held: dict[str, Json] = {"type": type}
     if len(o) != 1:
         if "title" in o:
@@ -8138,12 +8182,12 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
 ) -> TitledSingleSelectEnumSchemaOneOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    const = o.get("const", UNSET)
+    const = o.get("const")
     if const.__class__ is not str:
-        raise wrong((at, "const"), "string", const)
-    title = o.get("title", UNSET)
+        raise wrong((at, "const"), "string", o.get("const", UNSET))
+    title = o.get("title")
     if title.__class__ is not str:
-        raise wrong((at, "title"), "string", title)
+        raise wrong((at, "title"), "string", o.get("title", UNSET))
     held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
         held["extra_"] = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members, at)
@@ -8332,12 +8376,12 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
 ) -> TitledMultiSelectEnumSchemaItemsAnyOfItem:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    const = o.get("const", UNSET)
+    const = o.get("const")
     if const.__class__ is not str:
-        raise wrong((at, "const"), "string", const)
-    title = o.get("title", UNSET)
+        raise wrong((at, "const"), "string", o.get("const", UNSET))
+    title = o.get("title")
     if title.__class__ is not str:
-        raise wrong((at, "title"), "string", title)
+        raise wrong((at, "title"), "string", o.get("title", UNSET))
     held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
         held["extra_"] = extras(
@@ -8406,9 +8450,11 @@ def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
 def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
-    action = o.get("action", UNSET)
+    action = o.get("action")
     if action not in ("accept", "decline", "cancel"):
-        raise wrong((at, "action"), '"accept" | "decline" | "cancel"', action)
+        raise wrong(
+            (at, "action"), '"accept" | "decline" | "cancel"', o.get("action", UNSET)
+        )
     held: dict[str, Json] = {"action": action}
     if len(o) != 1:
         if "content" in o:
@@ -8444,28 +8490,28 @@ def _read_JSONArray(x: Json, at: At) -> Json:
 
 
 def _read_JSONRPCMessage(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "method" in x:
             try:
                 return _read_JSONRPCRequest(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResultResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "method" in x:
             try:
                 return _read_JSONRPCNotification(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "error" in x:
             try:
                 return _read_JSONRPCErrorResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8487,18 +8533,18 @@ def _read_ResultType(x: Json, at: At) -> Json:
 
 
 def _read_JSONRPCResponse(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
             try:
                 return _read_JSONRPCResultResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("jsonrpc") == "2.0" and "error" in x:
             try:
                 return _read_JSONRPCErrorResponse(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(at, "JSONRPCResultResponse | JSONRPCErrorResponse", x)
@@ -8539,18 +8585,18 @@ def _read_LoggingLevel(x: Json, at: At) -> Json:
 
 
 def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8560,18 +8606,18 @@ def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
 
 
 def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8581,33 +8627,33 @@ def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
 
 
 def _read_EnumSchema(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_UntitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "array" and "items" in x:
             try:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "enum" in x:
             try:
                 return _read_UntitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if x.get("type") == "string" and "oneOf" in x:
             try:
                 return _read_TitledSingleSelectEnumSchema(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
@@ -8624,7 +8670,7 @@ def _read_EnumSchema(x: Json, at: At) -> Json:
 
 def _read_ClientRequest(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "server/discover":
                 return _read_DiscoverRequest(x, at)
             case "resources/list":
@@ -8645,11 +8691,11 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
                 return _read_CallToolRequest(x, at)
             case "completion/complete":
                 return _read_CompleteRequest(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"server/discover" | "resources/list" | "resources/templates/list" | "resources/read" | "subscriptions/listen" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "completion/complete"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -8660,7 +8706,7 @@ def _read_ClientRequest(x: Json, at: At) -> Json:
 
 def _read_ServerNotification(x: Json, at: At) -> Json:
     if x.__class__ is dict:
-        match x.get("method", UNSET):
+        match x.get("method"):
             case "notifications/cancelled":
                 return _read_CancelledNotification(x, at)
             case "notifications/progress":
@@ -8677,11 +8723,11 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
                 return _read_ToolListChangedNotification(x, at)
             case "notifications/message":
                 return _read_LoggingMessageNotification(x, at)
-            case other:
+            case _:
                 raise wrong(
                     (at, "method"),
                     '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/subscriptions/acknowledged" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/message"',
-                    other,
+                    x.get("method", UNSET),
                 )
     raise wrong(
         at,
@@ -8691,13 +8737,13 @@ def _read_ServerNotification(x: Json, at: At) -> Json:
 
 
 def _read_ServerResult(x: Json, at: At) -> Json:
-    faults: list[DecodeError] = []
+    faults: tuple[DecodeError, ...] = ()
     if x.__class__ is dict:
         if x.get("resultType") == "input_required":
             try:
                 return _read_InputRequiredResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "supportedVersions" in x
             and "capabilities" in x
@@ -8708,12 +8754,12 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_DiscoverResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "prompts" in x and "resultType" in x and "ttlMs" in x and "cacheScope" in x:
             try:
                 return _read_ListPromptsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "resourceTemplates" in x
             and "resultType" in x
@@ -8723,7 +8769,7 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_ListResourceTemplatesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if (
             "resources" in x
             and "resultType" in x
@@ -8733,42 +8779,42 @@ def _read_ServerResult(x: Json, at: At) -> Json:
             try:
                 return _read_ListResourcesResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "tools" in x and "resultType" in x and "ttlMs" in x and "cacheScope" in x:
             try:
                 return _read_ListToolsResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "contents" in x and "ttlMs" in x and "cacheScope" in x and "resultType" in x:
             try:
                 return _read_ReadResourceResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "content" in x and "resultType" in x:
             try:
                 return _read_CallToolResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "messages" in x and "resultType" in x:
             try:
                 return _read_GetPromptResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "completion" in x and "resultType" in x:
             try:
                 return _read_CompleteResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "_meta" in x and "resultType" in x:
             try:
                 return _read_SubscriptionsListenResult(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if "resultType" in x:
             try:
                 return _read_Result(x, at)
             except DecodeError as fault:
-                faults.append(fault)
+                faults += (fault,)
         if len(faults) == 1:
             raise faults[0]
         raise wrong(
