@@ -425,14 +425,13 @@ class HttpApp:
         await send({"type": "lifespan.startup.complete"})
         await receive()
         await self.drain()
-        if self._entered is not None:
-            await self._entered.aclose()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def drain(self) -> None:
-        """Ends all streams and sessions in good order; new requests are answered 503.
+        """Ends all streams and sessions in good order, and then leaves the server's lifespan.
 
-        What is worked on has `Limits.drain_wait` seconds to be answered, then it is cancelled.
+        New requests are answered 503. What is worked on has `Limits.drain_wait` seconds to be
+        answered, then it is cancelled.
         """
         self._draining = True
         for one in self._connections():
@@ -445,6 +444,8 @@ class HttpApp:
         await self._until_idle(_LAST_WORDS)
         if self._sweeper is not None:
             self._sweeper.cancel()
+        if self._entered is not None:
+            await self._entered.aclose()
 
     def _connections(self) -> list[Exchange | OverHttp | OneStream]:
         return [*self._exchanges, *self.sessions.values(), *self.sse_sessions.values()]

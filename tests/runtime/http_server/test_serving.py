@@ -226,11 +226,14 @@ def test_the_lifespan_is_entered_and_left_with_that_of_the_application() -> None
 def test_without_that_the_lifespan_is_entered_once_at_the_first_request() -> None:
     async def main() -> None:
         log: list[str] = []
-        client = Client(lived(log).asgi())
+        app = lived(log).asgi()
+        client = Client(app)
         asked = [client.call("state") for _ in range(5)]
         for each in asked:
             assert (await each.until_over()).json["result"]["content"][0]["text"] == "state"
         assert log == ["entered"]
+        await app.drain()
+        assert log == ["entered", "left"]
 
     run(main)
 
