@@ -1,15 +1,19 @@
 """What a client of a peer sees of a server of a peer: the same whoever they are, but for a table.
 
 Every server offers the same tools, resources and prompts; every client tries them all and tells
-what it saw. The programs are in ours/, peers/ and node/.
+what it saw. The programs are in ours/, peers/ and node/. Over HTTP they see the same as over stdio.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -72,8 +76,34 @@ class Server:
     name: str
     revisions: tuple[str, ...]
 
-    def command(self) -> list[str]:
-        return _command(self.name)
+    def command(self, *transport: str) -> list[str]:
+        return _command(self.name, *transport)
+
+    @contextmanager
+    def over_http(self, kind: str, wire: Path) -> Iterator[list[str]]:
+        """Runs it, over `http` or `sse`; its URL. What is said to ours is kept in a file."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = self.command(kind, str(port))
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(command, env={**os.environ, "WIRE": str(wire)}, **quiet)
+        try:
+            _listens(port, process)
+            yield [f"http://127.0.0.1:{port}/{'sse' if kind == 'sse' else 'mcp'}"]
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _listens(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Returns when somebody does."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and process.poll() is None:
+        with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"nobody listens; exit code {process.poll()}")
 
 
 def _command(name: str, *arguments: str) -> list[str]:
@@ -256,21 +286,32 @@ def tapped(wire: Path, server: Sequence[str]) -> list[str]:
 
 
 def invalid(wire: Path, revision: str) -> Iterator[str]:
-    """The messages that the revision does not have, but for the probe of a client of both eras."""
+    """The messages that the revision does not have, but for the probe of a client of both eras.
+
+    HTTP's own refusal of the probe has no id, or null.
+    """
     judge = Judge(Bindings(revision))
     lines = wire.read_bytes().splitlines()
     assert lines, "nothing was said"
     for number, line in enumerate(lines, 1):
         verdict = judge.judge(Text(number, line))
-        probes = revision != PER_REQUEST and json.loads(line).get("method") == "server/discover"
-        if not verdict.valid and not probes:
+        message = json.loads(line)
+        refuses = number == 2 and "error" in message and message.get("id") is None
+        probes = message.get("method") == "server/discover" or refuses
+        if not verdict.valid and not (probes and revision != PER_REQUEST):
             yield f"{line!r}: {verdict.fault}"
 
 
-def seen(client: Client, mode: str, server: Sequence[str]) -> dict[str, Any]:
-    """What a client program tells of a server. Progress that it may drop is filled in."""
+def seen(
+    client: Client, mode: str, server: Sequence[str], wire: Path | None = None
+) -> dict[str, Any]:
+    """What a client program tells of a server. Progress that it may drop is filled in.
+
+    With `wire` what ours says and hears is kept there.
+    """
     command = client.command(mode, server)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    env = os.environ | ({} if wire is None else {"WIRE": str(wire)})
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
     if client.drops_progress and told["progress"] == STEPS[: len(told["progress"])]:

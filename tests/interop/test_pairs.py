@@ -1,4 +1,4 @@
-"""Every client with every server, ours and others', over stdio."""
+"""Every client with every server, ours and others': all over stdio, ours with others over HTTP."""
 
 from __future__ import annotations
 
@@ -79,3 +79,38 @@ def test_a_client_sees_all_that_a_server_offers_and_neither_says_anything_invali
 def test_every_difference_is_seen_in_a_pair() -> None:
     counted = [difference for pair in PAIRS for difference in differences(*pair)]
     assert [difference for difference in DIFFERENCES if difference not in counted] == []
+
+
+# ---- over HTTP: ours with another's, either way round; ours keeps what is said
+
+
+HTTP_PAIRS: Final = [
+    (kind, client, mode, server)
+    for client, mode, server in PAIRS
+    for kind in ("http", "sse")
+    if (client.name == "ours-client") != (server.name == "ours-server")
+    if kind == "http" or (mode in ("legacy", "2024-11-05") and server.name != "v2-server")
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "client", "mode", "server"),
+    [
+        pytest.param(
+            kind,
+            *pair,
+            id=f"{kind}-{pair[0].name}-{pair[1]}-{pair[2].name}",
+            marks=_marks({side.name.partition("-")[0] for side in (pair[0], pair[2])}),
+        )
+        for kind, *pair in HTTP_PAIRS
+    ],
+)
+def test_over_http_a_client_sees_all_that_a_server_offers_and_ours_says_nothing_invalid(
+    kind: str, client: Client, mode: str, server: Server, tmp_path: Path
+) -> None:
+    wire = tmp_path / "wire.jsonl"
+    ours = wire if client.name == "ours-client" else None
+    with server.over_http(kind, wire) as url:
+        told = seen(client, mode, url, ours)
+    assert told == expected(client, mode, server)
+    assert list(invalid(wire, told["revision"])) == []

@@ -102,4 +102,10 @@ async function act(client, agreed) {
   console.log(JSON.stringify(seen));
 }
 
-module.exports = { act, handlers };
+// Makes the transport to a URL or a command, of a package's three.
+const transportTo = (Stdio, Http, Sse) => (command, ...args) => {
+  if (!command.startsWith("http://")) return new Stdio({ command, args });
+  return command.endsWith("/sse") ? new Sse(new URL(command)) : new Http(new URL(command));
+};
+
+module.exports = { act, handlers, transportTo };

@@ -30,6 +30,7 @@ function offer(server, { ResourceTemplate, completable, interaction }) {
   );
   server.registerTool("grow", {}, async () => {
     server.registerTool("grown", {}, async () => text("grown"));
+    interaction.grown?.();
     return text("done");
   });
   server.registerTool("wait", {}, () => new Promise(() => {}));

@@ -1,10 +1,14 @@
-// @modelcontextprotocol/sdk as a client over stdio. Usage: sdk_client.cjs MODE COMMAND…, where MODE is `legacy`.
+// @modelcontextprotocol/sdk as a client. Usage: sdk_client.cjs MODE URL|COMMAND…, where MODE is `legacy`.
 const { Client } = require("@modelcontextprotocol/sdk/client/index.js");
 const { StdioClientTransport } = require("@modelcontextprotocol/sdk/client/stdio.js");
+const { SSEClientTransport } = require("@modelcontextprotocol/sdk/client/sse.js");
+const { StreamableHTTPClientTransport } = require("@modelcontextprotocol/sdk/client/streamableHttp.js");
 const types = require("@modelcontextprotocol/sdk/types.js");
-const { act, handlers } = require("./acts.cjs");
+const { act, handlers, transportTo } = require("./acts.cjs");
 
-async function main(mode, command, ...args) {
+const reached = transportTo(StdioClientTransport, StreamableHTTPClientTransport, SSEClientTransport);
+
+async function main(mode, ...server) {
   const capabilities = { elicitation: {}, sampling: {}, roots: {} };
   const client = new Client({ name: "sdk-client", version: "1" }, { capabilities });
   client.setRequestHandler(types.ElicitRequestSchema, handlers.elicit);
@@ -13,9 +17,13 @@ async function main(mode, command, ...args) {
   client.setNotificationHandler(types.LoggingMessageNotificationSchema, handlers.logged);
   client.setNotificationHandler(types.ToolListChangedNotificationSchema, handlers.changed);
   client.callOptions = (options) => [undefined, options];
-  const transport = new StdioClientTransport({ command, args });
+  const transport = reached(...server);
+  const told = transport.setProtocolVersion?.bind(transport);
   let revision;
-  transport.setProtocolVersion = (version) => (revision = version);
+  transport.setProtocolVersion = (version) => {
+    revision = version;
+    told?.(version);
+  };
   await client.connect(transport);
   await act(client, { revision });
 }

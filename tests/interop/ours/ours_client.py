@@ -1,16 +1,18 @@
-"""Our client over stdio: does what every peer client here does.
+"""Our client: does what every peer client here does.
 
-Usage: ours_client.py MODE COMMAND…, where MODE is `legacy`, `auto` or a revision. What it saw goes
-to stdout as one JSON document.
+Usage: ours_client.py MODE URL|COMMAND…, where MODE is `legacy`, `auto` or a revision. What it saw
+goes to stdout as one JSON document, what was said to the file that WIRE names.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Awaitable
-from typing import Any
+from functools import partial
+from typing import IO, Any
 
 from msgspec import UNSET
 
@@ -124,9 +126,14 @@ async def act(client: Client) -> None:
     seen["grown"] = await watch(client)
 
 
-async def main(mode: str, *command: str) -> None:
-    client = Client.stdio(
-        command,
+async def main(wire: IO[bytes], mode: str, *server: str) -> None:
+    def keep(direction: str, data: bytes) -> None:
+        if direction != "forgiven":
+            wire.write(data + b"\n")
+
+    over_http = server[0].startswith("http://")
+    reach = partial(Client.http, server[0]) if over_http else partial(Client.stdio, server)
+    client = reach(
         name="ours-client",
         version="1",
         revisions=REVISIONS.get(mode, (mode,)),
@@ -135,10 +142,12 @@ async def main(mode: str, *command: str) -> None:
         roots=[t.Root(uri="file:///work", name="work")],
         on_log=logged,
         log_level="debug",
+        trace=keep,
     )
     async with client:
         await act(client)
     sys.stdout.write(json.dumps(seen))
 
 
-asyncio.run(main(*sys.argv[1:]))
+with open(os.environ.get("WIRE", os.devnull), "ab", buffering=0) as file:
+    asyncio.run(main(file, *sys.argv[1:]))

@@ -1,8 +1,13 @@
-"""Our server over stdio: what every peer server here offers."""
+"""Our server: what every peer server here offers.
+
+Usage: ours_server.py [http|sse PORT]; over HTTP what is said goes to the file that WIRE names.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from dataclasses import dataclass
 
 from mcp_runtime import Context, Server
@@ -91,4 +96,13 @@ async def languages(typed: str) -> list[str]:
     return [name for name in ("perl", "python") if name.startswith(typed)]
 
 
-server.run()
+if len(sys.argv) > 1:
+    with open(os.environ["WIRE"], "ab", buffering=0) as file:
+
+        def keep(direction: str, data: bytes) -> None:
+            if direction != "forgiven":
+                file.write(data + b"\n")
+
+        server.run(http=f"127.0.0.1:{sys.argv[2]}", trace=keep)
+else:
+    server.run()

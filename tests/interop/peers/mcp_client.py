@@ -1,7 +1,7 @@
-"""The package `mcp` as a client over stdio: does what every peer client here does.
+"""The package `mcp` as a client: does what every peer client here does.
 
-Usage: mcp_client.py MODE COMMAND…, where MODE is `legacy`, `auto` or a revision. What it saw goes
-to stdout as one JSON document.
+Usage: mcp_client.py MODE URL|COMMAND…, where MODE is `legacy`, `auto` or a revision. What it saw
+goes to stdout as one JSON document.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.sse import sse_client
 from mcp_types import (
     CreateMessageResult,
     ElicitResult,
@@ -133,9 +134,17 @@ async def watch(client: Client) -> list[str]:
     return sorted(tool.name for tool in (await client.list_tools()).tools)
 
 
-async def main(mode: str, command: str, *arguments: str) -> None:
+def reached(command: str, *arguments: str) -> Any:
+    if command.endswith("/sse"):
+        return sse_client(command)
+    if command.startswith("http://"):
+        return command
+    return StdioServerParameters(command=command, args=list(arguments))
+
+
+async def main(mode: str, *server: str) -> None:
     client = Client(
-        StdioServerParameters(command=command, args=list(arguments)),
+        reached(*server),
         mode=mode,
         client_info=Implementation(name="mcp-client", version="1"),
         elicitation_callback=elicited,

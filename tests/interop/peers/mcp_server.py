@@ -1,7 +1,11 @@
-"""The package `mcp` as a server over stdio: what every peer server here offers."""
+"""The package `mcp` as a server: what every peer server here offers.
+
+Usage: mcp_server.py [http|sse PORT]
+"""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Annotated
 
@@ -111,4 +115,8 @@ async def complete(ref: object, argument: object, context: object) -> Completion
     return Completion(values=[name for name in ("perl", "python") if name.startswith(prefix)])
 
 
-server.run()
+if len(sys.argv) > 1:
+    kind, port = sys.argv[1:]
+    server.run("sse" if kind == "sse" else "streamable-http", port=int(port))
+else:
+    server.run()
