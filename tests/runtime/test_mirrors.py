@@ -143,6 +143,7 @@ MARK = {"type": "string", "x-mcp-header": "A"}
 @pytest.mark.requirement("transport.http.param-headers.reject-tool")
 @pytest.mark.requirement("tools.x-mcp-header.not-empty", "tools.x-mcp-header.token-syntax")
 @pytest.mark.requirement("tools.x-mcp-header.unique", "tools.x-mcp-header.primitive-types")
+@pytest.mark.requirement("tools.x-mcp-header.client-rejects-invalid")
 @pytest.mark.parametrize(
     ("found", "why"),
     [

@@ -168,6 +168,7 @@ class Old(RawHttp):
 
 @pytest.mark.requirement("transport.http.compat.endpoint-event", "transport.http.compat.any-url")
 @pytest.mark.requirement("transport.http.compat.fallback-no-modern-error")
+@pytest.mark.requirement("transport.sse.post-there")
 async def test_a_server_of_http_and_sse_is_found_last() -> None:
     async with Old().running() as server, server.client() as client:
         assert client.revision == "2024-11-05"

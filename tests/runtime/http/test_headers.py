@@ -31,6 +31,8 @@ async def test_marked_arguments_are_mirrored() -> None:
 
 @pytest.mark.requirement("transport.http.param-headers.hide-tool")
 @pytest.mark.requirement("transport.http.param-headers.log-rejection")
+@pytest.mark.requirement("tools.x-mcp-header.client-excludes-tool")
+@pytest.mark.requirement("tools.x-mcp-header.client-logs-rejection")
 async def test_a_tool_whose_marks_break_a_rule_is_left_out_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -41,6 +43,9 @@ async def test_a_tool_whose_marks_break_a_rule_is_left_out_with_a_warning(
         params = t.PaginatedRequestParams(meta=client.meta())
         page = await client.request("tools/list", params)
         assert [each.name for each in page.tools] == ["good", "t"]
+        await client.call_tool("good", {"region": "eu"})
+    (called,) = server.of("tools/call")
+    assert called.headers["mcp-param-region"] == "eu"
     (warning, _) = [record.getMessage() for record in caplog.records]
     assert warning == (
         "the tool 'bad\\n' is left out: b: x-mcp-header 'Region' stands there a second time"
