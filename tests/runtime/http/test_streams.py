@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -296,8 +297,9 @@ async def test_a_stream_with_ids_is_taken_up_after_the_wait_that_was_asked_for(
 
 
 async def test_attempts_to_take_up_a_stream_are_bounded() -> None:
+    limits = replace(QUICK, resume_attempts=3)
     server = Resumable("2025-11-25", retry=None, fails=2)
-    async with server.running(), server.client(limits=QUICK) as client:
+    async with server.running(), server.client(limits=limits) as client:
         await client.call_tool("t")
         assert len(server.waits) == 3
         server.waits.clear()
@@ -405,10 +407,12 @@ async def test_leaving_cancels_a_modern_call(streamed: bool) -> None:
     left = asyncio.Event()
 
     async def slow(asked: Asked, reply: Reply) -> None:
-        if streamed:
-            await reply.stream()
-        await reply.gone.wait()
-        left.set()
+        try:
+            if streamed:
+                await reply.stream()
+            await reply.gone.wait()
+        finally:
+            left.set()
 
     server.acts["tools/call"] = slow
     async with server.running(), server.client() as client:
