@@ -15,6 +15,7 @@ from bench import steps as way
 from bench.http import http
 from bench.messages import TEXTS
 from bench.pairs import PAIRS, Row, Side, processes, show, turns
+from bench.scaffold import scaffold
 from bench.stdio import stdio
 
 _FLAVOURS: Final = ("msgspec", "pydantic", "dataclass")
@@ -117,6 +118,7 @@ BENCHES: Final = {
     "generation": generation,
     "models": models,
     "imports": imports,
+    "scaffold": scaffold,
     "steps": steps,
     "stdio": stdio,
     "http": http,

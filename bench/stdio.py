@@ -20,7 +20,7 @@ from typing import Any, Final
 from bench import peers
 from bench.pairs import PAIRS, Row
 
-__all__ = ["ERAS", "INITIALIZE", "is_sum", "stdio"]
+__all__ = ["ERAS", "INITIALIZE", "is_sum", "paired", "stdio"]
 
 _HERE: Final = Path(__file__).parent / "servers"
 _OURS: Final = (sys.executable, str(_HERE / "ours.py"))
@@ -190,13 +190,13 @@ def _measure(
         "32 in flight": (_ROUNDS, one.in_flight, other.in_flight),
     }
     for what, (rounds, *sides) in measures.items():
-        yield _paired(f"{name}, {what}", rounds, *sides, bars.get(what))
+        yield paired(f"{name}, {what}", rounds, *sides, bars.get(what))
     yield Row(f"{name}, memory", one.memory(), other.memory(), bars.get("memory"), "B")
     one.close()
     other.close()
 
 
-def _paired(
+def paired(
     name: str,
     rounds: int,
     one: Callable[[], float],
