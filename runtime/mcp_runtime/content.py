@@ -147,9 +147,21 @@ def tool_result(value: object, signature: Signature) -> t.CallToolResult | t.Inp
         return _checked(value, signature)
     if signature.output_schema is None:
         return t.CallToolResult(content=blocks(value), result_type="complete")
-    structured = signature.structured(value)
-    mirror: list[t.ContentBlock] = [t.TextContent(text=to_text(structured))]
-    return t.CallToolResult(content=mirror, structured_content=structured, result_type="complete")
+    return _structured(signature.structured(value))
+
+
+def raw_result(value: object, *, is_structured: bool) -> t.CallToolResult | t.InputRequiredResult:
+    """What a tool returned whose schemas were given. Raises BadResult for what is no content."""
+    if isinstance(value, t.CallToolResult | t.InputRequiredResult):
+        return value
+    if is_structured:
+        return _structured(to_json(value))
+    return t.CallToolResult(content=blocks(value), result_type="complete")
+
+
+def _structured(value: Any) -> t.CallToolResult:
+    mirror: list[t.ContentBlock] = [t.TextContent(text=to_text(value))]
+    return t.CallToolResult(content=mirror, structured_content=value, result_type="complete")
 
 
 def _checked(result: t.CallToolResult, signature: Signature) -> t.CallToolResult:

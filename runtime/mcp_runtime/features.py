@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, get_args, get_type_hints
 
-from msgspec import UNSET
+from msgspec import UNSET, ValidationError, convert
 
 from mcp_runtime import threads
-from mcp_runtime.content import Embedded, blocks, tool_result
+from mcp_runtime.content import Embedded, raw_result, tool_result
 from mcp_runtime.core import codes
 from mcp_runtime.errors import Refuse
 from mcp_runtime.revisions import latest as t
@@ -32,6 +32,8 @@ __all__ = [
     "Resource",
     "ResourceTemplate",
     "Tool",
+    "checked",
+    "converted",
     "embeds",
     "or_unset",
 ]
@@ -96,25 +98,49 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class RawTool:
-    """Its schema was given, and its function takes the arguments as they are, and the Context."""
+    """Its schema was given, and its function takes what `read` makes of the arguments."""
 
     model: t.Tool
-    check: Callable[[Any], str | None]
-    function: Callable[[dict[str, Any], Context], Any]
+    read: Callable[[dict[str, Any]], Any]
+    function: Callable[[Any, Context], Any]
     mirrored: Marks = ()
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
-        if (fault := self.check(dict(arguments))) is not None:
-            raise BadArguments(fault)
+        read = self.read(dict(arguments))
         if inspect.iscoroutinefunction(self.function):
-            return await self.function(dict(arguments), ctx)
-        return await threads.run(self.function, dict(arguments), ctx)
+            return await self.function(read, ctx)
+        return await threads.run(self.function, read, ctx)
 
     def result(self, value: Any) -> Any:
-        if isinstance(value, t.CallToolResult | t.InputRequiredResult):
-            return value
-        return t.CallToolResult(content=blocks(value), result_type="complete")
+        """Raises BadResult for what is no content."""
+        return raw_result(value, is_structured=self.model.output_schema is not UNSET)
+
+
+def checked(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Arguments as they are, if they fit a schema; else raises BadArguments. Raises BadSchema."""
+    from mcp_runtime.schemas import checker
+
+    check = checker(schema)
+
+    def read(arguments: dict[str, Any]) -> dict[str, Any]:
+        if (fault := check(arguments)) is not None:
+            raise BadArguments(fault)
+        return arguments
+
+    return read
+
+
+def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
+    """Arguments as a type of msgspec; raises BadArguments for what does not fit it."""
+
+    def read(arguments: dict[str, Any]) -> Any:
+        try:
+            return convert(arguments, type)
+        except ValidationError as error:
+            raise BadArguments(str(error)) from None
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ from mcp_runtime.features import (
     Resource,
     ResourceTemplate,
     Tool,
+    checked,
+    converted,
     embeds,
     or_unset,
     require_tool_name,
@@ -256,22 +258,23 @@ class Server:
             self._offers.add("resources")
         self._changed("tools")
 
-    def raw_tool(self, model: t.Tool) -> Callable[[_F], _F]:
-        """Offers a function as the tool that `model` describes, its schema as it is given.
+    def raw_tool(self, model: t.Tool, *, arguments: Any = None) -> Callable[[_F], _F]:
+        """Offers a function as the tool that `model` describes, its schemas as they are given.
 
-        The function takes the arguments, checked against the schema, and the Context.
+        The function takes the arguments, checked against the schema, and the Context; with a type
+        of msgspec, `arguments`, it takes one of these, and nothing else is checked. Where `model`
+        has an output schema, what the function returns is structured content.
+
         Raises BadSchema for a schema that is none, ValueError as `tool` does and for an
         `x-mcp-header` that clients would refuse.
         """
 
         def register(function: _F) -> _F:
-            from mcp_runtime.schemas import checker
-
             schema: Mapping[str, Any] = t.to_wire(model.input_schema)
             require_tool_name(model.name)
             _require_good_marks(model.name, schema)
-            mirrored = tuple(marked(schema))
-            self._tools.add(model.name, RawTool(model, checker(schema), function, mirrored))
+            read = checked(schema) if arguments is None else converted(arguments)
+            self._tools.add(model.name, RawTool(model, read, function, tuple(marked(schema))))
             self._changed("tools")
             return function
 

@@ -96,6 +96,25 @@ def test_what_cannot_be_done_leaves_no_trace(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "member", "said"),
+    [
+        ("get sum", {}, "is no name of a tool"),
+        ("get-sum", {"x-mcp-header": "a b"}, "x-mcp-header"),
+    ],
+)
+def test_a_tool_that_no_server_may_offer_is_refused_by_name(
+    name: str, member: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", **member}}}
+    (tmp_path / "f.json").write_bytes(surfaces.listing({"name": name, "inputSchema": schema}))
+    done = invoke("new", "a", "--from-tools", tmp_path / "f.json", "--into", tmp_path / "a")
+    assert done.exit_code == 2
+    assert f'"{name}" cannot be offered: ' in done.stderr
+    assert said in done.stderr
+    assert not (tmp_path / "a").exists()
+
+
 def test_a_disk_that_is_full_leaves_no_half_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

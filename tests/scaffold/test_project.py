@@ -139,6 +139,44 @@ def test_pyright_reports_nothing(tools: bool, ways: tuple[str, ...], tmp_path: P
     assert done.returncode == 0, done.stdout
 
 
+BESIDE: Final = """
+import asyncio
+from my_server._mcp.runtime import Client
+from my_server.server import server
+from my_server.tools import HANDLERS, get_sum
+
+@server.tool
+def extra(a: int) -> int:
+    return a + 1
+
+async def main():
+    async with Client(server) as client:
+        print([tool.name for tool in await client.list_tools()])
+        print((await client.call_tool("extra", {"a": 1})).structured_content)
+        unfit = await client.call_tool("get-sum", {"a": 1})
+        print(unfit.is_error, unfit.content[0].text)
+        print((await client.call_tool("get-sum", {"a": 1, "class": 2})).structured_content)
+
+asyncio.run(main())
+"""
+
+
+def test_tools_of_the_list_and_one_s_own_are_offered_together(tmp_path: Path) -> None:
+    files = dict(made(answers(revisions=ALL[-1:], tools=True)))
+    module = "src/my_server/tools/get_sum.py"
+    stub = 'raise NotImplementedError("get_sum is not written yet")'
+    assert stub in files[module]
+    files[module] = files[module].replace(stub, "return Output(sum=arguments.a + arguments.class_)")
+    project = write(files, tmp_path / "project")
+    done = run(environment(tmp_path / "venv", project), "-c", BESIDE, cwd=project)
+    assert done.stdout.splitlines() == [
+        "['get-sum', 'extra']",
+        "{'result': 2}",
+        "True Object missing required field `class`",
+        "{'sum': 3.0}",
+    ], done.stderr
+
+
 def test_an_edit_of_the_protocol_is_seen(tmp_path: Path) -> None:
     project = write(made(answers()), tmp_path / "project")
     python = environment(tmp_path / "venv", project)

@@ -16,7 +16,7 @@ from mcp_bindgen.scaffold.answers import Answers
 if TYPE_CHECKING:
     from mcp_bindgen.scaffold.tools import Tool
 
-__all__ = ["texts", "tools"]
+__all__ = ["texts", "tools", "tools_of"]
 
 
 def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dict[str, str]:
@@ -36,13 +36,30 @@ def tools(source: str) -> list[Tool]:
 
     Raises InputError, SchemaError.
     """
-    from mcp_bindgen.scaffold.tools import read
-
     path = Path(source)
     words = shlex.split(source)
     if path.is_file() or len(words) < 2:
-        return read(pins.read_bytes(path), source)
-    return read(asyncio.run(_listed(words)), words[0])
+        return tools_of(pins.read_bytes(path), source)
+    return tools_of(asyncio.run(_listed(words)), words[0])
+
+
+def tools_of(data: bytes, path: str) -> list[Tool]:
+    """The tools of a list, which the runtime would offer. Raises InputError, SchemaError."""
+    from mcp_bindgen.scaffold.tools import read
+    from mcp_runtime.core.mirrors import BadMark, marks
+    from mcp_runtime.features import require_tool_name
+
+    found = read(data, path)
+    for tool in found:
+        try:
+            require_tool_name(tool.name)
+            marks(tool.declared["inputSchema"])
+        except (BadMark, ValueError) as error:
+            raise InputError(
+                f"{path}: {json.dumps(tool.name)} cannot be offered: {error}",
+                remedy="Mend it in the file, or take this tool out of it.",
+            ) from None
+    return found
 
 
 async def _listed(command: Sequence[str]) -> bytes:

@@ -125,14 +125,14 @@ def _project(folder: Path, record: Record) -> _Project:
 
 def _tools(folder: Path, answers: Answers) -> tuple[list[Tool], str]:
     """Those of the project's own list, and the list, as it is now."""
+    from mcp_bindgen.cli.project import tools_of
     from mcp_bindgen.scaffold.render import tools_path
-    from mcp_bindgen.scaffold.tools import read
 
     if not answers.tools:
         return [], ""
     path = tools_path(answers)
     text = pins.read_text(folder / path)
-    return read(text.encode(), path), text.replace("\r\n", "\n")
+    return tools_of(text.encode(), path), text.replace("\r\n", "\n")
 
 
 def _read(folder: Path, path: str) -> str | None:

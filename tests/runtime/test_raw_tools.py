@@ -1,0 +1,83 @@
+"""Tools whose schemas are given: their arguments checked or typed, their results as declared."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from mcp_runtime import Client, Context, Server, types
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+class Input(Struct):
+    a: int
+
+
+def model(name: str, *, is_structured: bool) -> types.Tool:
+    listed: dict[str, Any] = {"name": name, "inputSchema": SCHEMA}
+    return types.from_wire(
+        types.Tool, {**listed, "outputSchema": {"type": "object"}} if is_structured else listed
+    )
+
+
+def called(function: Any, given: dict[str, Any], **options: Any) -> types.CallToolResult:
+    """What a call of a tool brings, whose schemas are given."""
+    structured = options.pop("is_structured", False)
+
+    async def main() -> types.CallToolResult:
+        server = Server("raw", "1")
+        server.raw_tool(model("raw", is_structured=structured), **options)(function)
+        async with Client(server) as client:
+            return await client.call_tool("raw", given)
+
+    return asyncio.run(main())
+
+
+async def kind(given: Any, ctx: Context) -> str:
+    return type(given).__name__
+
+
+def plain(given: Any, ctx: Context) -> Any:
+    return given
+
+
+def text(result: types.CallToolResult) -> str:
+    (block,) = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
+def test_without_a_type_the_arguments_come_as_they_are() -> None:
+    assert text(called(kind, {"a": 1})) == "dict"
+
+
+def test_with_a_type_the_arguments_are_of_it() -> None:
+    assert text(called(kind, {"a": 1}, arguments=Input)) == "Input"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({}, "is not of type"), ({"arguments": Input}, "Expected `int`, got `str`")],
+)
+def test_arguments_that_do_not_fit_are_an_error_of_the_tool(
+    options: dict[str, Any], said: str
+) -> None:
+    result = called(kind, {"a": "1"}, **options)
+    assert result.is_error is True
+    assert said in text(result)
+
+
+def test_what_a_tool_with_an_output_schema_returns_is_structured() -> None:
+    result = called(plain, {"a": 1}, arguments=Input, is_structured=True)
+    assert result.structured_content == {"a": 1}
+    assert text(result) == '{"a":1}'
+
+
+def test_what_another_returns_is_content() -> None:
+    result = called(plain, {"a": 1})
+    assert result.structured_content is types.UNSET
+    assert text(result) == '{"a":1}'
