@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from mcp_bindgen.diff.document import list_of, object_of
 from mcp_bindgen.emit.layout import Code, Group, call, docstring, lay, literal
@@ -12,14 +13,20 @@ from mcp_bindgen.scaffold.tools import Tool
 
 __all__ = ["joined", "tool_view"]
 
+_NUMBERED: Final = re.compile(r"(\D*)(\d*)")
 _ANY_ANSWER = "str"
 """What the handler of a tool answers that declares no output."""
 
 
 def joined(tools: Sequence[Tool]) -> dict[str, Any]:
     """What the module places that joins all tools."""
-    modules = sorted(tool.module for tool in tools)
+    modules = sorted((tool.module for tool in tools), key=_natural)
     return {"modules": modules, "rows": [line for tool in tools for line in _row(tool)]}
+
+
+def _natural(name: str) -> list[tuple[str, int]]:
+    """As names of modules are sorted: a2 before a10."""
+    return [(text, int(number or 0)) for text, number in _NUMBERED.findall(name)]
 
 
 def _row(tool: Tool) -> Iterator[str]:
@@ -37,9 +44,14 @@ def tool_view(tool: Tool) -> Mapping[str, Any]:
         "imports": imports("\n".join(body)),
         "types": body,
         "answer": tool.output.name if tool.output else _ANY_ANSWER,
+        "stub": lay("    ", "raise ", call("NotImplementedError", _unwritten(tool)), ""),
         "name": lay("", "NAME: Final = ", literal(tool.name)),
         "sample": lay("", "ARGUMENTS: Final[dict[str, Any]] = ", _code(tool.sample)),
     }
+
+
+def _unwritten(tool: Tool) -> str:
+    return literal(f"{tool.module} is not written yet")
 
 
 def _docstring(tool: Tool) -> list[str]:

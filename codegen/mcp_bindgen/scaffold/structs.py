@@ -82,7 +82,8 @@ class Models:
 
 
 def union(arms: Iterable[Code]) -> Code:
-    unique = tuple(dict.fromkeys(arms))
+    """Each arm once, None at the end."""
+    unique = tuple(sorted(dict.fromkeys(arms), key=lambda arm: arm == "None"))
     return unique[0] if len(unique) == 1 else Or(unique)
 
 
@@ -101,10 +102,13 @@ def without(annotation: Code, name: str) -> Code:
 
 
 def lines(types: Iterable[Class | Alias]) -> list[str]:
-    """The lines of types, two empty ones before each."""
+    """The lines of types, two empty ones before each; one before an alias after the imports."""
     found: list[str] = []
     for type in types:
-        found += ["", "", *(_class_lines(type) if isinstance(type, Class) else _alias_lines(type))]
+        if isinstance(type, Class):
+            found += ["", "", *_class_lines(type)]
+        else:
+            found += ["", *([""] if found else []), *_alias_lines(type)]
     return found
 
 
