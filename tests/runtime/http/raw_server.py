@@ -174,7 +174,7 @@ class RawHttp:
         try:
             while not done.done():
                 await asyncio.wait((done,), timeout=0.01)
-                if reader.at_eof():
+                if reader.at_eof() or reader.exception() is not None:  # closed, or reset
                     reply.gone.set()
             await done
         finally:
