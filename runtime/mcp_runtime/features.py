@@ -9,13 +9,14 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_type_hints
 
 from msgspec import UNSET, ValidationError, convert
 
 from mcp_runtime import threads
 from mcp_runtime.content import Embedded, raw_result, tool_result
 from mcp_runtime.core import codes
+from mcp_runtime.core.mirrors import Marks
 from mcp_runtime.errors import Refuse
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.signature import BadArguments, PromptSignature, Signature, TemplateSignature
@@ -39,8 +40,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-Marks: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""Headers that repeat arguments, with the paths of those."""
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
@@ -84,7 +83,7 @@ class Tool:
     model: t.Tool
     signature: Signature
     function: Callable[..., Any]
-    mirrored: Marks = ()
+    mirrored: Marks
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
@@ -103,7 +102,7 @@ class RawTool:
     model: t.Tool
     read: Callable[[dict[str, Any]], Any]
     function: Callable[[Any, Context], Any]
-    mirrored: Marks = ()
+    mirrored: Marks
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""

@@ -29,9 +29,8 @@ from mcp_runtime.connection import Trace
 from mcp_runtime.content import prompt_messages, resource_contents
 from mcp_runtime.context import Context
 from mcp_runtime.core import codes
-from mcp_runtime.core.http import marked
 from mcp_runtime.core.inputs import KeyRing, StateSealer
-from mcp_runtime.core.mirrors import BadMark, marks
+from mcp_runtime.core.mirrors import BadMark, Marks, marks
 from mcp_runtime.core.offer import ServerOffer
 from mcp_runtime.errors import NotOffered, Refuse, SessionError, ToolError
 from mcp_runtime.features import (
@@ -252,7 +251,7 @@ class Server:
             icons=or_unset(None if icons is None else list(icons)),
             meta=_checked(meta),
         )
-        mirrored = tuple(marked(signature.input_schema))
+        mirrored = _marks(model.name, signature.input_schema)
         self._tools.add(model.name, Tool(model, signature, function, mirrored))
         if embeds(function):
             self._offers.add("resources")
@@ -272,9 +271,9 @@ class Server:
         def register(function: _F) -> _F:
             schema: Mapping[str, Any] = t.to_wire(model.input_schema)
             require_tool_name(model.name)
-            _require_good_marks(model.name, schema)
+            mirrored = _marks(model.name, schema)
             read = checked(schema) if arguments is None else converted(arguments)
-            self._tools.add(model.name, RawTool(model, read, function, tuple(marked(schema))))
+            self._tools.add(model.name, RawTool(model, read, function, mirrored))
             self._changed("tools")
             return function
 
@@ -454,10 +453,10 @@ class Server:
 
         return register
 
-    def mirrored(self, name: object) -> Sequence[tuple[str, tuple[str, ...]]]:
+    def mirrored(self, name: object) -> Marks:
         """The headers that repeat arguments of a tool, with the paths of those."""
         tool = self._tools.get(name) if isinstance(name, str) else None
-        return () if tool is None else tool.mirrored
+        return {} if tool is None else tool.mirrored
 
     # ---- requests
 
@@ -640,10 +639,10 @@ class Server:
                 asyncio.run(serve(self.asgi(trace=trace, **options), http))
 
 
-def _require_good_marks(name: str, schema: Mapping[str, Any]) -> None:
-    """Raises ValueError."""
+def _marks(name: str, schema: Mapping[str, Any]) -> Marks:
+    """Of a tool's input schema. Raises ValueError for those that clients would refuse."""
     try:
-        marks(schema)
+        return marks(schema)
     except BadMark as error:
         raise ValueError(f"tool {name}: {error}") from None
 

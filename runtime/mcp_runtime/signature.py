@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -39,6 +38,7 @@ from mcp_runtime.adapters import (
     native_schema,
 )
 from mcp_runtime.content import CONTENT
+from mcp_runtime.core.mirrors import SAFE, TOKEN
 from mcp_runtime.docstring import Docstring, read_docstring
 from mcp_runtime.revisions import is_json
 from mcp_runtime.revisions import latest as t
@@ -57,10 +57,6 @@ __all__ = [
 ]
 
 _EMPTY: Final = inspect.Parameter.empty
-_SAFE: Final = 2**53 - 1
-"""Integers up to here are exact everywhere. Source: 2026-07-28 server/tools, "x-mcp-header"."""
-_TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-"""Source: RFC 9110 5.6.2."""
 
 
 class BadArguments(Exception):
@@ -78,7 +74,7 @@ class Header:
     name: str
 
     def __post_init__(self) -> None:
-        if not _TOKEN.fullmatch(self.name):
+        if not TOKEN.fullmatch(self.name):
             raise ValueError(
                 f"Header({self.name!r}): expected letters, digits and !#$%&'*+-.^_`|~ only"
             )
@@ -427,12 +423,12 @@ def _bounded(annotation: Any) -> Any:
     if any(map(is_pydantic, notes)):
         from pydantic import Field
 
-        return Annotated[(int, Field(ge=-_SAFE, le=_SAFE), *notes)]
+        return Annotated[(int, Field(ge=-SAFE, le=SAFE), *notes)]
     metas = [note for note in notes if isinstance(note, Meta)]
     if all(meta.ge is None and meta.gt is None for meta in metas):
-        annotation = Annotated[annotation, Meta(ge=-_SAFE)]
+        annotation = Annotated[annotation, Meta(ge=-SAFE)]
     if all(meta.le is None and meta.lt is None for meta in metas):
-        annotation = Annotated[annotation, Meta(le=_SAFE)]
+        annotation = Annotated[annotation, Meta(le=SAFE)]
     return annotation
 
 

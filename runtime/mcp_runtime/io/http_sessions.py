@@ -13,6 +13,7 @@ import msgspec
 from mcp_runtime.core import codes, envelope, http
 from mcp_runtime.core.envelope import Answer, Frame, Id, Malformed, Refusal, Request
 from mcp_runtime.core.events import Called, GaveUp, Write
+from mcp_runtime.core.mirrors import check_mirrors
 from mcp_runtime.io.asgi import Denied
 from mcp_runtime.io.streams import Stream
 from mcp_runtime.serving import ServerConnection
@@ -84,7 +85,7 @@ class Exchange(_OnStreams):
     def _guard(self, frame: Request, version: str) -> None:
         params: dict[str, Any] = msgspec.json.decode(frame.params)
         tool = params.get("name") if frame.method == "tools/call" else None
-        http.check_mirrors(self._headers, frame.method, params, version, self.server.mirrored(tool))
+        check_mirrors(self._headers, frame.method, params, version, self.server.mirrored(tool))
 
     def take(self, body: bytes) -> None:
         """Raises Denied."""

@@ -12,8 +12,7 @@ import pytest
 
 from mcp_runtime import Context, Header, Server, types
 from mcp_runtime.core import codes
-from mcp_runtime.core.http import check_mirrors
-from mcp_runtime.core.http import marked as marked_in
+from mcp_runtime.core.mirrors import check_mirrors, marks
 from mcp_runtime.errors import Refuse
 from tests.runtime.http_server.asking import (
     LATEST,
@@ -49,7 +48,7 @@ def compared(arguments: Any, headers: dict[str, str]) -> str:
     params = {"name": "tool", "arguments": arguments}
     told = {"mcp-protocol-version": LATEST, "mcp-method": "tools/call", "mcp-name": "tool"}
     try:
-        check_mirrors({**told, **headers}, "tools/call", params, LATEST, [*marked_in(SCHEMA)])
+        check_mirrors({**told, **headers}, "tools/call", params, LATEST, marks(SCHEMA))
     except Refuse as refusal:
         return f"{refusal.message} ({refusal.code})"
     return ""
