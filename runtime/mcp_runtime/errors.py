@@ -8,6 +8,7 @@
         CallCancelled        the call was given up
         Disconnected         the peer is gone
         NotStarted           the peer's process could not be started
+        NotInstalled         a package of an extra is not installed
         NoCommonRevision     no revision that both sides speak
         NotApproved          whoever approves has said no
         TooMuch              a limit of `limits.py` was reached
@@ -34,6 +35,7 @@ __all__ = [
     "NoCommonRevision",
     "NotApproved",
     "NotFound",
+    "NotInstalled",
     "NotOffered",
     "NotOpen",
     "NotStarted",
@@ -91,6 +93,16 @@ class NotStarted(LocalError):
     def __init__(self, command: Iterable[str], reason: str, remedy: str) -> None:
         self.command = tuple(command)
         super().__init__(f"cannot start {next(iter(self.command), '')!r}: {reason}; {remedy}")
+
+
+class NotInstalled(LocalError, ModuleNotFoundError):
+    """`what` needs `package`, which comes with an extra of this distribution."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        told = f"{what} needs {package}: pip install 'mcp-bindgen[{extra}]'"
+        super().__init__(told, name=package)
+        self.package = package
+        self.extra = extra
 
 
 class NoCommonRevision(LocalError):

@@ -6,11 +6,13 @@ Nothing is fetched: a reference must stay within its schema.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import util
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
+from mcp_runtime.errors import NotInstalled
 from mcp_runtime.values import excerpt, place
 
-__all__ = ["BadSchema", "Check", "checker", "validate_schema"]
+__all__ = ["BadSchema", "Check", "checker", "require_installed", "validate_schema"]
 
 Check: TypeAlias = Callable[[Any], str | None]
 """What is wrong with parsed JSON, with its path; None if nothing is."""
@@ -29,21 +31,16 @@ def validate_schema(schema: Any, value: Any) -> str | None:
     """What is wrong with parsed JSON under a schema of 2020-12, or of the draft that it names.
 
     None if nothing is. Raises BadSchema for a schema that is none or that refers to another
-    document, ModuleNotFoundError without the extra `schemas`.
+    document, NotInstalled without the extra `schemas`.
     """
     return checker(schema)(value)
 
 
 def checker(schema: Any) -> Check:
     """`validate_schema`, for many values of one schema."""
-    try:
-        import jsonschema_rs
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "checking values against a peer's JSON Schema needs jsonschema-rs:"
-            " pip install 'mcp-bindgen[schemas]'",
-            name=error.name,
-        ) from None
+    require_installed()
+    import jsonschema_rs
+
     if not isinstance(schema, dict | bool):
         raise BadSchema(f"a schema is an object or a truth value, not {excerpt(schema)}")
     if isinstance(schema, dict) and cast("dict[str, Any]", schema).get("$schema") == "":
@@ -67,6 +64,14 @@ def checker(schema: Any) -> Check:
         return f"{place(fault.instance_path)}: {_short(fault.message)}"
 
     return check
+
+
+def require_installed() -> None:
+    """Raises NotInstalled without the extra `schemas`."""
+    if util.find_spec("jsonschema_rs") is None:
+        raise NotInstalled(
+            "checking values against a peer's JSON Schema", "jsonschema-rs", "schemas"
+        )
 
 
 def _refuse(uri: str) -> NoReturn:

@@ -358,3 +358,16 @@ def test_a_url_where_nobody_serves_the_protocol_is_said(loopback: Loopback) -> N
     done = ask(f"{loopback.origin}/nothing", "x")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "HTTP 404" in done.stderr
+
+
+def test_a_url_without_the_library_for_it_is_one_message_that_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    for module in ("mcp_runtime.over_http", "mcp_runtime.io.http_client"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    done = ask("--list", "http://127.0.0.1:1/mcp")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        "mcp-bindgen: a client over HTTP needs httpx2: pip install 'mcp-bindgen[http]'\n"
+    )

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from importlib import util
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -72,8 +71,6 @@ def _maker(server: Sequence[str], headers: Sequence[str]) -> Callable[..., Clien
         return partial(Client.stdio, server)
     if len(server) > 1:
         raise InputError(f"after a URL come a tool and its arguments, not {server[1]!r}")
-    if util.find_spec("httpx2") is None:
-        raise InputError("a client over HTTP needs httpx2", remedy="Install the extra `http`.")
     return partial(Client.http, server[0], headers=dict(map(_header, headers)))
 
 

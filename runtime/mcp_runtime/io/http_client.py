@@ -11,16 +11,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
+from mcp_runtime.core.http import media_type
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, TooMuch
+from mcp_runtime.limits import Limits
+
 try:
     import httpx2
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "a client over HTTP needs httpx2: pip install 'mcp-bindgen[http]'", name=error.name
-    ) from None
-
-from mcp_runtime.core.http import media_type
-from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, TooMuch
-from mcp_runtime.limits import Limits
+except ModuleNotFoundError:
+    raise NotInstalled("a client over HTTP", "httpx2", "http") from None
 
 __all__ = ["Answer", "Http"]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.errors import BadAnswer, Disconnected, TimedOut, TooMuch
+from mcp_runtime.errors import BadAnswer, Disconnected, NotInstalled, TimedOut, TooMuch
 from mcp_runtime.limits import Limits
 from tests.requirements.peers import NEWEST, since
 from tests.runtime.http.raw_server import Act, Asked, Reply, Server
@@ -190,3 +191,11 @@ async def test_a_request_has_what_was_given_and_nothing_of_the_user() -> None:
     (asked,) = server.asked
     assert asked.headers["x-given"] == "1"
     assert {"cookie", "referer", "authorization", "origin"}.isdisjoint(asked.headers)
+
+
+def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    for module in ("mcp_runtime.over_http", "mcp_runtime.io.http_client"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(NotInstalled, match=r"needs httpx2: pip install 'mcp-bindgen\[http\]'"):
+        Client.http("http://server.example/mcp")
