@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias
 
 from msgspec import UNSET, structs
 
@@ -37,9 +37,9 @@ from mcp_runtime.errors import (
 )
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.meta import require_meta
+from mcp_runtime.outputs import Outputs
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.schemas import BadSchema, validate_schema
 
 if TYPE_CHECKING:
     import ssl
@@ -118,7 +118,7 @@ class Client:
         self._tokens = count(1)
         self._stack = AsyncExitStack()
         self._connection: ClientConnection | None = None
-        self._schemas: dict[str, Mapping[str, Any]] = {}
+        self._outputs = Outputs()
 
     @classmethod
     def stdio(
@@ -158,8 +158,8 @@ class Client:
 
         `headers` go with each request. No proxy and no certificates are taken from the environment;
         redirections are followed within the origin. Other `options` are those of the class. Raises
-        ValueError for what is no such URL once it is entered, ModuleNotFoundError without the extra
-        `http`.
+        NotInstalled without the extra `http`, and ValueError for what is no such URL once it is
+        entered.
         """
         from mcp_runtime.over_http import opener
 
@@ -271,9 +271,8 @@ class Client:
     async def list_tools(self) -> list[t.Tool]:
         """All of them, page by page."""
         tools: list[t.Tool] = await self._all("tools/list", "tools")
-        self._schemas = {
-            tool.name: _schema(tool) for tool in tools if tool.output_schema is not UNSET
-        }
+        if self._validate:
+            self._outputs.listed(tools)
         return tools
 
     async def list_resources(self) -> list[t.Resource]:
@@ -300,8 +299,10 @@ class Client:
         """A result that `is_error` is one too: it is for the model to read.
 
         Raises Refused, BadAnswer (also for structured content that does not fit the schema which
-        the tool was listed with), TimedOut, NotApproved, Disconnected.
+        the tool was listed with), TimedOut, NotApproved, Disconnected. Raises NotInstalled before
+        anything is sent, if results of such a tool cannot be checked without the extra `schemas`.
         """
+        self._outputs.require_checkable(name)
         params = t.CallToolRequestParams(
             name=name,
             arguments=UNSET if arguments is None else dict(arguments),
@@ -312,7 +313,7 @@ class Client:
         result: t.CallToolResult = await self._insist(
             "tools/call", params, timeout=timeout, on_progress=on_progress
         )
-        await self._check(name, result)
+        await self._outputs.require(name, result)
         return result
 
     async def read_resource(
@@ -563,22 +564,6 @@ class Client:
             )
         raise TooMuch(f"{method}: over {self.limits.input_rounds} rounds (Limits.input_rounds)")
 
-    async def _check(self, name: str, result: t.CallToolResult) -> None:
-        """Raises BadAnswer for structured content that is not what the tool's schema promises."""
-        if not self._validate or result.is_error is True:
-            return
-        schema = self._schemas.get(name)
-        if schema is None:
-            return
-        if result.structured_content is UNSET:
-            raise BadAnswer(f"{name}: no structured content, though the tool has an output schema")
-        try:
-            fault = await asyncio.to_thread(validate_schema, schema, result.structured_content)
-        except BadSchema as error:
-            raise BadAnswer(f"{name}: its output schema: {error}") from None
-        if fault is not None:
-            raise BadAnswer(f"{name}: structured content does not fit the output schema: {fault}")
-
     def notified(self, event: Notified) -> None:
         self._cache.heed(event)
         if event.method == "notifications/message" and self._on_log is not None:
@@ -604,10 +589,6 @@ def _of_known_type(method: str, result: Any) -> Any:
     if told != "complete" and not isinstance(result, t.InputRequiredResult):
         raise BadAnswer(f"{method}: a result of type {str(told)[:80]!r}")
     return result
-
-
-def _schema(tool: t.Tool) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", t.to_wire(tool.output_schema))
 
 
 def _in_memory(server: Server) -> Opener:
