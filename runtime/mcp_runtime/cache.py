@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from mcp_runtime.core.events import Notified
 
-__all__ = ["Cache"]
+__all__ = ["Cache", "cache_key"]
 
 _CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "notifications/tools/list_changed": ("tools/list",),
@@ -22,6 +24,26 @@ _CHANGES: Final[dict[str, tuple[str, ...]]] = {
 }
 """The lists that a notification makes old."""
 _READ: Final = "resources/read"
+_KEYS: Final = {
+    "tools/list": "cursor",
+    "prompts/list": "cursor",
+    "resources/list": "cursor",
+    "resources/templates/list": "cursor",
+    _READ: "uri",
+}
+"""The member of the params that says what is asked for, by the methods whose answers are kept."""
+_INPUT: Final = ("input_responses", "request_state")
+
+
+def cache_key(method: str, params: Any) -> Hashable | None:
+    """Of what may be kept; None for what may not, as the answer to an attempt with input.
+
+    Source: 2026-07-28 server/utilities/caching, "Cache Key".
+    """
+    if method not in _KEYS:
+        return None
+    has_input = any(getattr(params, name, UNSET) is not UNSET for name in _INPUT)
+    return None if has_input else getattr(params, _KEYS[method])
 
 
 class Cache:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias
 from msgspec import UNSET, structs
 
 from mcp_runtime.answering import Answering, Approve, OnElicit, OnSample, Roots
-from mcp_runtime.cache import Cache
+from mcp_runtime.cache import Cache, cache_key
 from mcp_runtime.calling import ClientConnection, ClientOnWire
 from mcp_runtime.changes import Changes
 from mcp_runtime.connection import OnProgress, Trace
@@ -502,7 +502,7 @@ class Client:
         for _ in range(self.limits.pages):
             params = t.PaginatedRequestParams(cursor=cursor, meta=self._meta())
             try:
-                page = await self._fetch(method, cursor, params)
+                page = await self._fetch(method, params)
             except Refused as refused:
                 if again or cursor is UNSET or not self._is_stale(method, refused):
                     raise
@@ -517,15 +517,23 @@ class Client:
         raise TooMuch(f"{method}: over {self.limits.pages} pages (Limits.pages)")
 
     async def _fetch(
-        self, method: str, key: Hashable, params: Any, *, timeout: float | None = None
+        self,
+        method: str,
+        params: Any,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
     ) -> Any:
-        """The server's answer, or the one that is kept and fresh; `key` is what is asked for."""
+        """The server's answer, or the one that is kept and fresh."""
+        key = cache_key(method, params) if self._caches else None
+        if key is None:
+            return await self.request(method, params, timeout=timeout, on_progress=on_progress)
         clock = self.connection.loop.time
-        kept = self._cache.get(method, key, clock()) if self._caches else None
+        kept = self._cache.get(method, key, clock())
         if kept is not None:
             return kept
-        result = await self.request(method, params, timeout=timeout)
-        if self._caches and not isinstance(result, t.InputRequiredResult):
+        result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
+        if not isinstance(result, t.InputRequiredResult):
             self._cache.put(method, key, result, clock())
         return result
 
@@ -547,12 +555,7 @@ class Client:
         """Until the result asks for no more input. Source: 2026-07-28 basic/patterns/mrtr."""
         first = params
         for _ in range(self.limits.input_rounds):
-            if params is first and method == "resources/read":
-                result = await self._fetch(method, params.uri, params, timeout=timeout)
-            else:
-                result = await self.request(
-                    method, params, timeout=timeout, on_progress=on_progress
-                )
+            result = await self._fetch(method, params, timeout=timeout, on_progress=on_progress)
             if not isinstance(result, t.InputRequiredResult):
                 return result
             responses = await self.answering.responses(result)
