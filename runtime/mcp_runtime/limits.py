@@ -1,11 +1,21 @@
-"""The limits of a session and of its transports: each has a name, a default and a test."""
+"""The limits of a session and of its transports: each has a name, a default and a test.
+
+Those of `Limits` are each client's or server's own; THREADS is the whole process's.
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["DEFAULT", "Limits"]
+__all__ = ["DEFAULT", "THREADS", "Limits"]
+
+THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
+"""Plain functions that run beside the event loop at one time; the next waits.
+
+All servers and clients of a process share these threads, for they share its processors.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

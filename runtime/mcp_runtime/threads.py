@@ -1,24 +1,22 @@
 """Plain functions, run off the event loop in threads that nobody waits for when the process ends.
 
 The default executor of asyncio is joined at the end, so one call that hangs would keep a server
-alive after its client is gone.
+alive after its client is gone. At most `limits.THREADS` run at one time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-import os
 import threading
 from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, TypeAlias
 
-__all__ = ["MOST", "run"]
+from mcp_runtime.limits import THREADS
 
-MOST: Final = min(32, (os.cpu_count() or 1) + 4)
-"""Functions that run at one time; the next waits."""
+__all__ = ["run"]
 
 _Job: TypeAlias = Callable[[], None]
 
@@ -34,7 +32,7 @@ class _Threads:
         with self._lock:
             if self._idle:
                 self._idle -= 1
-            elif self._count < MOST:
+            elif self._count < THREADS:
                 self._count += 1
                 threading.Thread(target=self._work, name="mcp-handler", daemon=True).start()
         self._jobs.put(job)

@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 
 from mcp_runtime import threads
+from mcp_runtime.limits import THREADS
 
 WORD: Final = contextvars.ContextVar("WORD", default="none")
 
@@ -57,11 +58,29 @@ def test_as_many_run_at_once_as_there_are_threads_and_the_rest_comes_after() -> 
             seen.append(number)
 
     async def main() -> None:
-        await asyncio.gather(*(threads.run(work, number) for number in range(5 * threads.MOST)))
+        await asyncio.gather(*(threads.run(work, number) for number in range(5 * THREADS)))
 
     asyncio.run(main())
-    assert sorted(seen) == list(range(5 * threads.MOST))
-    assert 1 < most <= threads.MOST
+    assert sorted(seen) == list(range(5 * THREADS))
+    assert 1 < most <= THREADS
+
+
+def test_the_limit_of_threads_is_reached_and_the_next_function_waits_for_one_that_ends() -> None:
+    begun, end = threading.Semaphore(0), threading.Event()
+
+    def work() -> bool:
+        begun.release()
+        return end.wait(10)
+
+    async def main() -> list[bool]:
+        runs = [asyncio.ensure_future(threads.run(work)) for _ in range(THREADS + 1)]
+        for _ in range(THREADS):
+            assert await asyncio.to_thread(begun.acquire, timeout=10)
+        assert not await asyncio.to_thread(begun.acquire, timeout=0.1)
+        end.set()
+        return await asyncio.gather(*runs)
+
+    assert asyncio.run(main()) == [True] * (THREADS + 1)
 
 
 def test_a_caller_that_is_cancelled_leaves_the_function_behind() -> None:
