@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from tests import npm
 from tests.conformance.judge import Scenario, judged, unscored
 from tests.conformance.watched import exits
 
@@ -24,7 +24,6 @@ SUITE: Final = Path(__file__).parent / "suite"
 FOLDER: Final = ROOT / ".conformance"
 SERVER: Final = ROOT / "examples" / "everything.py"
 WATCHED: Final = Path(__file__).parent / "watched.py"
-_LOCK: Final = "package-lock.json"
 _PATIENCE: Final = 300
 _LATER: Final = "auth/"
 
@@ -41,24 +40,11 @@ A client is not asked for authorization yet: those scenarios are left out of wha
 
 
 def main() -> int:
-    set_up()
+    npm.install(SUITE, FOLDER)
     failed = 0
     for (role, revision), required in REQUIRED.items():
         failed += _told(role, revision, required, *_RUNS[role](revision))
     return 1 if failed else 0
-
-
-def set_up() -> None:
-    """Installs what the lock file names, unless it is there."""
-    stamp = FOLDER / "node_modules" / ".locked"
-    if stamp.exists() and stamp.read_bytes() == (SUITE / _LOCK).read_bytes():
-        return
-    FOLDER.mkdir(exist_ok=True)
-    for name in ("package.json", _LOCK):
-        shutil.copy(SUITE / name, FOLDER)
-    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run(["npm", "ci", *quiet], cwd=FOLDER, check=True, stdout=subprocess.DEVNULL)
-    shutil.copy(SUITE / _LOCK, stamp)
 
 
 def _suite(*arguments: str) -> str:

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Final
+
+from tests import npm
 
 __all__ = ["PROGRAMS", "command", "ready"]
 
 PROGRAMS: Final = Path(__file__).parent / "node"
 FOLDER: Final = PROGRAMS.parents[2] / ".node-peers"
-_LOCK: Final = "package-lock.json"
 
 
 def ready() -> bool:
     """Whether the packages are there, as they are locked."""
-    stamp = FOLDER / "node_modules" / ".locked"
-    return stamp.exists() and stamp.read_bytes() == (PROGRAMS / _LOCK).read_bytes()
-
-
-def set_up() -> None:
-    """Installs what the lock file names, unless it is there."""
-    if ready():
-        return
-    FOLDER.mkdir(exist_ok=True)
-    for name in ("package.json", _LOCK):
-        shutil.copy(PROGRAMS / name, FOLDER)
-    quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
-    subprocess.run(["npm", "ci", *quiet], cwd=FOLDER, check=True, stdout=subprocess.DEVNULL)
-    shutil.copy(PROGRAMS / _LOCK, FOLDER / "node_modules" / ".locked")
+    return npm.is_installed(PROGRAMS, FOLDER)
 
 
 def command(program: str, *arguments: str) -> list[str]:
@@ -40,6 +25,4 @@ def command(program: str, *arguments: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    if shutil.which("npm") is None:
-        sys.exit("node and npm are needed: https://nodejs.org")
-    set_up()
+    npm.install(PROGRAMS, FOLDER, "--ignore-scripts")
