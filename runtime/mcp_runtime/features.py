@@ -7,9 +7,19 @@ import inspect
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_type_hints,
+)
 
 from msgspec import UNSET, ValidationError, convert
 
@@ -27,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Completer",
+    "Features",
+    "Kind",
     "Prompt",
     "RawTool",
     "Registry",
@@ -36,16 +48,25 @@ __all__ = [
     "checked",
     "converted",
     "embeds",
+    "listed",
     "or_unset",
+    "require_tool_name",
 ]
 
 _T = TypeVar("_T")
+Kind: TypeAlias = Literal["tools", "resources", "prompts", "completions"]
+
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def or_unset(value: object) -> Any:
     """What an argument says that was left out: the member is absent."""
     return UNSET if value is None else value
+
+
+def listed(values: Iterable[Any] | None) -> Any:
+    """As `or_unset`, of a list."""
+    return UNSET if values is None else list(values)
 
 
 def embeds(function: Callable[..., Any]) -> bool:
@@ -247,3 +268,40 @@ def require_tool_name(name: str) -> str:
         remedy = "1 to 128 of the characters A-Z a-z 0-9 _ - ."
         raise ValueError(f"{name!r} is no name of a tool: {remedy}")
     return name
+
+
+class Features:
+    """All that a server offers. `kinds` are declared whether or not there is any of them yet."""
+
+    def __init__(self, kinds: Collection[Kind] = ()) -> None:
+        self.kinds = set[str](kinds)
+        self.tools: Registry[Tool | RawTool] = Registry("tool")
+        self.resources: Registry[Resource] = Registry("resource")
+        self.templates: Registry[ResourceTemplate] = Registry("resource template")
+        self.prompts: Registry[Prompt] = Registry("prompt")
+        self.completers: dict[tuple[str, str], Completer] = {}
+
+    def capabilities(self, extensions: Any) -> t.ServerCapabilities:
+        """What was declared once stays so, though there be nothing left of it."""
+        has = {
+            "tools": len(self.tools),
+            "resources": len(self.resources) + len(self.templates),
+            "prompts": len(self.prompts),
+            "completions": len(self.completers),
+        }
+        self.kinds |= {kind for kind, number in has.items() if number}
+        told = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
+        return t.ServerCapabilities(logging={}, extensions=extensions, **told)
+
+    def knows(self, uri: str) -> bool:
+        """Whether there is such a resource, as far as templates tell."""
+        fits = (template.template.match(uri) for template in self.templates)
+        return self.resources.get(uri) is not None or any(found is not None for found in fits)
+
+
+_DECLARED: Final[dict[str, Any]] = {
+    "tools": t.ServerCapabilitiesTools(list_changed=True),
+    "resources": t.ServerCapabilitiesResources(list_changed=True, subscribe=True),
+    "prompts": t.ServerCapabilitiesPrompts(list_changed=True),
+    "completions": {},
+}
