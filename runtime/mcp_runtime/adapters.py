@@ -39,6 +39,8 @@ __all__ = [
     "bare",
     "join",
     "mentions",
+    "native_schema",
+    "refers",
 ]
 
 Schema: TypeAlias = dict[str, Any]
@@ -122,6 +124,25 @@ def join(ours: Schema, theirs: Schema) -> None:
     for name, schema in theirs.items():
         if ours.setdefault(name, schema) != schema:
             raise TypeError(f"two types are called {name}; rename one of them")
+
+
+def refers(body: Schema, defs: Schema, name: str) -> bool:
+    """Whether a schema, or a definition, refers to the definition of a name."""
+    return any(
+        at == "$ref" and value == f"#/$defs/{name}"
+        for schema in (body, *defs.values())
+        for at, value in _entries(schema)
+    )
+
+
+def _entries(schema: object) -> Iterator[tuple[str, object]]:
+    if isinstance(schema, list):
+        for each in cast("list[object]", schema):
+            yield from _entries(each)
+    elif isinstance(schema, dict):
+        for at, value in cast("dict[str, object]", schema).items():
+            yield at, value
+            yield from _entries(value)
 
 
 # ---- by msgspec

@@ -24,12 +24,13 @@ from typing import (
 from msgspec import UNSET, ValidationError, convert
 
 from mcp_runtime import threads
+from mcp_runtime.arguments import BadArguments
 from mcp_runtime.content import Embedded, raw_result, tool_result
 from mcp_runtime.core import codes
 from mcp_runtime.core.mirrors import Marks
 from mcp_runtime.errors import Refuse
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.signature import BadArguments, PromptSignature, Signature, TemplateSignature
+from mcp_runtime.signature import PromptSignature, Signature, TemplateSignature
 from mcp_runtime.uri import Template
 
 if TYPE_CHECKING:

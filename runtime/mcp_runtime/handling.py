@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, structs
 
+from mcp_runtime.arguments import BadArguments
 from mcp_runtime.content import prompt_messages, resource_contents
 from mcp_runtime.context import Context
 from mcp_runtime.core import codes
@@ -15,7 +16,6 @@ from mcp_runtime.errors import NotOffered, Refuse, SessionError, ToolError
 from mcp_runtime.features import Features, Registry
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.signature import BadArguments
 
 __all__ = ["Handler", "Handling", "Middleware", "around"]
 
