@@ -1,4 +1,4 @@
-"""An application where it is served: by uvicorn on a socket, under a path, with its lifespan."""
+"""An application where it is served: by uvicorn on a socket, with its lifespan."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ import pytest
 from mcp_runtime import Context, Server
 from mcp_runtime.io.uvicorn import address
 from tests.runtime.http_server.asking import (
-    LATEST,
     POST,
     Client,
-    initialize,
     mirrors,
-    plain,
     request,
     run,
 )
@@ -156,28 +153,6 @@ def test_a_signal_ends_streams_in_good_order_and_then_the_process(number: signal
             assert told.endswith(b"0\r\n\r\n")
             assert child.stdout is not None
             assert await child.stdout.read() == b"ended\n"
-
-    run(main)
-
-
-# ---- under a path
-
-
-def test_an_application_is_mounted_in_starlette_under_a_path() -> None:
-    from starlette.applications import Starlette
-    from starlette.routing import Mount
-
-    async def main() -> None:
-        for path, place in (("/", "/tools/"), ("/mcp", "/tools/mcp")):
-            app = plain().asgi(path=path)
-            client = Client(Starlette(routes=[Mount("/tools", app=app)]))
-            begun = await client.post(initialize("2025-11-25"), path=place).until_over()
-            assert begun.status == 200, begun.body
-            told = request("server/discover")
-            asked = await client.post(told, mirrors(told), path=place).until_over()
-            assert LATEST in asked.json["result"]["supportedVersions"]
-            assert (await client.post(told, mirrors(told), path="/mcp").until_over()).status == 404
-            await app.drain()
 
     run(main)
 
