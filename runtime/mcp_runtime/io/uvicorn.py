@@ -24,7 +24,11 @@ def address(text: str) -> tuple[str, int]:
 
 
 async def serve(app: HttpApp, place: str) -> None:
-    """Until SIGINT or SIGTERM. Raises ValueError for an address that is none."""
+    """Until SIGINT or SIGTERM, which end it well; a second one waits for nothing.
+
+    Raises ValueError for an address that is none, what leaving the server's lifespan raises, and
+    SystemExit where nothing can be served, after uvicorn has logged why.
+    """
     try:
         import uvicorn
     except ModuleNotFoundError as error:
@@ -33,15 +37,22 @@ async def serve(app: HttpApp, place: str) -> None:
         ) from error
 
     class Drained(uvicorn.Server):
+        draining: asyncio.Task[None] | None = None
+
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            loop.call_soon_threadsafe(self._drain, sig, frame)
+            loop.call_soon_threadsafe(self._end)
 
-        def _drain(self, sig: int, frame: FrameType | None) -> None:
-            self.draining = loop.create_task(self._drained(sig, frame))
+        def _end(self) -> None:
+            if self.draining is None:
+                self.draining = loop.create_task(self._drained())
+            else:
+                self.should_exit = self.force_exit = True
 
-        async def _drained(self, sig: int, frame: FrameType | None) -> None:
-            await app.drain()
-            super().handle_exit(sig, frame)
+        async def _drained(self) -> None:
+            try:
+                await app.drain()
+            finally:
+                self.should_exit = True
 
     loop = asyncio.get_running_loop()
     host, port = address(place)
@@ -50,5 +61,7 @@ async def serve(app: HttpApp, place: str) -> None:
     )
     server = Drained(config)
     await server.serve()
+    if server.draining is not None and not server.force_exit:
+        await server.draining
     if not server.started:
         raise SystemExit(1)

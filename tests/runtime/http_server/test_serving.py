@@ -26,10 +26,18 @@ from tests.runtime.http_server.asking import (
 ROOT: Final = Path(__file__).resolve().parents[3]
 SERVED: Final = """
 import asyncio, socket, sys
+from contextlib import asynccontextmanager
 from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
 
-server = Server("served", "1", limits=Limits(drain_wait=0.5, body_seconds=0.5))
+@asynccontextmanager
+async def lifespan(server):
+    yield
+    if sys.argv[2]:
+        raise RuntimeError(sys.argv[2])
+
+limits = Limits(drain_wait=float(sys.argv[1]), body_seconds=0.5)
+server = Server("served", "1", limits=limits, lifespan=lifespan)
 
 @server.tool
 async def echo(text: str = "") -> str:
@@ -52,13 +60,21 @@ server.run(http=f"127.0.0.1:{port}")
 
 
 @asynccontextmanager
-async def served() -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
-    """A process that serves, and its port. It is killed at the end if it has not ended."""
+async def served(
+    wait: float = 0.5, fault: str = ""
+) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
+    """A process that serves, and its port. It is killed at the end if it has not ended.
+
+    `wait` is `Limits.drain_wait`; with a `fault` its lifespan is left by an exception.
+    """
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
         SERVED,
+        str(wait),
+        fault,
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE if fault else None,
         env={"PYTHONPATH": str(ROOT / "runtime")},
     )
     try:
@@ -148,11 +164,41 @@ def test_a_signal_ends_streams_in_good_order_and_then_the_process(number: signal
             async with asyncio.timeout(5):
                 assert b'"resultType":"complete"' in await heard
                 told = await asked
-                await child.wait()
+                assert await child.wait() == 0
             assert b"begun" in told
             assert told.endswith(b"0\r\n\r\n")
             assert child.stdout is not None
             assert await child.stdout.read() == b"ended\n"
+
+    run(main)
+
+
+def test_a_second_signal_does_not_wait_for_what_is_worked_on() -> None:
+    async def main() -> None:
+        async with served(wait=60) as (child, port):
+            stuck, headers = call("stuck", _meta={"io.modelcontextprotocol/logLevel": "info"})
+            asked = asyncio.ensure_future(said(port, posted(stuck, **headers), stuck))
+            await asyncio.sleep(0.5)
+            for _ in range(2):
+                child.send_signal(signal.SIGINT)
+                await asyncio.sleep(0.2)
+            async with asyncio.timeout(5):
+                assert await child.wait() == 0
+            assert b"begun" in await asked
+
+    run(main)
+
+
+def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same() -> None:
+    async def main() -> None:
+        async with served(fault="still locked") as (child, port):
+            body, headers = call("echo")
+            await said(port, posted(body, **headers), body, until=b"content")
+            child.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(5):
+                _, told = await child.communicate()
+            assert child.returncode == 1
+            assert b"RuntimeError: still locked" in told
 
     run(main)
 
