@@ -229,9 +229,37 @@ def test_run_serves_over_http_until_it_is_told_to_end(server: str) -> None:
         assert body["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "demo"
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=10)
+        assert process.returncode == 0
     finally:
         process.kill()
         process.wait()
+
+
+def test_a_place_that_is_taken_is_said_in_one_message(server: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = run("run", "--http", place, server)
+    assert done.returncode == 2
+    assert f"mcp-bindgen: nothing can be served at {place}" in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--http", ":0", "--allow-host", "https://a.example"], "is no host"),
+        (["--http", ":0", "--allow-origin", "a.example"], "is no origin"),
+        (["--allow-host", "a.example"], "go with --http"),
+        (["--allow-origin", "https://a.example"], "go with --http"),
+    ],
+)
+def test_who_cannot_be_admitted_is_said_before_anything_is_served(
+    server: str, words: list[str], said: str
+) -> None:
+    done = run("run", *words, server)
+    assert done.returncode == 2
+    assert said in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
 
 
 def _discovered(port: int, process: subprocess.Popen[bytes]) -> Any:

@@ -34,25 +34,33 @@ def command(
 
     Without a name the one server of the module is taken. What the program prints goes to stderr.
     Over HTTP the names of this machine are admitted as Host and Origin, unless others are named.
-    Exit code 0 when the client is gone; 2: there is no such server.
+    Exit code 0 when the client is gone, or it was told to end; 2: there is no such server, or
+    it cannot be served there.
     """
     options = _options(http, hosts, origins)
     server = _server(target)
     with ExitStack() as stack:
-        server.run(trace=_trace(stack, trace), **options)
+        try:
+            server.run(trace=_trace(stack, trace), **options)
+        except SystemExit:
+            raise InputError(f"nothing can be served at {http}") from None
     return OK
 
 
 def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...]) -> dict[str, Any]:
-    """Raises InputError for an address that is none, or where nothing is there to serve it."""
+    """Raises InputError for what is no address, host or origin, and where no uvicorn is."""
+    from mcp_runtime.core.http import Hosts
     from mcp_runtime.io.uvicorn import address
 
     if http is None:
+        if hosts or origins:
+            raise click.UsageError("--allow-host and --allow-origin go with --http.")
         return {}
     if util.find_spec("uvicorn") is None:
         raise InputError("serving over HTTP needs uvicorn", remedy="Install the extra `http`.")
     try:
         address(http)
+        Hosts(hosts, origins)
     except ValueError as error:
         raise InputError(str(error)) from None
     return {"http": http, "hosts": hosts, "origins": origins}
