@@ -32,7 +32,8 @@ _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>[
 _ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
 _WEB: Final = frozenset({"http", "https"})
 _RANGE: Final = re.compile(r'(?:[^,"]|"(?:\\.?|[^"\\])*+"?)++', re.DOTALL)
-_QUALITY: Final = re.compile(r";\s*q=([0-9.]+)", re.IGNORECASE)
+_PARAMETER: Final = re.compile(r';((?:[^;"]|"(?:\\.?|[^"\\])*+"?)*+)', re.DOTALL)
+_NEVER: Final = re.compile(r"\s*q=0(?:\.0*)?\s*", re.IGNORECASE)
 _STATUS: Final[Mapping[int, int]] = {
     codes.PARSE_ERROR: 400,
     codes.INVALID_REQUEST: 400,
@@ -72,10 +73,10 @@ class Hosts:
         return "*" in self.hosts or (header is not None and self._known(header))
 
     def admits_origin(self, header: str | None) -> bool:
-        """No origin is no web page. An origin is admitted as such, or by its host."""
-        if header is None or "*" in self.origins or header in self.origins:
+        """No origin is no web page. An origin is admitted as such, or by its host, in any case."""
+        if header is None or "*" in self.origins or header.lower() in self.origins:
             return True
-        match = _ORIGIN.fullmatch(header)
+        match = _ORIGIN.fullmatch(header.lower())
         return match is not None and match["scheme"] in _WEB and self._known(match["host"])
 
     def _known(self, text: str) -> bool:
@@ -116,8 +117,7 @@ def accepts(header: str | None, wanted: str) -> bool:
 
 
 def _refused(part: str) -> bool:
-    quality = _QUALITY.search(part)
-    return quality is not None and not quality[1].strip("0.")
+    return any(map(_NEVER.fullmatch, _PARAMETER.findall(part)))
 
 
 # ---- what is answered

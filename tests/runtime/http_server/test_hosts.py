@@ -179,6 +179,8 @@ def test_an_origin_that_no_header_could_say_is_refused_at_once(origin: str) -> N
     [
         ("https://app.example.com", "https://app.example.com", True),
         ("https://App.Example.com", "https://app.example.com", True),
+        ("https://App.Example.com", "https://App.Example.com", True),
+        ("vscode-webview://Abc", "vscode-webview://Abc", True),
         ("https://app.example.com", "http://app.example.com", False),
         ("https://app.example.com", "https://app.example.com:8443", False),
         ("https://app.example.com:8443", "https://app.example.com:8443", True),
