@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import codes, envelope
@@ -97,9 +96,12 @@ class Call:
 
     async def gone(self) -> None:
         """Returns when the client is gone."""
-        with suppress(Gone):
-            while True:
-                await self.receive()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    def forget(self) -> None:
+        """What was asked is needed no more, however long the response may be open."""
+        self.headers.clear()
 
     async def reply(
         self, status: int, body: bytes, headers: tuple[tuple[bytes, bytes], ...]

@@ -12,8 +12,8 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from contextlib import AsyncExitStack, aclosing, suppress
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import parse_qs
@@ -24,6 +24,7 @@ from mcp_runtime.core import codes, http, sse
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.io.asgi import Call, Denied, Gone, Receive, Scope, Send
 from mcp_runtime.io.http_sessions import Exchange, OneStream, OverHttp
+from mcp_runtime.io.sending import Sending
 from mcp_runtime.io.streams import Stream
 from mcp_runtime.revisions import ALL, revision
 from mcp_runtime.stores import EventStore, NoSuchEvent
@@ -45,14 +46,7 @@ _SESSION: Final = "mcp-session-id"
 _VERSION: Final = "mcp-protocol-version"
 _PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
 _JSON: Final = (b"content-type", b"application/json")
-_SSE: Final = (
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),
-)
-_COMMENT: Final = b":\n\n"
 _SWEEP: Final = 60.0
-_FOREVER: Final = 1e6
 _LAST_WORDS: Final = 1.0
 _GLANCE: Final = 0.005
 
@@ -90,7 +84,7 @@ class HttpApp:
         self._events: EventStore = events or MemoryEvents(server.limits)
         self._trace = trace
         self._messages = messages
-        self._routes: dict[tuple[str, str], Callable[[Call], Awaitable[None]]] = {
+        self._routes: dict[tuple[str, str], Callable[[Call], Awaitable[Sending | None]]] = {
             ("POST", path): self._post
         }
         if server.offer().handshake:
@@ -118,24 +112,26 @@ class HttpApp:
             return
         if scope["type"] != "http":
             raise NotImplementedError(f"no {scope['type']} here")
-        call = Call(scope, receive, send)
         self._busy += 1
         try:
             if self._entered is None:
                 await self._enter()
-            await self._answer(call)
+            if (sending := await self._answer(Call(scope, receive, send))) is not None:
+                await sending.run()
         except Gone:
             pass
         finally:
             self._busy -= 1
 
-    async def _answer(self, call: Call) -> None:
+    async def _answer(self, call: Call) -> Sending | None:
+        """Replies, or makes the stream that is the response, so that nothing waits beside it."""
         try:
-            await self._route(call)
+            return await self._route(call)
         except Denied as denied:
             await call.reply(denied.status, denied.body, (_JSON, *denied.headers))
+            return None
 
-    async def _route(self, call: Call) -> None:
+    async def _route(self, call: Call) -> Sending | None:
         handler = self._routes.get((call.method, call.path))
         if handler is None:
             raise self._nowhere(call)
@@ -143,7 +139,7 @@ class HttpApp:
             self._require_host(call)
         if self._draining:
             raise Denied(503, "the server is going down", headers=_retry_after(1))
-        await handler(call)
+        return await handler(call)
 
     def _nowhere(self, call: Call) -> Denied:
         allowed = sorted(method for method, path in self._routes if path == call.path)
@@ -167,58 +163,71 @@ class HttpApp:
 
     # ---- POST
 
-    async def _post(self, call: Call) -> None:
+    async def _post(self, call: Call) -> Sending | None:
         _require_types(call)
         body = await call.body(self._limits.line_bytes, self._limits.body_seconds)
         if not self._server.offer().handshake or _is_per_request(call.headers, body):
-            await self._exchange(call, body)
-        else:
-            await self._post_in_session(call, body)
+            return await self._exchange(call, body)
+        return await self._post_in_session(call, body)
 
-    async def _exchange(self, call: Call, body: bytes) -> None:
+    async def _exchange(self, call: Call, body: bytes) -> Sending | None:
         """Source: 2026-07-28 basic/transports/streamable-http, "Sending Messages"."""
-        principal = self._principal(call.scope)
-        exchange = Exchange(self._server, call.headers, principal, trace=self._trace)
+        exchange = Exchange(
+            self._server,
+            call.headers,
+            self._principal(call.scope),
+            among=self._exchanges,
+            trace=self._trace,
+        )
         exchange.take(body)
+        sending = None
+        try:
+            sending = await self._answered(call, exchange)
+        finally:
+            if sending is None:
+                exchange.close()
+        return sending
+
+    async def _answered(self, call: Call, exchange: Exchange) -> Sending | None:
         stream, at_once = exchange.stream, exchange.stream.finished
         if not stream.has_news and not exchange.session.running:
             await call.reply(202, b"", ())
-            return
-        self._exchanges.add(exchange)
-        try:
-            await _watched(call, stream, self._limits.keep_alive)
-            if (only := stream.alone) is not None:
-                await call.reply(_status(only, at_once), only, (_JSON,))
-            else:
-                reader = stream.attach()
-                await self._send_events(call, stream, reader, self._numberless(stream, reader))
-        finally:
-            self._exchanges.discard(exchange)
-            exchange.close()
+            return None
+        await _watched(call, stream, self._limits.keep_alive)
+        if (only := stream.alone) is not None:
+            await call.reply(_status(only, at_once), only, (_JSON,))
+            return None
+        return self._sending(call, exchange, stream)
 
-    async def _post_in_session(self, call: Call, body: bytes) -> None:
+    async def _post_in_session(self, call: Call, body: bytes) -> Sending | None:
         """Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
         self._require_version(call)
         if _SESSION not in call.headers:
             await self._begin(call, body)
-            return
+            return None
         session = self._session(call)
         stream = session.take(body)
         if stream.is_over:
             await call.reply(202, b"", ())
-            return
+            return None
         with session.in_use():
             await stream.news(self._limits.keep_alive)
             if (only := stream.alone) is not None:
                 session.forget(stream)
                 await call.reply(200, only, (_JSON,))
-            else:
-                await self._stream(call, session, stream, stream.attach())
+                return None
+            return self._resumable(call, session, stream, stream.attach())
 
     async def _begin(self, call: Call, body: bytes) -> None:
         """Source: 2025-11-25 basic/transports, "Session Management"."""
         self._require_room()
-        session = OverHttp(self._server, _new_id(), self._principal(call.scope), trace=self._trace)
+        session = OverHttp(
+            self._server,
+            _new_id(),
+            self._principal(call.scope),
+            events=self._events,
+            trace=self._trace,
+        )
         if not _initializes(body):
             session.read(body)
             raise Denied(400, "a request without Mcp-Session-Id begins a session by `initialize`")
@@ -254,31 +263,41 @@ class HttpApp:
 
     # ---- GET and DELETE
 
-    async def _get(self, call: Call) -> None:
+    async def _get(self, call: Call) -> Sending | None:
         """Source: 2025-11-25 basic/transports, "Listening for Messages from the Server"."""
         if not http.accepts(call.headers.get("accept"), http.EVENT_STREAM):
             raise Denied(406, f"a client of this route accepts {http.EVENT_STREAM}")
         self._require_version(call)
         session = self._session(call)
-        with session.in_use():
-            if (last := call.headers.get("last-event-id")) is not None:
-                await self._resume(call, session, last)
-            elif session.standalone.reader:
-                raise Denied(409, "the session has a stream of that kind already")
-            else:
-                await self._stream(call, session, session.standalone, session.standalone.attach())
+        if (last := call.headers.get("last-event-id")) is not None:
+            with session.in_use():
+                return await self._resume(call, session, last)
+        if session.standalone.reader:
+            raise Denied(409, "the session has a stream of that kind already")
+        return self._resumable(call, session, session.standalone, session.standalone.attach())
 
-    async def _resume(self, call: Call, session: OverHttp, last: str) -> None:
+    async def _resume(self, call: Call, session: OverHttp, last: str) -> Sending:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
         try:
             name, _ = await self._events.after(session.id, last)
             stream = session.stream(name)
             reader = stream.attach()
-            async with stream.storing:  # what the reader before has taken is stored then
-                _, missed = await self._events.after(session.id, last)
+            missed = await self._missed(session, stream, reader, last)
         except NoSuchEvent:
             raise Denied(400, f"there is no event {last[:80]!r} any more") from None
-        await self._stream(call, session, stream, reader, missed)
+        return self._resumable(call, session, stream, reader, missed)
+
+    async def _missed(
+        self, session: OverHttp, stream: Stream, reader: int, last: str
+    ) -> Sequence[tuple[str, bytes]]:
+        """Ids and messages. Raises NoSuchEvent; then the stream is not read."""
+        try:
+            async with stream.storing:  # what the reader before has taken is stored then
+                _, missed = await self._events.after(session.id, last)
+        except BaseException:
+            stream.leave(reader)
+            raise
+        return missed
 
     async def _delete(self, call: Call) -> None:
         self._require_version(call)
@@ -292,104 +311,48 @@ class HttpApp:
 
     # ---- streams
 
-    async def _stream(
+    def _sending(
+        self, call: Call, owner: Exchange | OneStream, stream: Stream, *first: bytes
+    ) -> Sending:
+        reader = stream.attach()
+        return Sending(call, owner, stream, reader, keep_alive=self._limits.keep_alive, first=first)
+
+    def _resumable(
         self,
         call: Call,
         session: OverHttp,
         stream: Stream,
         reader: int,
         missed: Iterable[tuple[str, bytes]] = (),
-    ) -> None:
-        """Sends a stream that can be resumed. What comes after the client is gone is stored."""
-        try:
-            events = self._numbered(session, stream, reader, missed)
-            await self._send_events(call, stream, reader, events)
-        finally:
-            if stream.is_over:
-                session.forget(stream)
-            elif not stream.reader and stream is not session.standalone:
-                session.spawn(self._store_rest(session, stream))
-
-    async def _numbered(
-        self, session: OverHttp, stream: Stream, reader: int, missed: Iterable[tuple[str, bytes]]
-    ) -> AsyncGenerator[bytes]:
-        if session.primes and not missed:
-            yield await self._stored(session, stream, b"")
-        for id, told in missed:
-            if told:
-                yield sse.encode(sse.Event(id=id, data=told))
-        while (data := await stream.take(reader, self._limits.keep_alive)) is not None:
-            yield (await self._stored(session, stream, data)) if data else _COMMENT
-        if stream.retry is not None and stream.reader == reader:
-            retry, stream.retry = stream.retry, None
-            yield sse.encode(sse.Event(retry=retry))
-
-    async def _store_rest(self, session: OverHttp, stream: Stream) -> None:
-        """Until the client comes again; so nothing waits for it but in the store."""
-        reader = stream.attach()
-        while stream.reader == reader and not stream.is_over:
-            stream.retry = None  # nobody is there to be sent away
-            if data := await stream.take(reader, _FOREVER):
-                await self._stored(session, stream, data)
-        if stream.is_over:
-            session.forget(stream)
-
-    async def _stored(self, session: OverHttp, stream: Stream, data: bytes) -> bytes:
-        """The event of a message that was taken. Of a session that has ended nothing is stored."""
-        if session.session.state is State.CLOSED:
-            return sse.encode(sse.Event(data=data))
-        try:
-            async with stream.storing:
-                id = await self._events.append(session.id, stream.name, data)
-        except BaseException:
-            stream.put_back(data)
-            raise
-        session.used = session.loop.time()
-        return sse.encode(sse.Event(id=id, data=data))
-
-    async def _numberless(self, stream: Stream, reader: int) -> AsyncGenerator[bytes]:
-        while (data := await stream.take(reader, self._limits.keep_alive)) is not None:
-            yield sse.encode(sse.Event(data=data)) if data else _COMMENT
-
-    async def _send_events(
-        self, call: Call, stream: Stream, reader: int, events: AsyncGenerator[bytes]
-    ) -> None:
-        """Until the stream has no more for that reader, or the client is gone."""
-        watch = asyncio.create_task(_leave_when_gone(call, stream, reader))
-        try:
-            await call.begin(200, _SSE)
-            async with aclosing(events):
-                async for event in events:
-                    await call.more(event)
-            await call.end()
-        finally:
-            stream.leave(reader)
-            watch.cancel()
+    ) -> Sending:
+        """Sends first what that client has missed."""
+        session.responding()
+        return Sending(
+            call,
+            session,
+            stream,
+            reader,
+            keep_alive=self._limits.keep_alive,
+            first=[sse.encode(sse.Event(id=id, data=told)) for id, told in missed if told],
+            primes=session.primes and not missed,
+        )
 
     # ---- HTTP+SSE
 
-    async def _open_sse(self, call: Call) -> None:
+    async def _open_sse(self, call: Call) -> Sending:
         """Source: 2024-11-05 basic/transports, "HTTP with SSE"."""
         self._require_room()
-        session = OneStream(self._server, _new_id(), self._principal(call.scope), trace=self._trace)
-        self.sse_sessions[session.id] = session
-        self._server.connections.add(session)
+        session = OneStream(
+            self._server,
+            _new_id(),
+            self._principal(call.scope),
+            among=self.sse_sessions,
+            trace=self._trace,
+        )
         root = call.scope.get("root_path", "").rstrip("/")
         place = f"{root}{self._messages}?session_id={session.id}"
-        stream, reader = session.stream, session.stream.attach()
-        try:
-            events = self._with_endpoint(stream, reader, place)
-            await self._send_events(call, stream, reader, events)
-        finally:
-            del self.sse_sessions[session.id]
-            session.close()
-
-    async def _with_endpoint(
-        self, stream: Stream, reader: int, place: str
-    ) -> AsyncGenerator[bytes]:
-        yield sse.encode(sse.Event(name="endpoint", data=place.encode()))
-        while (data := await stream.take(reader, self._limits.keep_alive)) is not None:
-            yield sse.encode(sse.Event(data=data)) if data else _COMMENT
+        endpoint = sse.encode(sse.Event(name="endpoint", data=place.encode()))
+        return self._sending(call, session, session.stream, endpoint)
 
     async def _post_message(self, call: Call) -> None:
         if http.media_type(call.headers.get("content-type")) != http.JSON:
@@ -489,13 +452,6 @@ async def _watched(call: Call, stream: Stream, seconds: float) -> None:
     finally:
         news.cancel()
         gone.cancel()
-
-
-async def _leave_when_gone(call: Call, stream: Stream, reader: int) -> None:
-    try:
-        await call.gone()
-    finally:
-        stream.leave(reader)
 
 
 # ---- what a request is

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from mcp_runtime.core import codes, envelope, http
+from mcp_runtime.core import codes, envelope, http, sse
 from mcp_runtime.core.envelope import Answer, Frame, Id, Malformed, Refusal, Request
 from mcp_runtime.core.events import Called, GaveUp, Write
+from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.mirrors import check_mirrors
 from mcp_runtime.io.asgi import Denied
 from mcp_runtime.io.streams import Stream
 from mcp_runtime.serving import ServerConnection
+from mcp_runtime.stores import EventStore
 
 if TYPE_CHECKING:
     from mcp_runtime.connection import Trace
@@ -49,6 +51,14 @@ class _OnStreams(ServerConnection):
         if not self.listening.is_behind:
             super().tell_updated(uri)
 
+    async def event(self, stream: Stream, data: bytes) -> bytes:
+        """Of a message that was taken from the stream."""
+        return sse.encode(sse.Event(data=data))
+
+    @abstractmethod
+    def responded(self, stream: Stream) -> None:
+        """A response that sent the stream is over."""
+
     def leave(self, why: str) -> None:
         """What is worked on is cancelled."""
         self.server.connections.discard(self)
@@ -70,12 +80,13 @@ class Exchange(_OnStreams):
         headers: Mapping[str, str],
         principal: str,
         *,
+        among: set[Exchange],
         trace: Trace | None = None,
     ) -> None:
         super().__init__(server, principal=principal, trace=trace)
         self.server_session.stateless = True
-        self.server_session.guard = self._guard
         self.stream: Final = Stream("", server.limits)
+        self._among = among
         self._headers = headers
 
     @property
@@ -94,9 +105,14 @@ class Exchange(_OnStreams):
             raise Denied(400, "a response has no place here: the server asks in its results")
         if isinstance(frame, Request):
             self._require_version(frame)
-        self.heed(self.session.on(frame, self.loop.time()))
+        self.server_session.guard = self._guard
+        try:
+            self.heed(self.session.on(frame, self.loop.time()))
+        finally:
+            self.server_session.guard = None  # so that no cycle waits for the collector
         if self.server_session.subscriptions.open:
             self.server.connections.add(self)
+        self._among.add(self)
 
     def _require_version(self, frame: Request) -> None:
         """Source: 2026-07-28 basic/versioning, "Backward Compatibility"."""
@@ -124,10 +140,13 @@ class Exchange(_OnStreams):
     async def drain(self) -> None:
         await self.stream.drain()
 
+    def responded(self, stream: Stream) -> None:
+        self.close()
+
     def close(self) -> None:
         """The client is gone, or has what it asked for."""
+        self._among.discard(self)
         self.leave("the client has closed the stream")
-        self.server_session.guard = None  # so that no cycle waits for the collector
 
     def wind_up(self) -> None:
         if self.server_session.subscriptions.open:
@@ -146,10 +165,17 @@ class OverHttp(_OnStreams):
     """
 
     def __init__(
-        self, server: Server, id: str, principal: str, *, trace: Trace | None = None
+        self,
+        server: Server,
+        id: str,
+        principal: str,
+        *,
+        events: EventStore,
+        trace: Trace | None = None,
     ) -> None:
         super().__init__(server, principal=principal, trace=trace)
         self.id: Final = id
+        self._events = events
         self.used = self.loop.time()
         self.responses = 0
         """How many are open, or wait for their answer."""
@@ -218,13 +244,20 @@ class OverHttp(_OnStreams):
 
     @contextmanager
     def in_use(self) -> Generator[None]:
-        """A response is open, or waits for its answer."""
-        self.responses += 1
+        """A response waits for its answer."""
+        self.responding()
         try:
             yield
         finally:
-            self.responses -= 1
-            self.used = self.loop.time()
+            self._left()
+
+    def responding(self) -> None:
+        """A response is open, until `responded`."""
+        self.responses += 1
+
+    def _left(self) -> None:
+        self.responses -= 1
+        self.used = self.loop.time()
 
     def stream(self, name: str) -> Stream:
         """One that is no more has ended."""
@@ -237,6 +270,40 @@ class OverHttp(_OnStreams):
     def forget(self, stream: Stream) -> None:
         """Its end was read."""
         self.streams.pop(stream.name, None)
+
+    # ---- what can be resumed
+
+    async def event(self, stream: Stream, data: bytes) -> bytes:
+        """Under the id of which it is stored. Of a session that has ended nothing is stored."""
+        if self.session.state is State.CLOSED:
+            return sse.encode(sse.Event(data=data))
+        try:
+            async with stream.storing:
+                id = await self._events.append(self.id, stream.name, data)
+        except BaseException:
+            if data:
+                stream.put_back(data)
+            raise
+        self.used = self.loop.time()
+        return sse.encode(sse.Event(id=id, data=data))
+
+    def responded(self, stream: Stream) -> None:
+        """What comes after the client is gone is stored."""
+        self._left()
+        if stream.is_over:
+            self.forget(stream)
+        elif not stream.reader and stream is not self.standalone:
+            self.spawn(self._store_rest(stream))
+
+    async def _store_rest(self, stream: Stream) -> None:
+        """Until the client comes again; so nothing waits for it but in the store."""
+        reader = stream.attach()
+        while stream.reader == reader and not stream.is_over:
+            stream.retry = None  # nobody is there to be sent away
+            if (data := await stream.take(reader)) is not None:
+                await self.event(stream, data)
+        if stream.is_over:
+            self.forget(stream)
 
     def close(self) -> None:
         self.leave("the session has ended")
@@ -257,12 +324,21 @@ class OneStream(_OnStreams):
     """
 
     def __init__(
-        self, server: Server, id: str, principal: str, *, trace: Trace | None = None
+        self,
+        server: Server,
+        id: str,
+        principal: str,
+        *,
+        among: dict[str, OneStream],
+        trace: Trace | None = None,
     ) -> None:
         super().__init__(server, principal=principal, trace=trace)
         self.id: Final = id
         self.stream: Final = Stream("0", server.limits)
+        self._among = among
         self._ends = False
+        among[id] = self
+        server.connections.add(self)
 
     @property
     def listening(self) -> Stream:
@@ -280,6 +356,10 @@ class OneStream(_OnStreams):
 
     async def drain(self) -> None:
         await self.stream.drain()
+
+    def responded(self, stream: Stream) -> None:
+        del self._among[self.id]
+        self.close()
 
     def close(self) -> None:
         self.leave("the client has closed the stream")

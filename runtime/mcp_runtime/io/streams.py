@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from mcp_runtime.limits import Limits
@@ -19,6 +21,7 @@ class Stream:
 
     __slots__ = (
         "_limits",
+        "_listener",
         "_room",
         "_size",
         "_waiter",
@@ -45,7 +48,8 @@ class Stream:
         self._limits: Final = limits
         self._waiting: deque[bytes] | None = None
         self._size = 0
-        self._waiter: asyncio.Future[bool] | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._listener: Callable[[], None] | None = None
         self._room: asyncio.Event | None = None
 
     # ---- who writes
@@ -54,11 +58,14 @@ class Stream:
         """After the end it does nothing."""
         if self.finished:
             return
-        if self._waiting is None:
-            self._waiting = deque()
-        self._waiting.append(data)
+        self._messages().append(data)
         self._size += len(data)
         self._wake()
+
+    def _messages(self) -> deque[bytes]:
+        if self._waiting is None:
+            self._waiting = deque()
+        return self._waiting
 
     def finish(self) -> None:
         """What was put so far is all."""
@@ -95,17 +102,48 @@ class Stream:
     # ---- who reads
 
     def attach(self) -> int:
-        """A number for `take`; the reader before gets no more."""
+        """A number for `pop`; the reader before gets no more."""
         self.readers += 1
-        self.reader = self.readers
-        self._wake()
+        self._pass_to(self.readers)
         return self.reader
 
     def leave(self, reader: int) -> None:
         """That reader, if it still reads, gets no more."""
         if reader == self.reader:
-            self.reader = 0
-            self._wake()
+            self._pass_to(0)
+
+    def _pass_to(self, reader: int) -> None:
+        self.reader = reader
+        self._wake()
+        self._listener = None
+
+    def listen(self, reader: int, listener: Callable[[], None]) -> None:
+        """Calls it whenever there may be something to take, or no more, for that reader."""
+        if reader == self.reader:
+            self._listener = listener
+
+    def has_more(self, reader: int) -> bool:
+        """Whether that reader may get more."""
+        return reader == self.reader and self.retry is None and not self.is_over
+
+    def pop(self, reader: int) -> bytes | None:
+        """The next message, if one waits that is for this reader."""
+        if not self._waiting or not self.has_more(reader):
+            return None
+        data = self._waiting.popleft()
+        if not self._waiting:
+            self._waiting = None  # an empty one takes as much as the rest of the stream
+        self._size -= len(data)
+        if not self.is_full:
+            self._make_room()
+        return data
+
+    def told_to_retry(self, reader: int) -> int | None:
+        """After how many milliseconds that reader shall come again, if it shall; asked once."""
+        if reader != self.reader:
+            return None
+        retry, self.retry = self.retry, None
+        return retry
 
     @property
     def alone(self) -> bytes | None:
@@ -137,49 +175,32 @@ class Stream:
     async def news(self, seconds: float) -> None:
         """Returns when there is something to take, the stream has ended, or after that time."""
         if not await self.is_quick():
-            await self._wait(seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._wait()
 
-    async def take(self, reader: int, seconds: float) -> bytes | None:
-        """The next message; empty if none came in that time; None if no more is for this reader."""
-        while reader == self.reader and self.retry is None:
-            if self._waiting:
-                return self._taken(self._waiting.popleft())
-            if self.finished:
-                return None
-            if not await self._wait(seconds):
-                return b""
+    async def take(self, reader: int) -> bytes | None:
+        """The next message, when it is there; None if no more is for this reader."""
+        while self.has_more(reader):
+            if (data := self.pop(reader)) is not None:
+                return data
+            await self._wait()
         return None
-
-    def _taken(self, data: bytes) -> bytes:
-        self._size -= len(data)
-        if not self.is_full:
-            self._make_room()
-        return data
 
     def put_back(self, data: bytes) -> None:
         """What was taken is the next again."""
-        assert self._waiting is not None
-        self._waiting.appendleft(data)
+        self._messages().appendleft(data)
         self._size += len(data)
 
-    async def _wait(self, seconds: float) -> bool:
-        """Whether something happened in that time."""
+    async def _wait(self) -> None:
+        """Until something happens."""
         self._wake()
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[bool] = loop.create_future()
-        self._waiter = waiter
-        timer = loop.call_later(seconds, _settle, waiter, False)
-        try:
-            return await waiter
-        finally:
-            timer.cancel()
+        self._waiter = asyncio.get_running_loop().create_future()
+        await self._waiter
 
     def _wake(self) -> None:
-        if self._waiter is not None:
-            _settle(self._waiter, True)
-            self._waiter = None
-
-
-def _settle(waiter: asyncio.Future[bool], happened: bool) -> None:
-    if not waiter.done():
-        waiter.set_result(happened)
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+        if self._listener is not None:
+            self._listener()
