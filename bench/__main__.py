@@ -13,6 +13,7 @@ from typing import Final
 from bench import peers
 from bench import steps as way
 from bench.http import http
+from bench.idle import idle
 from bench.messages import TEXTS
 from bench.pairs import PAIRS, Row, Side, processes, show, turns
 from bench.scaffold import scaffold
@@ -122,6 +123,7 @@ BENCHES: Final = {
     "steps": steps,
     "stdio": stdio,
     "http": http,
+    "idle": idle,
 }
 
 

@@ -24,7 +24,7 @@ from bench import peers
 from bench.pairs import Row
 from bench.stdio import ERAS, INITIALIZE, is_sum
 
-__all__ = ["http"]
+__all__ = ["Connection", "http", "post"]
 
 _HERE: Final = Path(__file__).parent / "servers" / "http"
 _OURS: Final = (sys.executable, str(_HERE / "ours.py"))
@@ -48,7 +48,7 @@ _MIRRORED: Final = {"Mcp-Method": "tools/call", "Mcp-Name": "add"}
 _BESIDE_MCP: Final = {"2025-11-25": 2.0, "2026-07-28": 1.3}
 
 
-def _post(headers: Mapping[str, str], **members: Any) -> bytes:
+def post(headers: Mapping[str, str], **members: Any) -> bytes:
     body = json.dumps({"jsonrpc": "2.0", **members}, separators=(",", ":"))
     told = {**_COMMON, **headers, "Content-Length": str(len(body))}
     head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
@@ -123,19 +123,19 @@ class Served:
 
     def _begin(self) -> None:
         first = self.connections[0]
-        answer = first.ask(_post({}, id=0, method="initialize", params=INITIALIZE))
+        answer = first.ask(post({}, id=0, method="initialize", params=INITIALIZE))
         for line in answer.partition(b"\r\n\r\n")[0].decode().split("\r\n"):
             name, _, value = line.partition(": ")
             if name.lower() == "mcp-session-id":
                 self.headers["Mcp-Session-Id"] = value
-        first.ask(_post(self.headers, method="notifications/initialized"))
+        first.ask(post(self.headers, method="notifications/initialized"))
 
     def _calls(self, count: int) -> list[bytes]:
         """Requests that were never sent before: ids are not used twice."""
         ids = range(self.next, self.next + count)
         self.next += count
         params = {"name": "add", "arguments": {"a": 2, "b": 3}, **self.carried}
-        return [_post(self.headers, id=id, method="tools/call", params=params) for id in ids]
+        return [post(self.headers, id=id, method="tools/call", params=params) for id in ids]
 
     def _check(self, answers: Sequence[bytes]) -> None:
         """Every call of a round was answered, once, with the sum."""

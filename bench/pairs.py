@@ -132,8 +132,15 @@ def _bar(row: Row) -> tuple[str, str]:
 def _amount(value: float | None, unit: str) -> str:
     if value is None:
         return ""
-    return _time(value) if unit == "s" else f"{value / 2**20:.1f} MiB"
+    return _SHOWN[unit](value)
 
 
 def _time(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds > 1e-3 else f"{seconds * 1e6:.2f} us"
+
+
+_SHOWN: Final[dict[str, Callable[[float], str]]] = {
+    "s": _time,
+    "B": lambda size: f"{size / 2**20:.1f} MiB",
+    "kB": lambda size: f"{size:.1f} kB",
+}
