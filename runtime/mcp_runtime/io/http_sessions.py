@@ -293,11 +293,10 @@ class OverHttp(_OnStreams):
         if stream.is_over:
             self.forget(stream)
         elif not stream.reader and stream is not self.standalone:
-            self.spawn(self._store_rest(stream))
+            self.spawn(self._store_rest(stream, stream.attach()))
 
-    async def _store_rest(self, stream: Stream) -> None:
+    async def _store_rest(self, stream: Stream, reader: int) -> None:
         """Until the client comes again; so nothing waits for it but in the store."""
-        reader = stream.attach()
         while stream.reader == reader and not stream.is_over:
             stream.retry = None  # nobody is there to be sent away
             if (data := await stream.take(reader)) is not None:

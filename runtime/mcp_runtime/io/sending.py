@@ -156,7 +156,7 @@ class Sending:
         for event in self._first:
             await self._say(event)
         self._first = ()
-        if self._primes:
+        if self._primes and self._stream.reader == self._reader:  # else others read on meanwhile
             await self._say(await self._owner.event(self._stream, b""))
 
     async def _say(self, event: bytes) -> None:

@@ -80,6 +80,8 @@ schedules = st.builds(
     st.sampled_from([0, 0, 1, 3]),
 )
 
+ONE_THEN_SIX = (Break(1, "silence"), Break(6, "silence"))
+
 
 def teller(schedule: Schedule) -> Server:
     """Its tool tells of each wait, then answers."""
@@ -169,6 +171,8 @@ async def check(schedule: Schedule) -> None:
 @example(Schedule("2025-11-25", (4, 4), frozenset({0, 1}), (Break(1, "silence"),) * 4, 3))
 @example(Schedule("2025-06-18", (1, 0, 4), frozenset(), (Break(1, "cancel"),) * 4, 3))
 @example(Schedule("2025-11-25", (0, 0, 0, 1), frozenset({0, 3}), (), 0))
+@example(Schedule("2025-11-25", (0, 0, 0, 0, 0, 1, 4), frozenset({6}), ONE_THEN_SIX, 0))
+@example(Schedule("2025-11-25", (0, 0, 0, 0, 0, 1, 4, 2, 4), frozenset({6}), ONE_THEN_SIX, 0))
 def test_a_broken_stream_brings_each_message_once_and_in_order(schedule: Schedule) -> None:
     run(lambda: check(schedule))
 
