@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import codes, envelope
+from mcp_runtime.io.cutoff import Cutoff
 
 __all__ = ["Call", "Denied", "Gone", "Receive", "Scope", "Send"]
 
@@ -57,16 +57,15 @@ class Call:
             self.headers.get("content-length", "0").strip("0") != ""
         )
 
-    async def body(self, most: int, seconds: float) -> bytes:
+    async def body(self, most: int, cutoff: Cutoff) -> bytes:
         """Raises Denied for one that is too large or too slow, Gone."""
         length = self.headers.get("content-length", "0")
         if len(length) > _DIGITS or (length.isdecimal() and int(length) > most):
             raise self._too_large(most)
         try:
-            async with asyncio.timeout(seconds):
-                return await self._whole(most)
+            return await cutoff.wait(self._whole(most))
         except TimeoutError:
-            raise self._too_slow(seconds) from None
+            raise self._too_slow(cutoff.seconds) from None
 
     async def _whole(self, most: int) -> bytes:
         parts: list[bytes] = []

@@ -23,6 +23,7 @@ import msgspec
 from mcp_runtime.core import codes, http, sse
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.io.asgi import Call, Denied, Gone, Receive, Scope, Send
+from mcp_runtime.io.cutoff import Cutoff
 from mcp_runtime.io.http_sessions import Exchange, OneStream, OverHttp
 from mcp_runtime.io.sending import Sending
 from mcp_runtime.io.streams import Stream
@@ -98,6 +99,7 @@ class HttpApp:
         self.sessions: dict[str, OverHttp] = {}
         self.sse_sessions: dict[str, OneStream] = {}
         self._exchanges: set[Exchange] = set()
+        self._bodies = Cutoff(server.limits.body_seconds)
         self._busy = 0
         self._entered: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
@@ -165,7 +167,7 @@ class HttpApp:
 
     async def _post(self, call: Call) -> Sending | None:
         _require_types(call)
-        body = await call.body(self._limits.line_bytes, self._limits.body_seconds)
+        body = await call.body(self._limits.line_bytes, self._bodies)
         if not self._server.offer().handshake or _is_per_request(call.headers, body):
             return await self._exchange(call, body)
         return await self._post_in_session(call, body)
@@ -210,13 +212,16 @@ class HttpApp:
         if stream.is_over:
             await call.reply(202, b"", ())
             return None
-        with session.in_use():
+        session.responding()
+        try:
             await stream.news(self._limits.keep_alive)
             if (only := stream.alone) is not None:
                 session.forget(stream)
                 await call.reply(200, only, (_JSON,))
                 return None
             return self._resumable(call, session, stream, stream.attach())
+        finally:
+            session.left()
 
     async def _begin(self, call: Call, body: bytes) -> None:
         """Source: 2025-11-25 basic/transports, "Session Management"."""
@@ -270,22 +275,24 @@ class HttpApp:
         self._require_version(call)
         session = self._session(call)
         if (last := call.headers.get("last-event-id")) is not None:
-            with session.in_use():
-                return await self._resume(call, session, last)
+            return await self._resume(call, session, last)
         if session.standalone.reader:
             raise Denied(409, "the session has a stream of that kind already")
         return self._resumable(call, session, session.standalone, session.standalone.attach())
 
     async def _resume(self, call: Call, session: OverHttp, last: str) -> Sending:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
+        session.responding()
         try:
             name, _ = await self._events.after(session.id, last)
             stream = session.stream(name)
             reader = stream.attach()
             missed = await self._missed(session, stream, reader, last)
+            return self._resumable(call, session, stream, reader, missed)
         except NoSuchEvent:
             raise Denied(400, f"there is no event {last[:80]!r} any more") from None
-        return self._resumable(call, session, stream, reader, missed)
+        finally:
+            session.left()
 
     async def _missed(
         self, session: OverHttp, stream: Stream, reader: int, last: str
@@ -361,7 +368,7 @@ class HttpApp:
         session = self.sse_sessions.get(query.get("session_id", [""])[0])
         if session is None or session.principal != self._principal(call.scope):
             raise Denied(404, "there is no such session")
-        body = await call.body(self._limits.line_bytes, self._limits.body_seconds)
+        body = await call.body(self._limits.line_bytes, self._bodies)
         session.take(body)
         await call.reply(202, b"Accepted", ((b"content-type", b"text/plain"),))
 

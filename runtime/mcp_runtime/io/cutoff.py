@@ -1,0 +1,54 @@
+"""Ends waits that take too long; one timer serves all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, Final, TypeVar
+
+__all__ = ["Cutoff"]
+
+_T = TypeVar("_T")
+
+
+class Cutoff:
+    """Each wait has `seconds`.
+
+    What `asyncio.timeout` does, for waits of which many begin and nearly all are over at once: a
+    timer for each would cost more than they do.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds: Final = seconds
+        self._begun: dict[asyncio.Task[Any], float] = {}
+        """In this order."""
+        self._late: set[asyncio.Task[Any]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def wait(self, work: Awaitable[_T]) -> _T:
+        """Its result. Raises TimeoutError if it was cut off, and what it raises."""
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+        before = task.cancelling()
+        self._begun[task] = loop.time()
+        if self._timer is None:
+            self._timer = loop.call_later(self.seconds, self._sweep)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if task in self._late and task.uncancel() <= before:
+                raise TimeoutError from None
+            raise
+        finally:
+            del self._begun[task]
+            self._late.discard(task)
+
+    def _sweep(self) -> None:
+        loop, self._timer = asyncio.get_running_loop(), None
+        for task, begun in self._begun.items():
+            if begun + self.seconds > loop.time():
+                self._timer = loop.call_at(begun + self.seconds, self._sweep)
+                break
+            if task not in self._late:
+                self._late.add(task)
+                task.cancel()
