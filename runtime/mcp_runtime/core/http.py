@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from mcp_runtime.core import codes
@@ -84,6 +85,7 @@ class Hosts:
         return parts is not None and (parts[0] in self.hosts or ":".join(parts) in self.hosts)
 
 
+@lru_cache(32)
 def _split(text: str) -> tuple[str, str] | None:
     """Name and port of a host, the port empty for none; None for what is no host."""
     match = _HOST.fullmatch(text.lower())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -193,16 +192,17 @@ class OverHttp(_OnStreams):
         """What one POST holds, and the stream of its answers. Raises Denied."""
         frame = self.read(body)
         stream = Stream(str(next(self._names)), self.server.limits)
-        known = {*self.session.running}
         self._current = stream
         try:
             events = self.session.on(frame, self.loop.time())
-            for id in self.session.running.keys() - known:
-                self._by_request[id] = stream
+            for event in events:
+                if isinstance(event, Called):
+                    self._by_request[event.id] = stream
+                    stream.owed += 1
             self.heed(events)
         finally:
             self._current = None
-        if stream in self._by_request.values():
+        if stream.owed:
             self.streams[stream.name] = stream
         else:
             stream.finish()
@@ -226,8 +226,10 @@ class OverHttp(_OnStreams):
     def _release(self, id: Id) -> None:
         """A stream ends with the last of its requests."""
         stream = self._by_request.pop(id, None)
-        if stream is not None and stream not in self._by_request.values():
-            stream.finish()
+        if stream is not None:
+            stream.owed -= 1
+            if not stream.owed:
+                stream.finish()
 
     async def drain(self) -> None:
         for stream in {*self._by_request.values()}:
@@ -242,20 +244,11 @@ class OverHttp(_OnStreams):
         agreed = self.session.agreed
         return agreed is not None and http.primes(agreed.crossing.revision.name)
 
-    @contextmanager
-    def in_use(self) -> Generator[None]:
-        """A response waits for its answer."""
-        self.responding()
-        try:
-            yield
-        finally:
-            self._left()
-
     def responding(self) -> None:
-        """A response is open, until `responded`."""
+        """A response is open, or waits for its answer, until it has `left`."""
         self.responses += 1
 
-    def _left(self) -> None:
+    def left(self) -> None:
         self.responses -= 1
         self.used = self.loop.time()
 
@@ -289,7 +282,7 @@ class OverHttp(_OnStreams):
 
     def responded(self, stream: Stream) -> None:
         """What comes after the client is gone is stored."""
-        self._left()
+        self.left()
         if stream.is_over:
             self.forget(stream)
         elif not stream.reader and stream is not self.standalone:

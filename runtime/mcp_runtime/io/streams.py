@@ -28,6 +28,7 @@ class Stream:
         "_waiting",
         "finished",
         "name",
+        "owed",
         "reader",
         "readers",
         "retry",
@@ -37,6 +38,8 @@ class Stream:
     def __init__(self, name: str, limits: Limits) -> None:
         self.name: Final = name
         self.finished = False
+        self.owed = 0
+        """How many requests will be answered on it."""
         self.reader = 0
         """Who reads now; 0 for nobody."""
         self.readers = 0
