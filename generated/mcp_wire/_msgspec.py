@@ -225,15 +225,13 @@ def _with_tag(T: Any) -> Any:
     return T | never
 
 
-def encoder(
-    writers: Mapping[type[Any], Callable[[Any], Json]],
-) -> Callable[[object], bytes]:
+def encoder(to_wire: Callable[[object], Json]) -> Callable[[object], bytes]:
     """The native encoder."""
 
     def hook(value: object) -> Json:
         if isinstance(value, Open):
             wire = getattr(value, "wire_", None)
-            return writers[value.__class__](value) if wire is None else wire
+            return to_wire(value) if wire is None else wire
         raise TypeError(type(value).__name__)
 
     return msgspec.json.Encoder(enc_hook=hook).encode

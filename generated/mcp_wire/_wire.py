@@ -477,9 +477,7 @@ fill: Final[Callable[[object, dict[str, Json]], None]] = _attributes.__set__
 # ---- writing
 
 
-def write_values(
-    writers: Mapping[type[Any], Callable[[Any], Json]], x: Iterable[Any]
-) -> list[Json]:
+def write_values(writers: Writers, x: Iterable[Any]) -> list[Json]:
     """As write_array, for values of several classes."""
     written: list[Json] = []
     for item in x:
@@ -488,7 +486,11 @@ def write_values(
 
 
 def write_array(write: Callable[[Any], Json], x: Iterable[Any]) -> list[Json]:
-    return list(map(write, x))
+    """As `list(map(write, x))`; Python is called sooner by Python than by C."""
+    written: list[Json] = []
+    for item in x:
+        written.append(write(item))
+    return written
 
 
 def write_map(write: Callable[[Any], Json], x: Mapping[str, Json]) -> dict[str, Json]:
@@ -508,20 +510,39 @@ def merge(
     return x
 
 
-class Writers(dict[type[Any], Callable[[Any], Json]]):
-    """What writes an instance, by its class; a subclass is written as its base."""
-
-    def __missing__(self, cls: type[Any]) -> Callable[[Any], Json]:
-        for base in cls.__mro__:
-            if base in self:
-                self[cls] = self[base]
-                return self[base]
-        raise EncodeError("$", "a value of a generated type or JSON", cls.__name__)
+Writers: TypeAlias = dict[type[Any], Callable[[Any], Json]]
+"""What writes an instance, by its class; a subclass is not there until one is met."""
 
 
-def plain_writers(
-    write: Callable[[Any], Json],
-) -> dict[type[Any], Callable[[Any], Json]]:
+def write_again(writers: Writers, value: Any, stopped: Exception) -> Json:
+    """Writes a value of which writing has stopped at a class that has no writer.
+
+    Raises EncodeError where that is no subclass of one that has, and for nesting without end.
+    """
+    while isinstance(stopped, KeyError):
+        adopt(writers, stopped)
+        try:
+            return writers[value.__class__](value)
+        except (KeyError, RecursionError) as again:
+            stopped = again
+    raise unending() from None
+
+
+def adopt(writers: Writers, missing: KeyError) -> None:
+    """Has the class that is missing written as its base; raises `missing` if it is another key."""
+    cls = missing.args[0] if missing.args else None
+    if not isinstance(cls, type) or cls in writers:
+        raise missing
+    for base in cls.__mro__:
+        if base in writers:
+            writers[cls] = writers[base]
+            return
+    raise EncodeError(
+        "$", "a value of a generated type or JSON", cls.__name__
+    ) from None
+
+
+def plain_writers(write: Callable[[Any], Json]) -> Writers:
     """What writes JSON values that may hold instances."""
 
     def same(value: Json) -> Json:
@@ -533,11 +554,8 @@ def plain_writers(
     def members(values: Mapping[str, Any]) -> Json:
         return {key: write(value) for key, value in values.items()}
 
-    writers: dict[type[Any], Callable[[Any], Json]]
-    writers = {list: items, tuple: items, dict: members}
-    for cls in (str, int, float, bool, type(None)):
-        writers[cls] = same
-    return writers
+    leaves: Writers = dict.fromkeys((str, int, float, bool, type(None)), same)
+    return {list: items, tuple: items, dict: members, **leaves}
 
 
 # ---- JSON text

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_bindgen.ir.names import RESERVED_MEMBERS
+from mcp_wire._wire import EncodeError
 from tests.laws.instances import JSON, Generator, Seeded
 from tests.laws.voices import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of, schema_of, seed
 
@@ -163,6 +164,53 @@ def test_what_a_dataclass_presets_of_what_its_base_requires_is_written() -> None
     for cls in (greeting, loud):
         assert written(flavour, cls()) == {"type": "text", "text": "hello"}
         assert written(flavour, cls(text="bye")) == {"type": "text", "text": "bye"}
+
+
+def test_a_subclass_is_written_as_its_base_wherever_it_stands(flavour: Flavour) -> None:
+    def own(name: str) -> Any:
+        return type(f"Own{name}", (flavour.type(name),), {})
+
+    words = own("TextResourceContents")(uri="b", text="c")
+    items = [own("TextContent")(text="a"), flavour.type("EmbeddedResource")(resource=words)]
+    made = own("CallToolResult")(content=items)
+    wanted: JSON = {
+        "content": [
+            {"type": "text", "text": "a"},
+            {"type": "resource", "resource": {"uri": "b", "text": "c"}},
+        ]
+    }
+    assert flavour.to_wire(made) == wanted
+    assert written(flavour, made) == wanted
+
+
+@pytest.mark.parametrize("name", ["dataclass", "msgspec"])
+def test_what_is_of_no_class_of_ours_is_named(name: str) -> None:
+    flavour = flavour_of(REVISION, name)
+    strange: list[Any] = [object(), [object()], {"a": object()}]
+    result = flavour.type("CallToolResult")
+    for value in (*strange, *(result(content=[item]) for item in strange)):
+        with pytest.raises(EncodeError) as caught:
+            flavour.to_wire(value)
+        assert caught.value.found == "object"
+
+
+class Faulty(dict[str, Any]):
+    """A mapping whose members cannot be listed."""
+
+    def items(self) -> Any:
+        raise KeyError(*self["args"])
+
+
+@pytest.mark.parametrize("name", ["dataclass", "msgspec"])
+@pytest.mark.parametrize("args", [(), ("a",), (int,), (Faulty,), ("a", int)], ids=repr)
+def test_a_key_that_a_mapping_of_somebody_else_lacks_is_told(
+    name: str, args: tuple[object, ...]
+) -> None:
+    flavour = flavour_of(REVISION, name)
+    made = flavour.type("TextContent")(text="", extra_=Faulty(args=args))
+    with pytest.raises(KeyError) as caught:
+        flavour.to_wire(made)
+    assert caught.value.args == args
 
 
 def test_what_is_printed_is_the_expression_that_makes_it(each: tuple[str, Flavour]) -> None:

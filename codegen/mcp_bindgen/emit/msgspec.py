@@ -44,7 +44,7 @@ _IMPORTS: Final = frozenset(("EMPTY", "GIVEN", "At", "DecodeError", "Json", "Wri
     "parse",
     "plain_writers",
     "too_deep",
-    "unending",
+    "write_again",
 }
 _OWN: Final = frozenset(("UNSET", "make"))
 """Names that the codecs use, and that this flavour has of its own."""

@@ -54,7 +54,7 @@ from .._wire import (
     read_string,
     read_strings,
     too_deep,
-    unending,
+    write_again,
     write_array,
     write_values,
     wrong,
@@ -1324,8 +1324,8 @@ def to_wire(value: object) -> Json:
     """
     try:
         return _WRITERS[value.__class__](value)
-    except RecursionError:
-        raise unending() from None
+    except (KeyError, RecursionError) as stopped:
+        return write_again(_WRITERS, value, stopped)
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -4527,7 +4527,8 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     ServerNotification: _read_ServerNotification,
     ServerResult: _read_ServerResult,
 }
-_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+_WRITERS: Final[Writers] = {
+    **plain_writers(_write),
     Request: _write_Request,
     RequestParams: _write_RequestParams,
     RequestParamsMeta: _write_RequestParamsMeta,
@@ -4621,7 +4622,6 @@ _OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
     Root: _write_Root,
     RootsListChangedNotification: _write_RootsListChangedNotification,
 }
-_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})
 _CHECKED: Final[dict[object, Callable[[Json, At], Json]]] = {
     **_READERS,
     TextResourceContents | BlobResourceContents: _read_ReadResourceResult_contents_item,
@@ -4635,4 +4635,4 @@ _CODEC: Final[frozenset[object]] = frozenset(
     )
 )
 _NATIVE: Final[dict[object, Callable[[Any], Any]]] = {}
-_encode: Final = encoder(_WRITERS)
+_encode: Final = encoder(to_wire)

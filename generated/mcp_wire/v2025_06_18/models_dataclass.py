@@ -39,7 +39,7 @@ from .._wire import (
     read_string,
     read_strings,
     too_deep,
-    unending,
+    write_again,
     write_array,
     write_map,
     write_values,
@@ -1633,8 +1633,8 @@ def to_wire(value: object) -> Json:
     """
     try:
         return _WRITERS[value.__class__](value)
-    except RecursionError:
-        raise unending() from None
+    except (KeyError, RecursionError) as stopped:
+        return write_again(_WRITERS, value, stopped)
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -6078,7 +6078,8 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     ServerNotification: _read_ServerNotification,
     ServerResult: _read_ServerResult,
 }
-_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+_WRITERS: Final[Writers] = {
+    **plain_writers(_write),
     Request: _write_Request,
     RequestParams: _write_RequestParams,
     RequestParamsMeta: _write_RequestParamsMeta,
@@ -6185,4 +6186,3 @@ _OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
     EnumSchema: _write_EnumSchema,
     ElicitResult: _write_ElicitResult,
 }
-_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})

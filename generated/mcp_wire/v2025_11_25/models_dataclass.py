@@ -39,7 +39,7 @@ from .._wire import (
     read_string,
     read_strings,
     too_deep,
-    unending,
+    write_again,
     write_array,
     write_map,
     write_values,
@@ -2581,8 +2581,8 @@ def to_wire(value: object) -> Json:
     """
     try:
         return _WRITERS[value.__class__](value)
-    except RecursionError:
-        raise unending() from None
+    except (KeyError, RecursionError) as stopped:
+        return write_again(_WRITERS, value, stopped)
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -9799,7 +9799,8 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     CreateMessageAnswer: _read_CreateMessageAnswer,
     ElicitAnswer: _read_ElicitAnswer,
 }
-_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+_WRITERS: Final[Writers] = {
+    **plain_writers(_write),
     TaskAugmentedRequestParams: _write_TaskAugmentedRequestParams,
     RequestParamsMeta: _write_RequestParamsMeta,
     RequestParams: _write_RequestParams,
@@ -9954,4 +9955,3 @@ _OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
     ElicitationCompleteNotification: _write_ElicitationCompleteNotification,
     ElicitationCompleteNotificationParams: _write_ElicitationCompleteNotificationParams,
 }
-_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})

@@ -55,7 +55,7 @@ from .._wire import (
     read_string,
     read_strings,
     too_deep,
-    unending,
+    write_again,
     write_array,
     write_map,
     write_values,
@@ -2405,8 +2405,8 @@ def to_wire(value: object) -> Json:
     """
     try:
         return _WRITERS[value.__class__](value)
-    except RecursionError:
-        raise unending() from None
+    except (KeyError, RecursionError) as stopped:
+        return write_again(_WRITERS, value, stopped)
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -9076,7 +9076,8 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     CreateMessageAnswer: _read_CreateMessageAnswer,
     ElicitAnswer: _read_ElicitAnswer,
 }
-_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+_WRITERS: Final[Writers] = {
+    **plain_writers(_write),
     TaskAugmentedRequestParams: _write_TaskAugmentedRequestParams,
     RequestParamsMeta: _write_RequestParamsMeta,
     RequestParams: _write_RequestParams,
@@ -9231,7 +9232,6 @@ _OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
     ElicitationCompleteNotification: _write_ElicitationCompleteNotification,
     ElicitationCompleteNotificationParams: _write_ElicitationCompleteNotificationParams,
 }
-_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})
 _CHECKED: Final[dict[object, Callable[[Json, At], Json]]] = {
     **_READERS,
     TextResourceContents | BlobResourceContents: _read_ReadResourceResult_contents_item,
@@ -9291,4 +9291,4 @@ _CODEC: Final[frozenset[object]] = frozenset(
     )
 )
 _NATIVE: Final[dict[object, Callable[[Any], Any]]] = {}
-_encode: Final = encoder(_WRITERS)
+_encode: Final = encoder(to_wire)

@@ -39,7 +39,7 @@ from .._wire import (
     read_string,
     read_strings,
     too_deep,
-    unending,
+    write_again,
     write_array,
     write_map,
     write_values,
@@ -2684,8 +2684,8 @@ def to_wire(value: object) -> Json:
     """
     try:
         return _WRITERS[value.__class__](value)
-    except RecursionError:
-        raise unending() from None
+    except (KeyError, RecursionError) as stopped:
+        return write_again(_WRITERS, value, stopped)
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -9740,7 +9740,8 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     GetPromptAnswer: _read_GetPromptResultResponse_result,
     CallToolAnswer: _read_CallToolResultResponse_result,
 }
-_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+_WRITERS: Final[Writers] = {
+    **plain_writers(_write),
     RequestMetaObject: _write_RequestMetaObject,
     NotificationMetaObject: _write_NotificationMetaObject,
     ResultMetaObject: _write_ResultMetaObject,
@@ -9890,4 +9891,3 @@ _OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
     LegacyTitledEnumSchema: _write_LegacyTitledEnumSchema,
     ElicitResult: _write_ElicitResult,
 }
-_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})

@@ -55,7 +55,7 @@ from .._wire import (
     read_string,
     read_strings,
     too_deep,
-    unending,
+    write_again,
     write_array,
     write_map,
     write_values,
@@ -2559,8 +2559,8 @@ def to_wire(value: object) -> Json:
     """
     try:
         return _WRITERS[value.__class__](value)
-    except RecursionError:
-        raise unending() from None
+    except (KeyError, RecursionError) as stopped:
+        return write_again(_WRITERS, value, stopped)
 
 
 def _reader(T: object) -> Callable[[Json, At], Json]:
@@ -9011,7 +9011,8 @@ _READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
     GetPromptAnswer: _read_GetPromptResultResponse_result,
     CallToolAnswer: _read_CallToolResultResponse_result,
 }
-_OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
+_WRITERS: Final[Writers] = {
+    **plain_writers(_write),
     RequestMetaObject: _write_RequestMetaObject,
     NotificationMetaObject: _write_NotificationMetaObject,
     ResultMetaObject: _write_ResultMetaObject,
@@ -9161,7 +9162,6 @@ _OWN: Final[dict[type[Any], Callable[[Any], Json]]] = {
     LegacyTitledEnumSchema: _write_LegacyTitledEnumSchema,
     ElicitResult: _write_ElicitResult,
 }
-_WRITERS: Final = Writers({**plain_writers(_write), **_OWN})
 _CHECKED: Final[dict[object, Callable[[Json, At], Json]]] = {
     **_READERS,
     TextResourceContents | BlobResourceContents: _read_ReadResourceResult_contents_item,
@@ -9218,4 +9218,4 @@ _CODEC: Final[frozenset[object]] = frozenset(
     )
 )
 _NATIVE: Final[dict[object, Callable[[Any], Any]]] = {}
-_encode: Final = encoder(_WRITERS)
+_encode: Final = encoder(to_wire)
