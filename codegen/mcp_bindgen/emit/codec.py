@@ -550,6 +550,8 @@ class Codec:
         needed = sum(f.const is None for f in required)
         if self.holds and (rest or needed):
             yield Line(0, "held = x.__dict__")
+        for field in required:
+            yield from self._looped(field)
         yield Line(0, "o: Json = ", Group("{", tuple(map(_pair, present)), "}"))
         if self.holds and rest:
             yield Line(0, f"if len(held) != {needed}:" if needed else "if held:")
@@ -561,12 +563,23 @@ class Codec:
         for field in struct.fields:
             if not field.required:
                 yield Line(0, f"if {self._is_there(field.name, self.use('UNSET'))}:")
-                written = self._written(field.type, self._held(field.name))
-                yield Line(1, f"o[{literal(field.wire)}] = ", written)
+                yield from _deeper(self._looped(field))
+                yield Line(1, f"o[{literal(field.wire)}] = ", self._value(field))
         if self.keeps(struct):
             yield Line(0, f"if {self._is_there('extra_', self.use('EMPTY'))}:")
             extra = self._held("extra_")
             yield Line(1, "", call(self.use("merge"), "o", extra, f"_{struct.name}_members"))
+
+    def _looped(self, field: Field) -> Iterator[Line]:
+        """Lines that write an array of several classes, where that takes no call of its own."""
+        if self._is_looped(field.type):
+            yield Line(0, f"{field.name}_items: list[Json] = []")
+            yield Line(0, f"for item in {self._held(field.name)}:")
+            yield Line(1, f"{field.name}_items.append(_WRITERS[type(item)](item))")
+
+    def _is_looped(self, type: Type) -> bool:
+        opened = self.schema.open(type)
+        return self.holds and isinstance(opened, Arr) and self.writer(opened.of) == "_write"
 
     def _held(self, name: str) -> str:
         return f"held[{literal(name)}]" if self.holds else f"x.{name}"
@@ -577,6 +590,8 @@ class Codec:
     def _value(self, field: Field) -> Code:
         if field.const is not None:
             return literal(field.const)
+        if self._is_looped(field.type):
+            return f"{field.name}_items"
         return self._written(field.type, self._held(field.name))
 
 

@@ -40,7 +40,6 @@ from .._wire import (
     too_deep,
     write_again,
     write_array,
-    write_values,
     wrong,
 )
 
@@ -2651,7 +2650,10 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
     held = x.__dict__
-    o: Json = {"contents": write_values(_WRITERS, held["contents"])}
+    contents_items: list[Json] = []
+    for item in held["contents"]:
+        contents_items.append(_WRITERS[type(item)](item))
+    o: Json = {"contents": contents_items}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -3525,7 +3527,10 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
     held = x.__dict__
-    o: Json = {"content": write_values(_WRITERS, held["content"])}
+    content_items: list[Json] = []
+    for item in held["content"]:
+        content_items.append(_WRITERS[type(item)](item))
+    o: Json = {"content": content_items}
     if len(held) != 1:
         if "is_error" in held:
             o["isError"] = held["is_error"]

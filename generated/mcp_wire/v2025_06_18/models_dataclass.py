@@ -42,7 +42,6 @@ from .._wire import (
     write_again,
     write_array,
     write_map,
-    write_values,
     wrong,
 )
 
@@ -3054,7 +3053,10 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
     held = x.__dict__
-    o: Json = {"contents": write_values(_WRITERS, held["contents"])}
+    contents_items: list[Json] = []
+    for item in held["contents"]:
+        contents_items.append(_WRITERS[type(item)](item))
+    o: Json = {"contents": contents_items}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
@@ -4047,7 +4049,10 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
     held = x.__dict__
-    o: Json = {"content": write_values(_WRITERS, held["content"])}
+    content_items: list[Json] = []
+    for item in held["content"]:
+        content_items.append(_WRITERS[type(item)](item))
+    o: Json = {"content": content_items}
     if len(held) != 1:
         if "structured_content" in held:
             o["structuredContent"] = held["structured_content"]

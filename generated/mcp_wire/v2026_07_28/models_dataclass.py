@@ -42,7 +42,6 @@ from .._wire import (
     write_again,
     write_array,
     write_map,
-    write_values,
     wrong,
 )
 
@@ -5367,8 +5366,11 @@ def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
     held = x.__dict__
+    contents_items: list[Json] = []
+    for item in held["contents"]:
+        contents_items.append(_WRITERS[type(item)](item))
     o: Json = {
-        "contents": write_values(_WRITERS, held["contents"]),
+        "contents": contents_items,
         "ttlMs": held["ttl_ms"],
         "cacheScope": held["cache_scope"],
         "resultType": held["result_type"],
@@ -6870,10 +6872,10 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
     held = x.__dict__
-    o: Json = {
-        "content": write_values(_WRITERS, held["content"]),
-        "resultType": held["result_type"],
-    }
+    content_items: list[Json] = []
+    for item in held["content"]:
+        content_items.append(_WRITERS[type(item)](item))
+    o: Json = {"content": content_items, "resultType": held["result_type"]}
     if len(held) != 2:
         if "structured_content" in held:
             o["structuredContent"] = held["structured_content"]
@@ -7850,10 +7852,13 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
 
 def _write_ToolResultContent(x: ToolResultContent) -> Json:
     held = x.__dict__
+    content_items: list[Json] = []
+    for item in held["content"]:
+        content_items.append(_WRITERS[type(item)](item))
     o: Json = {
         "type": "tool_result",
         "toolUseId": held["tool_use_id"],
-        "content": write_values(_WRITERS, held["content"]),
+        "content": content_items,
     }
     if len(held) != 2:
         if "structured_content" in held:
