@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET
 
@@ -16,6 +16,8 @@ from mcp_runtime.core.events import Called, Notified, Opened
 from mcp_runtime.core.pending import Patience
 from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.io.wire import Wire
+from mcp_runtime.revisions import Revision
+from mcp_runtime.revisions import latest as t
 
 if TYPE_CHECKING:
     from mcp_runtime.client import Client
@@ -65,14 +67,14 @@ class ClientConnection(Connection):
         self.end(why)
         if not self._opened.done():
             self._opened.set_exception(Disconnected(f"{why} before it said what it speaks"))
-        if self.listening and self.client.restarts(self):
+        if self.listening and self.client.life.restarts(self):
             self.spawn(self._restart())
         else:
             self._end_changes(Disconnected(why))
 
     async def _restart(self) -> None:
         try:
-            await self.client.revive()
+            await self.client.life.revive()
         except SessionError as error:
             self._end_changes(error)
 
@@ -80,7 +82,42 @@ class ClientConnection(Connection):
         for changes in self.listening:
             changes.end(error)
 
-    def start_listening(self, params: Any, changes: Changes) -> None:
+    # ---- changes
+
+    async def listen(self, changes: Changes) -> None:
+        """Has the server tell of them. Raises as a request does."""
+        if "subscriptions/listen" in self._spoken.methods:
+            await self._subscribe(changes)
+        else:
+            await self.watch(changes, "subscribe")
+
+    async def unlisten(self, changes: Changes) -> None:
+        if changes.id is not None:
+            self.send(self.session.cancel(changes.id, "no longer wanted"))
+        else:
+            await self.watch(changes, "unsubscribe")
+
+    async def watch(self, changes: Changes, verb: Literal["subscribe", "unsubscribe"]) -> None:
+        """Where a session has a request for each resource."""
+        make = getattr(self._spoken.models, f"{verb.capitalize()}RequestParams")
+        uris = changes.wanted.resource_subscriptions
+        for uri in () if uris is UNSET else uris:
+            await self.client.request(f"resources/{verb}", make(uri=uri))
+
+    @property
+    def _spoken(self) -> Revision:
+        """Raises NotOpen."""
+        return self.client.terms.crossing.revision
+
+    async def _subscribe(self, changes: Changes) -> None:
+        changes.acknowledged.clear()
+        params = t.SubscriptionsListenRequestParams(
+            notifications=changes.wanted, meta=self.client.meta()
+        )
+        self._start(params, changes)
+        await asyncio.wait_for(changes.acknowledged.wait(), self.client.timeout)
+
+    def _start(self, params: Any, changes: Changes) -> None:
         now = self.loop.time()
         sent, data = self.session.call(
             "subscriptions/listen", params, now=now, patience=Patience(inf)
@@ -92,7 +129,7 @@ class ClientConnection(Connection):
 
     def _closed(self, done: asyncio.Future[Any], changes: Changes) -> None:
         error = None if done.cancelled() else done.exception()
-        if not (isinstance(error, Disconnected) and self.client.restarts(self)):
+        if not (isinstance(error, Disconnected) and self.client.life.restarts(self)):
             changes.end(error if isinstance(error, Exception) else None)
 
     async def _run(self, called: Called) -> Any:

@@ -8,35 +8,25 @@ What is asked and answered is in the newest revision's models, whatever the serv
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, TypeAlias
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from msgspec import UNSET, structs
+from msgspec import UNSET
 
 from mcp_runtime.answering import Answering, Approve, OnElicit, OnSample, Roots
-from mcp_runtime.cache import Cache, cache_key
-from mcp_runtime.calling import ClientConnection, ClientOnWire
+from mcp_runtime.asking import Asking, Calls, not_found, require_known_type
+from mcp_runtime.cache import Cache
+from mcp_runtime.calling import ClientConnection
 from mcp_runtime.changes import Changes
+from mcp_runtime.client_life import ClientLife
 from mcp_runtime.connection import OnProgress, Trace
-from mcp_runtime.core import codes
 from mcp_runtime.core.events import Notified, Terms
 from mcp_runtime.core.offer import ClientOffer
 from mcp_runtime.core.pending import Patience
-from mcp_runtime.errors import (
-    BadAnswer,
-    NotApproved,
-    NotFound,
-    NotOffered,
-    NotOpen,
-    Refused,
-    TooMuch,
-)
+from mcp_runtime.errors import NotApproved, NotOffered, NotOpen, Refused
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.meta import require_meta
+from mcp_runtime.openers import Opener, child, in_memory
 from mcp_runtime.outputs import Outputs
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
@@ -48,14 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Client"]
 
-log: Final = logging.getLogger("mcp_runtime.client")
 OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
-
-
-class Opener(Protocol):
-    """Reaches a server: the connection, which lives as long as what it entered on `stack`."""
-
-    async def __call__(self, stack: AsyncExitStack, client: Client) -> ClientConnection: ...
 
 
 class Client:
@@ -102,22 +85,20 @@ class Client:
             capabilities=capabilities,
             roots_change=roots is not None,
         )
-        self._open: Opener = server if callable(server) else _in_memory(server)
         self._approve = approve
         self._on_log = on_log
-        self._log_level = log_level
-        self._timeout = limits.deadline if timeout is None else timeout
+        self.timeout = limits.deadline if timeout is None else timeout
         self._validate = validate
-        self._caches = cache
-        self._cache = Cache(limits.cached)
+        self._cache = Cache(limits.cached if cache else 0)
+        self._asking = Asking(self, self._cache)
         self.trace = trace
-        self._ping_every = ping_every
-        self._restarts = restarts
-        self._restarting = asyncio.Lock()
-        self._revival: asyncio.Task[Any] | None = None
-        self._tokens = count(1)
-        self._stack = AsyncExitStack()
-        self._connection: ClientConnection | None = None
+        self.life = ClientLife(
+            self,
+            server if callable(server) else in_memory(server),
+            restarts=restarts,
+            ping_every=ping_every,
+            log_level=log_level,
+        )
         self._outputs = Outputs()
 
     @classmethod
@@ -134,15 +115,7 @@ class Client:
 
         It gets few names of our environment, and `env`. Other `options` are those of the class.
         """
-
-        async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
-            from mcp_runtime.io.child import spawn
-
-            child = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=client.limits)
-            stack.push_async_callback(child.close)
-            return ClientOnWire(client, child)
-
-        return cls(open, **options)
+        return cls(child(command, env=env, cwd=cwd, stderr=stderr), **options)
 
     @classmethod
     def http(
@@ -169,75 +142,20 @@ class Client:
 
     async def __aenter__(self) -> Self:
         """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
-        try:
-            await self._connect()
-        except BaseException:
-            await self.__aexit__(None, None, None)
-            raise
+        await self.life.begin()
         return self
 
-    async def _connect(self) -> None:
-        self._connection = connection = await self._open(self._stack, self)
-        connection.ping_every = self._ping_every
-        connection.session.log_level = self._log_level
-        await connection.open()
-        if self._log_level is not None and "logging" in self.server_capabilities:
-            await self.set_log_level(self._log_level)
-
-    def restarts(self, connection: ClientConnection) -> bool:
-        """Whether the server, which is gone, may be started anew."""
-        return connection is self._connection and self._restarts > 0
-
-    async def revive(self) -> None:
-        """Starts a server anew that is gone, as often as it may be, and listens again.
-
-        Source: 2026-07-28 basic/transports/stdio and basic/patterns/subscriptions.
-        """
-        async with self._restarting:
-            gone = self.connection
-            if not gone.is_gone or not self.restarts(gone):
-                return
-            self._restarts -= 1
-            log.warning("the server is gone: it is started anew")
-            self._revival = asyncio.current_task()
-            try:
-                await self._stack.aclose()
-                await self._connect()
-                self.connection.listening = gone.listening
-                for changes in gone.listening:
-                    await self._listen(changes)
-            finally:
-                self._revival = None
-
     async def __aexit__(self, *exception: object) -> None:
-        connection, self._connection = self._connection, None
-        if (revival := self._revival) is not None:
-            revival.cancel()
-            await asyncio.wait([revival])
-        if connection is not None:
-            connection.end("the client was closed")
-        await self._stack.aclose()
-        if connection is not None:
-            await connection.finished()
-
-    async def restore(self) -> None:
-        """Tells a new session what the last one was told."""
-        level = self.connection.session.log_level
-        if level is not None and "logging" in self.server_capabilities:
-            await self.set_log_level(level)
-        for changes in self.connection.listening:
-            if changes.wanted.resource_subscriptions is not UNSET:
-                await self._watch(changes.wanted.resource_subscriptions, "subscribe")
+        await self.life.end()
 
     @property
     def connection(self) -> ClientConnection:
         """Raises NotOpen."""
-        if self._connection is None:
-            raise NotOpen("the client is not open: use it in `async with`")
-        return self._connection
+        return self.life.connection
 
     @property
-    def _terms(self) -> Terms:
+    def terms(self) -> Terms:
+        """That were agreed with the server. Raises NotOpen."""
         terms = self.connection.session.agreed
         if terms is None:
             raise NotOpen("the session is not open")
@@ -246,16 +164,16 @@ class Client:
     @property
     def revision(self) -> str:
         """That both speak."""
-        return self._terms.crossing.revision.name
+        return self.terms.crossing.revision.name
 
     @property
     def server_info(self) -> Mapping[str, Any] | None:
         """As the server tells it, unverified: for display and logs, not for decisions."""
-        return self._terms.info
+        return self.terms.info
 
     @property
     def server_capabilities(self) -> Mapping[str, Any]:
-        return self._terms.capabilities
+        return self.terms.capabilities
 
     @property
     def instructions(self) -> str | None:
@@ -270,22 +188,22 @@ class Client:
 
     async def list_tools(self) -> list[t.Tool]:
         """All of them, page by page."""
-        tools: list[t.Tool] = await self._all("tools/list", "tools")
+        tools: list[t.Tool] = await self._asking.pages("tools/list", "tools")
         if self._validate:
             self._outputs.listed(tools)
         return tools
 
     async def list_resources(self) -> list[t.Resource]:
         """All of them, page by page."""
-        return await self._all("resources/list", "resources")
+        return await self._asking.pages("resources/list", "resources")
 
     async def list_resource_templates(self) -> list[t.ResourceTemplate]:
         """All of them, page by page."""
-        return await self._all("resources/templates/list", "resource_templates")
+        return await self._asking.pages("resources/templates/list", "resource_templates")
 
     async def list_prompts(self) -> list[t.Prompt]:
         """All of them, page by page."""
-        return await self._all("prompts/list", "prompts")
+        return await self._asking.pages("prompts/list", "prompts")
 
     async def call_tool(
         self,
@@ -306,11 +224,11 @@ class Client:
         params = t.CallToolRequestParams(
             name=name,
             arguments=UNSET if arguments is None else dict(arguments),
-            meta=self._meta(on_progress, meta),
+            meta=self._asking.meta(on_progress, meta),
         )
         if self._approve is not None and not await self._approve("tools/call", params):
             raise NotApproved(f"the call of {name} was not approved")
-        result: t.CallToolResult = await self._insist(
+        result: t.CallToolResult = await self._asking.answer(
             "tools/call", params, timeout=timeout, on_progress=on_progress
         )
         await self._outputs.require(name, result)
@@ -320,12 +238,12 @@ class Client:
         self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
         """Raises NotFound where the server has no such resource, and as `call_tool` does."""
-        params = t.ReadResourceRequestParams(uri=uri, meta=self._meta(meta=meta))
+        params = t.ReadResourceRequestParams(uri=uri, meta=self._asking.meta(meta=meta))
         result: t.ReadResourceResult
         try:
-            result = await self._insist("resources/read", params, timeout=timeout)
+            result = await self._asking.answer("resources/read", params, timeout=timeout)
         except Refused as refused:
-            raise _not_found(refused, uri) from None
+            raise not_found(refused, uri) from None
         return [*result.contents]
 
     async def get_prompt(
@@ -339,9 +257,11 @@ class Client:
         params = t.GetPromptRequestParams(
             name=name,
             arguments=UNSET if arguments is None else dict(arguments),
-            meta=self._meta(meta=meta),
+            meta=self._asking.meta(meta=meta),
         )
-        result: t.GetPromptResult = await self._insist("prompts/get", params, timeout=timeout)
+        result: t.GetPromptResult = await self._asking.answer(
+            "prompts/get", params, timeout=timeout
+        )
         return result
 
     async def complete(
@@ -358,7 +278,7 @@ class Client:
             ref=ref,
             argument=t.CompleteRequestParamsArgument(name=argument, value=value),
             context=context,
-            meta=self._meta(),
+            meta=self._asking.meta(),
         )
         result: t.CompleteResult = await self.request("completion/complete", params)
         return result.completion
@@ -371,7 +291,7 @@ class Client:
         """Least level of the log messages that are wanted from now on."""
         self.connection.session.log_level = level
         if self._has("logging/setLevel"):
-            revision = self._terms.crossing.revision
+            revision = self.terms.crossing.revision
             params = revision.models.SetLevelRequestParams(level=level)
             await self.request("logging/setLevel", params)
 
@@ -414,50 +334,21 @@ class Client:
         listening = self.connection.listening
         listening.append(changes)
         try:
-            await self._listen(changes)
+            await self.connection.listen(changes)
             yield changes
         finally:
             listening.remove(changes)
-            if (connection := self._connection) is not None and not connection.is_gone:
-                await self._unlisten(changes, connection)
-
-    async def _listen(self, changes: Changes) -> None:
-        if self._has("subscriptions/listen"):
-            await self._stream(changes)
-        else:
-            await self._watch(changes.wanted.resource_subscriptions, "subscribe")
-
-    async def _unlisten(self, changes: Changes, connection: ClientConnection) -> None:
-        if changes.id is not None:
-            connection.send(connection.session.cancel(changes.id, "no longer wanted"))
-        else:
-            await self._watch(changes.wanted.resource_subscriptions, "unsubscribe")
-
-    async def _stream(self, changes: Changes) -> None:
-        connection = self.connection
-        changes.acknowledged.clear()
-        params = t.SubscriptionsListenRequestParams(notifications=changes.wanted, meta=self._meta())
-        connection.start_listening(params, changes)
-        await asyncio.wait_for(changes.acknowledged.wait(), self._timeout)
-
-    async def _watch(self, uris: Sequence[str] | t.Unset, verb: str) -> None:
-        models = self._terms.crossing.revision.models
-        make = (
-            models.SubscribeRequestParams
-            if verb == "subscribe"
-            else models.UnsubscribeRequestParams
-        )
-        for uri in () if uris is UNSET else uris:
-            await self.request(f"resources/{verb}", make(uri=uri))
+            if self.life.is_connected:
+                await self.connection.unlisten(changes)
 
     @property
     def calls(self) -> latest_calls.ClientCalls:
         """Every method of the newest revision, typed; `params` need `meta=client.meta()`."""
-        return _Calls(self)
+        return Calls(self)
 
     def meta(self) -> t.RequestMetaObject:
         """What the params of a request have as `meta`."""
-        found: t.RequestMetaObject = self._meta()
+        found: t.RequestMetaObject = self._asking.meta()
         return found
 
     async def request(
@@ -469,157 +360,21 @@ class Client:
         on_progress: OnProgress | None = None,
     ) -> Any:
         """One request, as it is: a result may ask for input. Raises as `call_tool` does."""
-        if self.connection.is_gone and self._revival is not asyncio.current_task():
-            await self.revive()
+        await self.life.ensure()
         token = None
         if params is not UNSET and on_progress is not None:
             token = params.meta.progress_token
             token = None if token is UNSET else token
-        patience = Patience(timeout or self._timeout, self.limits.total, progress_counts=True)
+        patience = Patience(timeout or self.timeout, self.limits.total, progress_counts=True)
         result = await self.connection.request(
             method, params, patience=patience, token=token, on_progress=on_progress
         )
-        return _of_known_type(method, result)
-
-    # ---- how it asks
+        return require_known_type(method, result)
 
     def _has(self, method: str) -> bool:
-        return method in self._terms.crossing.revision.methods
-
-    def _meta(
-        self, on_progress: OnProgress | None = None, meta: Mapping[str, Any] | None = None
-    ) -> Any:
-        """Raises ValueError for names that `_meta` cannot have."""
-        token = None if on_progress is None else next(self._tokens)
-        require_meta(meta or {})
-        return self.connection.session.meta(token=token, extra=meta or {})
-
-    async def _all(self, method: str, member: str, *, again: bool = False) -> list[Any]:
-        """Of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
-        found: list[Any] = []
-        cursor: Any = UNSET
-        seen: set[str] = set()
-        for _ in range(self.limits.pages):
-            params = t.PaginatedRequestParams(cursor=cursor, meta=self._meta())
-            try:
-                page = await self._fetch(method, params)
-            except Refused as refused:
-                if again or cursor is UNSET or not self._is_stale(method, refused):
-                    raise
-                return await self._all(method, member, again=True)
-            found += getattr(page, member)
-            cursor = page.next_cursor
-            if cursor is UNSET:
-                return found
-            if cursor in seen:
-                raise BadAnswer(f"{method}: the cursor {cursor[:80]!r} comes a second time")
-            seen.add(cursor)
-        raise TooMuch(f"{method}: over {self.limits.pages} pages (Limits.pages)")
-
-    async def _fetch(
-        self,
-        method: str,
-        params: Any,
-        *,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Any:
-        """The server's answer, or the one that is kept and fresh."""
-        key = cache_key(method, params) if self._caches else None
-        if key is None:
-            return await self.request(method, params, timeout=timeout, on_progress=on_progress)
-        clock = self.connection.loop.time
-        kept = self._cache.get(method, key, clock())
-        if kept is not None:
-            return kept
-        result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
-        if not isinstance(result, t.InputRequiredResult):
-            self._cache.put(method, key, result, clock())
-        return result
-
-    def _is_stale(self, method: str, refused: Refused) -> bool:
-        """Whether a cursor was refused that came from pages which were kept; these are given up.
-
-        Source: 2026-07-28 server/utilities/caching, "Pagination".
-        """
-        return refused.code == codes.INVALID_PARAMS and self._cache.drop(method)
-
-    async def _insist(
-        self,
-        method: str,
-        params: Any,
-        *,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Any:
-        """Until the result asks for no more input. Source: 2026-07-28 basic/patterns/mrtr."""
-        first = params
-        for _ in range(self.limits.input_rounds):
-            result = await self._fetch(method, params, timeout=timeout, on_progress=on_progress)
-            if not isinstance(result, t.InputRequiredResult):
-                return result
-            responses = await self.answering.responses(result)
-            params = structs.replace(
-                first,
-                meta=self._meta(on_progress, first.meta.extra_),
-                input_responses=responses,
-                request_state=result.request_state,
-            )
-        raise TooMuch(f"{method}: over {self.limits.input_rounds} rounds (Limits.input_rounds)")
+        return method in self.terms.crossing.revision.methods
 
     def notified(self, event: Notified) -> None:
         self._cache.heed(event)
         if event.method == "notifications/message" and self._on_log is not None:
             self._on_log(event.params)
-
-
-def _not_found(refused: Refused, uri: str) -> Refused:
-    """NotFound, if the error on reading `uri` says that.
-
-    Up to 2025-11-25 it has a code of its own; after that it is told by its data.
-    """
-    told = refused.data == {"uri": uri} and refused.code == codes.INVALID_PARAMS
-    is_it = told or refused.code == codes.RESOURCE_NOT_FOUND
-    return NotFound(refused.code, refused.message, refused.data) if is_it else refused
-
-
-def _of_known_type(method: str, result: Any) -> Any:
-    """Raises BadAnswer for a kind of result that is not known.
-
-    Source: 2026-07-28 basic/index, "Result Types".
-    """
-    told = getattr(result, "result_type", "complete")
-    if told != "complete" and not isinstance(result, t.InputRequiredResult):
-        raise BadAnswer(f"{method}: a result of type {str(told)[:80]!r}")
-    return result
-
-
-def _in_memory(server: Server) -> Opener:
-    """The server in this process, through bytes."""
-
-    async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
-        from mcp_runtime.io.memory import pair
-
-        ours, theirs = pair(client.limits)
-        await stack.enter_async_context(server.running())
-        served = asyncio.create_task(server.serve(theirs))
-
-        async def close() -> None:
-            await ours.close()
-            await served
-
-        stack.push_async_callback(close)
-        return ClientOnWire(client, ours)
-
-    return open
-
-
-class _Calls(latest_calls.ClientCalls):
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    async def request(self, method: str, params: object) -> object:
-        return await self._client.request(method, params)
-
-    async def notify(self, method: str, params: object) -> None:
-        await self._client.connection.notify(method, UNSET if params is None else params)

@@ -41,7 +41,8 @@ from mcp_runtime.revisions import latest as t
 if TYPE_CHECKING:
     import httpx2
 
-    from mcp_runtime.client import Client, Opener
+    from mcp_runtime.client import Client
+    from mcp_runtime.openers import Opener
 
 __all__ = ["ClientOverHttp", "opener"]
 
@@ -192,7 +193,7 @@ class ClientOverHttp(ClientConnection):
         after = self.session.agreed
         if before and after and before.crossing.revision != after.crossing.revision:
             log.warning("the server speaks %s now", after.crossing.revision.name)
-        self.spawn(self.client.restore())
+        self.spawn(self.client.life.restore())
 
     async def close(self) -> None:
         self._is_closed = True
