@@ -123,7 +123,7 @@ def test_a_transport_s_own_modules_come_with_it_alone() -> None:
     stdio, http, both = (vendored_files(made(answers(transports=ways))).keys() for ways in WAYS)
     assert stdio | http == both
     assert {f"runtime/io/{name}.py" for name in ("child", "pipes", "stdio")} <= stdio - http
-    assert {"runtime/over_http.py", "runtime/io/http_server.py"} <= http - stdio
+    assert {"runtime/over_http/connection.py", "runtime/io/http_server.py"} <= http - stdio
 
 
 def vendored_files(files: Mapping[str, str]) -> dict[str, str]:

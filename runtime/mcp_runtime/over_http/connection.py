@@ -1,11 +1,4 @@
-"""A client's side of HTTP: each message is a request of its own, and its answer may be a stream.
-
-    per-request era   each call stands for itself; leaving its stream cancels it
-    handshake era     a session, its own stream from the server, streams that are taken up again
-    HTTP+SSE          all answers come on one stream, which names where messages are posted
-
-What a server speaks is found out as its pages say, and kept for the life of the client. A call
-whose connection breaks fails with Disconnected; the next call finds the server, if it is there.
+"""A connection over HTTP: how it is opened, what is posted and what is answered, in each era.
 
 Source: 2026-07-28 basic/transports/streamable-http; 2025-11-25, 2025-06-18, 2025-03-26 and
 2024-11-05 basic/transports.
@@ -15,15 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-import ssl
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
-from msgspec import structs
 
 from mcp_runtime.calling import ClientConnection
 from mcp_runtime.core import codes, envelope
@@ -32,54 +22,26 @@ from mcp_runtime.core.envelope import Frame, Id, Notification, Refusal, Request
 from mcp_runtime.core.events import Opened
 from mcp_runtime.core.http import EVENT_STREAM, JSON
 from mcp_runtime.core.lifecycle import State
-from mcp_runtime.core.mirrors import BadMark, Marks, marks, mirrored
-from mcp_runtime.core.sse import Events
+from mcp_runtime.core.mirrors import mirrored
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotOpen, Refused, SessionError
 from mcp_runtime.io.http_client import Answer, Http
-from mcp_runtime.revisions import latest as t
+from mcp_runtime.over_http.old import OldStream
+from mcp_runtime.over_http.streams import ANY_ERA, STREAM, Stream
+from mcp_runtime.over_http.tools import MarkedTools
 
 if TYPE_CHECKING:
-    import httpx2
-
     from mcp_runtime.client import Client
-    from mcp_runtime.openers import Opener
 
-__all__ = ["ClientOverHttp", "opener"]
+__all__ = ["ClientOverHttp", "Known"]
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _BOTH: Final = {"Accept": f"{JSON}, {EVENT_STREAM}", "Content-Type": JSON}
-_STREAM: Final = {"Accept": EVENT_STREAM, "Cache-Control": "no-store"}
 _SESSION: Final = "Mcp-Session-Id"
 _VERSIONED: Final = frozenset({"2025-06-18", "2025-11-25"})
 """Revisions with a handshake whose requests name the revision after it."""
-_ANY_ERA: Final = frozenset({401, 403, 407, 408, 421, 425, 429, 502, 503, 504})
-"""Statuses that say nothing of what the server speaks."""
 _MAYBE_OLD: Final = frozenset({400, 404, 405})
 """Statuses by which a server of HTTP+SSE answers a POST."""
-_SOON: Final = 0.1
-_LATEST: Final = 30.0
-"""Bounds for our own waits before a stream is taken up again, in seconds."""
-
-
-def opener(
-    url: str,
-    *,
-    headers: Mapping[str, str] | None = None,
-    tls: ssl.SSLContext | None = None,
-    proxy: str | None = None,
-    draw: Callable[[], float] = random.random,
-) -> Opener:
-    """Reaches the server of a URL; `draw` gives numbers from 0 to 1, to spread what is repeated."""
-    known = Known()
-
-    async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
-        http = Http(url, headers=headers or {}, tls=tls, proxy=proxy, limits=client.limits)
-        connection = ClientOverHttp(client, http, known, draw)
-        stack.push_async_callback(connection.close)
-        return connection
-
-    return open
 
 
 @dataclass(slots=True)
@@ -87,15 +49,6 @@ class Known:
     """What the server of a URL speaks."""
 
     way: Literal["per-request", "handshake", "HTTP+SSE"] | None = None
-
-
-@dataclass(slots=True)
-class _Place:
-    """Where a stream was left, and how often in a row it could not be taken up since."""
-
-    id: str = ""
-    retry: int | None = None
-    failures: int = 0
 
 
 class ClientOverHttp(ClientConnection):
@@ -110,10 +63,10 @@ class ClientOverHttp(ClientConnection):
         self._exchanges: dict[Id, asyncio.Task[None]] = {}
         self._posts: set[asyncio.Task[None]] = set()
         self._greeted: asyncio.Task[None] | None = None
-        self._stream: asyncio.Task[None] | None = None
-        self._streaming = asyncio.Event()
+        self._stream: Stream | None = None
+        self._listening: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
-        self._marks: dict[str, Marks] = {}
+        self._tools = MarkedTools()
         self._gave_up_listening = False
         self._is_closed = False
 
@@ -139,16 +92,16 @@ class ClientOverHttp(ClientConnection):
         except SessionError:
             self._sweep()
             raise
-        if self._stream is not None and self._known.way == "handshake":
+        if self._stream is not None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._streaming.wait(), self.session.limits.stream_wait)
+                await asyncio.wait_for(self._stream.is_open.wait(), self.session.limits.stream_wait)
 
     def _forget(self) -> None:
         """What belongs to a session that is over."""
-        if self._stream is not None:
-            self._stream.cancel()
-        self._session_id, self._url, self._stream, self._greeted = "", self._http.url, None, None
-        self._streaming, self._gave_up_listening = asyncio.Event(), False
+        if self._listening is not None:
+            self._listening.cancel()
+        self._session_id, self._url, self._greeted = "", self._http.url, None
+        self._stream, self._listening, self._gave_up_listening = None, None, False
 
     def _sweep(self) -> None:
         """Leaves what nobody waits for."""
@@ -161,7 +114,7 @@ class ClientOverHttp(ClientConnection):
             self._known.way = "per-request"
         elif self._known.way != "HTTP+SSE":
             self._known.way = "handshake"
-            self._stream = self.loop.create_task(self._listen())
+            self._start_listening()
         super()._on_opened(event)
 
     async def _ready(self) -> None:
@@ -170,7 +123,7 @@ class ClientOverHttp(ClientConnection):
             raise NotOpen("the client was closed")
         if self._gave_up_listening:
             self._gave_up_listening = False
-            self._stream = self.loop.create_task(self._listen())
+            self._start_listening()
         if not self._is_open:
             async with self._opening:
                 if not self._is_open:
@@ -198,7 +151,7 @@ class ClientOverHttp(ClientConnection):
     async def close(self) -> None:
         self._is_closed = True
         tasks = {*self._exchanges.values(), *self._posts}
-        tasks |= {self._stream} if self._stream is not None else set()
+        tasks |= {self._listening} if self._listening is not None else set()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -223,7 +176,8 @@ class ClientOverHttp(ClientConnection):
                 raise
             await self.client.list_tools()
             result = await super().request(method, params, **options)
-        return self._usable(result) if method == "tools/list" and self._modern else result
+        is_marked = method == "tools/list" and self._modern
+        return self._tools.usable(result) if is_marked else result
 
     async def notify(self, method: str, params: Any) -> None:
         await self._ready()
@@ -236,18 +190,6 @@ class ClientOverHttp(ClientConnection):
     @property
     def _modern(self) -> bool:
         return self._known.way == "per-request"
-
-    def _usable(self, page: t.ListToolsResult) -> t.ListToolsResult:
-        """Without the tools whose headers break a rule."""
-        kept: list[t.Tool] = []
-        for tool in page.tools:
-            try:
-                self._marks[tool.name] = marks(t.to_wire(tool.input_schema))
-                kept.append(tool)
-            except BadMark as error:
-                self._marks.pop(tool.name, None)
-                log.warning("the tool %.100r is left out: %.200s", tool.name, error)
-        return structs.replace(page, tools=kept)
 
     # ---- what is sent
 
@@ -330,7 +272,7 @@ class ClientOverHttp(ClientConnection):
         if request.method == "initialize":
             return {}
         if request.method == "server/discover" or self._modern:
-            return mirrored(request, self._marks)
+            return mirrored(request, self._tools.marks)
         return self._ours()
 
     def _ours(self) -> dict[str, str]:
@@ -380,91 +322,51 @@ class ClientOverHttp(ClientConnection):
 
     def _fail(self, request: Request, error: SessionError) -> None:
         is_old = isinstance(error, BadAnswer) or (
-            isinstance(error, BadStatus) and error.status not in _ANY_ERA
+            isinstance(error, BadStatus) and error.status not in ANY_ERA
         )
         self.heed(self.session.failed(request.id, error, self.loop.time(), is_old=is_old))
 
     # ---- streams
 
+    @asynccontextmanager
+    async def _get(self, headers: Mapping[str, str]) -> AsyncGenerator[Answer]:
+        told = {**STREAM, **self._ours(), **headers}
+        async with self._http.ask("GET", self._url, told) as answer:
+            yield answer
+
+    def _new_stream(self) -> Stream:
+        return Stream(self._get, self._take, self.session.limits, self._draw)
+
     async def _follow(self, request: Request, answer: Answer) -> None:
         """Until the request is answered, in the handshake era also where the stream breaks."""
-        place = _Place()
-        await self._drink(answer, place, request)
-        while request.id in self.session.pending:
-            if not place.id or self._modern or request.method == "server/discover":
-                raise Disconnected(f"{request.method}: the stream has ended before the answer")
-            await self._pause(place)
-            try:
-                await self._take_up(place, request)
-            except BadStatus as error:
-                raise Disconnected(f"{request.method}: the stream is lost, {error}") from error
+        resumes = not self._modern and request.method != "server/discover"
+        try:
+            await self._new_stream().follow(
+                answer, lambda: request.id not in self.session.pending, resumes=resumes
+            )
+        except Disconnected as error:
+            raise Disconnected(f"{request.method}: {error}") from error
 
-    async def _pause(self, place: _Place) -> None:
-        """Before a stream is taken up. Raises Disconnected if that has failed too often."""
-        limits = self.session.limits
-        place.failures += 1
-        if place.failures > limits.resume_attempts:
-            raise Disconnected(f"a stream is lost after {limits.resume_attempts} attempts")
-        own = limits.resume_wait * 2 ** (place.failures - 1) * (1 + self._draw()) / 2
-        if place.retry is not None and place.failures == 1:
-            own = 0
-        await asyncio.sleep(max((place.retry or 0) / 1000, min(own, _LATEST), _SOON))
+    def _start_listening(self) -> None:
+        self._stream = self._new_stream()
+        self._listening = self.loop.create_task(self._listen(self._stream))
 
-    async def _take_up(self, place: _Place, request: Request | None = None) -> None:
-        """One connection of a stream, to its end. Raises BadStatus for a server that has none."""
-        after = {"Last-Event-ID": place.id} if place.id else {}
-        headers = {**_STREAM, **self._ours(), **after}
-        with suppress(Disconnected):
-            async with self._http.ask("GET", self._url, headers) as answer:
-                if answer.status in _ANY_ERA and place.failures:
-                    return
-                if not answer.ok or answer.kind != EVENT_STREAM:
-                    raise answer.error("GET")
-                self._streaming.set()
-                if request is not None:
-                    place.failures = 0
-                await self._drink(answer, place, request)
-
-    async def _drink(self, answer: Answer, place: _Place, request: Request | None) -> None:
-        """Takes the messages of a stream, to its end or its break.
-
-        When the request is answered, what else comes has little time. Raises TooMuch.
-        """
-        events = Events(self.session.limits.line_bytes)
-        with suppress(Disconnected, TimeoutError):
-            async with asyncio.timeout(None) as bound:
-                async for chunk in answer.chunks():
-                    for event in events.feed(chunk):
-                        place.failures = 0
-                        if event.name == "message" and event.data:
-                            self._take(event.data)
-                    place.id = events.id or place.id
-                    place.retry = place.retry if events.retry is None else events.retry
-                    answered = request is not None and request.id not in self.session.pending
-                    if answered and bound.when() is None:
-                        bound.reschedule(self.loop.time() + self.session.limits.close_wait)
-
-    async def _listen(self) -> None:
+    async def _listen(self, stream: Stream) -> None:
         """The server's own stream, where it has one, taken up as long as the session lives."""
         if self._greeted is not None:
             await asyncio.wait((self._greeted,))
-        place, session_id = _Place(), self._session_id
+        session_id = self._session_id
         try:
-            while True:
-                started = self.loop.time()
-                await self._take_up(place)
-                if self.loop.time() - started > _LATEST:
-                    place.failures = 0
-                await self._pause(place)
+            await stream.listen()
         except BadStatus as error:
             log.debug("no stream of the server: %s", error)
-            if self._streaming.is_set() and error.status == 404 and session_id:
+            if stream.is_open.is_set() and error.status == 404 and session_id:
                 self.spawn(self._renew(session_id))
         except SessionError as error:
             log.warning("no stream of the server any more: %s", error)
             self._gave_up_listening = True
         finally:
-            self._streaming.set()
+            stream.is_open.set()
 
     # ---- HTTP+SSE
 
@@ -479,35 +381,18 @@ class ClientOverHttp(ClientConnection):
 
     async def _find_old(self) -> None:
         """Opens the stream, and learns where messages are posted. Raises SessionError."""
-        found: asyncio.Future[httpx2.URL] = self.loop.create_future()
-        self._stream = self.loop.create_task(self._old_stream(found))
+        stream = OldStream(self._http, self._take, self.session.limits)
+        self._listening = self.loop.create_task(self._listen_to_old(stream))
         try:
             async with asyncio.timeout(self.session.limits.deadline):
-                self._url = await found
+                self._url = await stream.endpoint
         except (SessionError, TimeoutError) as error:
             self._forget()
             raise Disconnected(str(error) or "no HTTP+SSE stream in time") from error
 
-    async def _old_stream(self, found: asyncio.Future[httpx2.URL]) -> None:
-        why = "the stream has ended"
-        try:
-            async with self._http.ask("GET", self._http.url, _STREAM) as answer:
-                if not answer.ok or answer.kind != EVENT_STREAM:
-                    raise answer.error("GET")
-                events = Events(self.session.limits.line_bytes)
-                async for chunk in answer.chunks():
-                    for event in events.feed(chunk):
-                        if event.name == "endpoint" and not found.done():
-                            found.set_result(self._http.within(event.data.decode(errors="replace")))
-                        elif event.name == "message" and found.done():
-                            self._take(event.data)
-        except SessionError as error:
-            why = str(error)
-            if not found.done():
-                found.set_exception(error)
-        if not found.done():
-            found.set_exception(Disconnected("the stream has named no endpoint"))
-        elif self._known.way == "HTTP+SSE" and not self._is_closed:
+    async def _listen_to_old(self, stream: OldStream) -> None:
+        why = await stream.listen()
+        if stream.is_named and self._known.way == "HTTP+SSE" and not self._is_closed:
             self.lost(why)
 
 
