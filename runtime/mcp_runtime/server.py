@@ -39,6 +39,8 @@ from mcp_runtime.registration import Registration
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.serving import ServerConnection, StreamConnection
+from mcp_runtime.stores import Bus
+from mcp_runtime.telling import Telling
 from mcp_runtime.uri import is_uri
 
 if TYPE_CHECKING:
@@ -55,7 +57,8 @@ class Server(Registration):
     `offers` are kinds of features that come only later. `ttl_ms` and `cache_scope` tell clients how
     long they may keep lists, and whether they may share them.
 
-    `ping_every` is in seconds: clients on streams that do not answer are given up.
+    `ping_every` is in seconds: clients on streams that do not answer are given up. `bus` brings
+    changes to the clients of other processes, and theirs to the clients of this one.
 
     `lifespan(server)` is entered before the first client is served, and left after the last; what
     it yields is `Context.lifespan`.
@@ -80,6 +83,7 @@ class Server(Registration):
         cache_scope: Literal["public", "private"] = "private",
         lifespan: Callable[[Server], AbstractAsyncContextManager[Any]] | None = None,
         ping_every: float | None = None,
+        bus: Bus | None = None,
     ) -> None:
         if ttl_ms < 0:
             raise ValueError(f"ttl_ms is no less than 0, not {ttl_ms}")
@@ -99,7 +103,8 @@ class Server(Registration):
         self.state: Any = None
         self.sealer = _sealer(keys)
         self.ping_every = ping_every
-        self.connections: set[ServerConnection] = set()
+        self._telling: Final = Telling(bus)
+        self.connections: Final = self._telling.connections
         self._lifespan = lifespan
         self._life: Life | None = None
         self._about: Final = ServerOffer(
@@ -135,13 +140,11 @@ class Server(Registration):
     def _changed(self, *lists: str) -> None:
         self._offer = None
         for what in lists:
-            for connection in list(self.connections):
-                connection.tell_changed(what)
+            self._telling.changed(what)
 
     def resource_updated(self, uri: str) -> None:
         """Tells those who watch a resource that it has changed. Call it on the event loop."""
-        for connection in list(self.connections):
-            connection.tell_updated(uri)
+        self._telling.updated(uri)
 
     def mirrored(self, name: object) -> Marks:
         """The headers that repeat arguments of a tool, with the paths of those."""
@@ -176,11 +179,11 @@ class Server(Registration):
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """While the server's `lifespan` is entered: once, for all who are served at one time."""
-        if self._lifespan is None:
+        if self._lifespan is None and self._telling.bus is None:
             yield
             return
         if self._life is None:
-            self._life = Life(self._lifespan(self))
+            self._life = Life(self._alive())
         life = self._life
         try:
             self.state = await life.enter()
@@ -188,6 +191,15 @@ class Server(Registration):
         finally:
             if await life.leave():
                 self._life = None
+
+    @asynccontextmanager
+    async def _alive(self) -> AsyncGenerator[Any]:
+        async with self._telling.hearing():
+            if self._lifespan is None:
+                yield None
+            else:
+                async with self._lifespan(self) as state:
+                    yield state
 
     async def serve(self, wire: Wire, *, trace: Trace | None = None) -> None:
         """Serves one client on a wire, until it is gone."""

@@ -1,16 +1,19 @@
-"""Events of this process, the oldest given up first."""
+"""What one process keeps: events and sessions, the oldest given up first, and a bus within it."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import NoSuchEvent
 
-__all__ = ["MemoryEvents"]
+__all__ = ["MemoryBus", "MemoryEvents", "MemorySessions"]
 
 _OVERHEAD: Final = 128
 """What an event costs beside its data."""
@@ -63,3 +66,63 @@ class MemoryEvents:
 
     async def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
+
+
+class MemorySessions:
+    """Keeps `Limits.sessions`, each for `Limits.session_idle` seconds after its last use."""
+
+    def __init__(
+        self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._kept: dict[str, tuple[float, bytes]] = {}
+        """When each was used, in this order."""
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    async def put(self, session: str, record: bytes) -> None:
+        self._kept.pop(session, None)
+        self._kept[session] = self._clock(), record
+        self._give_up()
+
+    async def get(self, session: str) -> bytes | None:
+        self._give_up()
+        if session not in self._kept:
+            return None
+        _, record = self._kept.pop(session)
+        self._kept[session] = self._clock(), record
+        return record
+
+    async def forget(self, session: str) -> None:
+        self._kept.pop(session, None)
+
+    def _give_up(self) -> None:
+        oldest = self._clock() - self._limits.session_idle
+        while self._kept:
+            session, (used, _) = next(iter(self._kept.items()))
+            if used > oldest and len(self._kept) <= self._limits.sessions:
+                return
+            del self._kept[session]
+
+
+class MemoryBus:
+    """Brings messages to all servers of this process, whatever loops they run on."""
+
+    def __init__(self) -> None:
+        self._takers: dict[object, Callable[[bytes], object]] = {}
+
+    def publish(self, message: bytes) -> None:
+        for give in [*self._takers.values()]:
+            with suppress(RuntimeError):  # a loop that is closed
+                give(message)
+
+    @asynccontextmanager
+    async def subscribed(self, take: Callable[[bytes], None]) -> AsyncGenerator[None]:
+        loop, key = asyncio.get_running_loop(), object()
+        self._takers[key] = lambda message: loop.call_soon_threadsafe(take, message)
+        try:
+            yield
+        finally:
+            del self._takers[key]
