@@ -54,15 +54,15 @@ def counts(client: Client) -> Counts:
         "descriptors": len(os.listdir("/proc/self/fd")),
         "sessions": len(app.sessions) + len(app.sse_sessions),
         "connections": len(app._server.connections) + len(app._exchanges),
-        "stored": len(app._events),
+        "stored": len(app._table.events),
         "objects": len(gc.get_objects()),
     }
 
 
 async def settled(client: Client) -> None:
-    """When all sessions are given up."""
+    """When all sessions are given up, and forgotten."""
     async with asyncio.timeout(30):
-        while client.app.sessions or client.app._busy:
+        while client.app.sessions or client.app._busy or len(client.app._table.events):
             await asyncio.sleep(0.05)
 
 

@@ -31,11 +31,18 @@ _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_r
 class ServerConnection(Connection):
     """One client; a transport says how a message is sent."""
 
-    def __init__(self, server: Server, *, principal: str = "", trace: Trace | None = None) -> None:
+    def __init__(
+        self,
+        server: Server,
+        *,
+        principal: str = "",
+        first_id: int = 1,
+        trace: Trace | None = None,
+    ) -> None:
         self.server = server
         self.principal = principal
         self.server_session = ServerSession(
-            server.offer, next_id=count(1).__next__, limits=server.limits
+            server.offer, next_id=count(first_id).__next__, limits=server.limits
         )
         self.log_rate = Bucket(server.limits.log_rate)
         self._rates: dict[str, Bucket] = {}

@@ -1,4 +1,4 @@
-"""The rules of HTTP as functions of headers: who may ask, what is accepted, what status tells.
+"""The rules of HTTP as functions of headers and bodies: who may ask, in what era, what is told.
 
 Source: 2026-07-28 and 2025-11-25 basic/transports, "Streamable HTTP"; RFC 9110.
 """
@@ -7,27 +7,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from mcp_runtime.core import codes
+from mcp_runtime.core.envelope import UNREADABLE
+from mcp_runtime.revisions import ALL, revision
 
 __all__ = [
     "EVENT_STREAM",
     "JSON",
     "LOOPBACK",
+    "VERSION",
     "Hosts",
     "accepts",
+    "initializes",
+    "is_per_request",
     "media_type",
     "primes",
-    "status_of",
+    "status",
 ]
 
 JSON: Final = "application/json"
 EVENT_STREAM: Final = "text/event-stream"
+VERSION: Final = "mcp-protocol-version"
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 
+_PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
 _PRIMED: Final = frozenset({"2025-11-25"})
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>[0-9]{1,5}))?")
 _ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
@@ -122,12 +132,65 @@ def _refused(part: str) -> bool:
     return any(map(_NEVER.fullmatch, _PARAMETER.findall(part)))
 
 
+# ---- what is asked
+
+
+class _Meta(msgspec.Struct):
+    version: Any = msgspec.field(default=None, name="io.modelcontextprotocol/protocolVersion")
+
+
+class _Params(msgspec.Struct):
+    meta: _Meta | None = msgspec.field(default=None, name="_meta")
+
+
+class _Message(msgspec.Struct):
+    method: str = ""
+    params: _Params | None = None
+
+
+class _Error(msgspec.Struct):
+    code: int
+
+
+class _Reply(msgspec.Struct):
+    id: Any = None
+    error: _Error | None = None
+
+
+_message: Final = msgspec.json.Decoder(_Message)
+_reply: Final = msgspec.json.Decoder(_Reply)
+
+
+def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether headers or body tell a revision of that era.
+
+    Source: 2026-07-28 basic/versioning, "Backward Compatibility".
+    """
+    if headers.get(VERSION) in _PER_REQUEST:
+        return True
+    with suppress(*UNREADABLE):
+        params = _message.decode(body).params
+        return params is not None and params.meta is not None and params.meta.version is not None
+    return False
+
+
+def initializes(body: bytes) -> bool:
+    with suppress(*UNREADABLE):
+        return _message.decode(body).method == "initialize"
+    return False
+
+
 # ---- what is answered
 
 
-def status_of(code: int) -> int:
-    """The status of an answer that is nothing but this error, in the per-request era."""
-    return _STATUS.get(code, 200)
+def status(data: bytes, at_once: bool) -> int:
+    """Of an answer by itself, in the per-request era; `at_once` it was refused by its form."""
+    if b'"error":{"code":' not in data:
+        return 200
+    error = _reply.decode(data).error
+    if error is None:
+        return 200
+    return 400 if at_once and error.code == codes.INVALID_PARAMS else _STATUS.get(error.code, 200)
 
 
 def primes(version: str) -> bool:

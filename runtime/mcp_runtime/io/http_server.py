@@ -11,25 +11,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qs
 
-import msgspec
-
-from mcp_runtime.core import codes, http, sse
+from mcp_runtime.core import http, sse
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.io.asgi import Call, Denied, Gone, Receive, Scope, Send
 from mcp_runtime.io.cutoff import Cutoff
 from mcp_runtime.io.http_sessions import Exchange, OneStream, OverHttp
 from mcp_runtime.io.sending import Sending
+from mcp_runtime.io.session_table import SessionTable, new_id, retry_after
 from mcp_runtime.io.streams import Stream
-from mcp_runtime.revisions import ALL, revision
-from mcp_runtime.stores import EventStore, NoSuchEvent
-from mcp_runtime.stores.memory import MemoryEvents
+from mcp_runtime.stores import EventStore, NoSuchEvent, SessionStore
 
 if TYPE_CHECKING:
     from mcp_runtime.connection import Trace
@@ -44,10 +40,7 @@ Principal: TypeAlias = Callable[[Scope], str]
 _ENV_HOSTS: Final = "MCP_ALLOWED_HOSTS"
 _ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
 _SESSION: Final = "mcp-session-id"
-_VERSION: Final = "mcp-protocol-version"
-_PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
 _JSON: Final = (b"content-type", b"application/json")
-_SWEEP: Final = 60.0
 _LAST_WORDS: Final = 1.0
 _GLANCE: Final = 0.005
 
@@ -59,6 +52,10 @@ class HttpApp:
     environment (MCP_ALLOWED_HOSTS, MCP_ALLOWED_ORIGINS, separated by commas); without any the
     loopback names are. `principal` tells who asks, from the ASGI scope: a session belongs to who
     began it. `forwarded` takes the host from `X-Forwarded-Host`, for a proxy that sets it.
+
+    `events` and `sessions` are stores: given the same ones, several processes go on with each
+    other's sessions and streams. Without, this one keeps its own. What a handler asks of a client
+    must still be answered where the handler runs.
     """
 
     def __init__(
@@ -74,6 +71,7 @@ class HttpApp:
         forwarded: bool = False,
         principal: Principal | None = None,
         events: EventStore | None = None,
+        sessions: SessionStore | None = None,
         trace: Trace | None = None,
     ) -> None:
         named = [*(hosts or ()), *_listed(_ENV_HOSTS)]
@@ -82,7 +80,6 @@ class HttpApp:
         self._limits = server.limits
         self._forwarded = forwarded
         self._principal: Principal = principal or _nobody
-        self._events: EventStore = events or MemoryEvents(server.limits)
         self._trace = trace
         self._messages = messages
         self._routes: dict[tuple[str, str], Callable[[Call], Awaitable[Sending | None]]] = {
@@ -96,14 +93,16 @@ class HttpApp:
             self._routes[("POST", messages)] = self._post_message
         if health is not None:
             self._routes[("GET", health)] = self._health
-        self.sessions: dict[str, OverHttp] = {}
         self.sse_sessions: dict[str, OneStream] = {}
+        self._table = SessionTable(
+            server, events=events, store=sessions, others=self.sse_sessions, trace=trace
+        )
+        self.sessions = self._table.open
         self._exchanges: set[Exchange] = set()
         self._bodies = Cutoff(server.limits.body_seconds)
         self._busy = 0
         self._entered: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
-        self._sweeper: asyncio.TimerHandle | None = None
         self._draining = False
 
     # ---- ASGI
@@ -140,7 +139,7 @@ class HttpApp:
         if handler != self._health:
             self._require_host(call)
         if self._draining:
-            raise Denied(503, "the server is going down", headers=_retry_after(1))
+            raise Denied(503, "the server is going down", headers=retry_after(1))
         return await handler(call)
 
     def _nowhere(self, call: Call) -> Denied:
@@ -168,7 +167,7 @@ class HttpApp:
     async def _post(self, call: Call) -> Sending | None:
         _require_types(call)
         body = await call.body(self._limits.line_bytes, self._bodies)
-        if not self._server.offer().handshake or _is_per_request(call.headers, body):
+        if not self._server.offer().handshake or http.is_per_request(call.headers, body):
             return await self._exchange(call, body)
         return await self._post_in_session(call, body)
 
@@ -197,7 +196,7 @@ class HttpApp:
             return None
         await _watched(call, stream, self._limits.keep_alive)
         if (only := stream.alone) is not None:
-            await call.reply(_status(only, at_once), only, (_JSON,))
+            await call.reply(http.status(only, at_once), only, (_JSON,))
             return None
         return self._sending(call, exchange, stream)
 
@@ -207,8 +206,9 @@ class HttpApp:
         if _SESSION not in call.headers:
             await self._begin(call, body)
             return None
-        session = self._session(call)
+        session = await self._session(call)
         stream = session.take(body)
+        await self._table.keep(session)
         if stream.is_over:
             await call.reply(202, b"", ())
             return None
@@ -225,42 +225,28 @@ class HttpApp:
 
     async def _begin(self, call: Call, body: bytes) -> None:
         """Source: 2025-11-25 basic/transports, "Session Management"."""
-        self._require_room()
-        session = OverHttp(
-            self._server,
-            _new_id(),
-            self._principal(call.scope),
-            events=self._events,
-            trace=self._trace,
-        )
-        if not _initializes(body):
+        session = self._table.new(self._principal(call.scope))
+        if not http.initializes(body):
             session.read(body)
             raise Denied(400, "a request without Mcp-Session-Id begins a session by `initialize`")
         answer = session.take(body).alone or b""
         if session.session.state is State.NEW:
             raise Denied(400, "the session was not initialized", answer)
-        self.sessions[session.id] = session
-        self._server.connections.add(session)
-        self._sweep_later()
+        await self._table.begin(session, body)
         await call.reply(200, answer, (_JSON, (b"mcp-session-id", session.id.encode())))
-
-    def _require_room(self) -> None:
-        if len(self.sessions) + len(self.sse_sessions) >= self._limits.sessions:
-            why = f"{self._limits.sessions} sessions are open (Limits.sessions)"
-            raise Denied(503, why, headers=_retry_after(60))
 
     def _require_version(self, call: Call) -> None:
         """Source: 2025-11-25 basic/transports, "Protocol Version Header"."""
-        version = call.headers.get(_VERSION)
+        version = call.headers.get(http.VERSION)
         if version is not None and version not in self._server.offer().handshake:
             spoken = ", ".join(self._server.offer().newest_first)
             raise Denied(400, f"MCP-Protocol-Version {version[:80]!r} is not among {spoken}")
 
-    def _session(self, call: Call) -> OverHttp:
+    async def _session(self, call: Call) -> OverHttp:
         """That the request names. Another's session is no session."""
         if _SESSION not in call.headers:
             raise Denied(400, "Mcp-Session-Id is missing")
-        found = self.sessions.get(call.headers[_SESSION])
+        found = await self._table.find(call.headers[_SESSION])
         if found is None or found.principal != self._principal(call.scope):
             raise Denied(404, "there is no such session")
         found.used = asyncio.get_running_loop().time()
@@ -273,7 +259,7 @@ class HttpApp:
         if not http.accepts(call.headers.get("accept"), http.EVENT_STREAM):
             raise Denied(406, f"a client of this route accepts {http.EVENT_STREAM}")
         self._require_version(call)
-        session = self._session(call)
+        session = await self._session(call)
         if (last := call.headers.get("last-event-id")) is not None:
             return await self._resume(call, session, last)
         if session.standalone.reader:
@@ -284,7 +270,7 @@ class HttpApp:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
         session.responding()
         try:
-            name, _ = await self._events.after(session.id, last)
+            name, _ = await self._table.events.after(session.id, last)
             stream = session.stream(name)
             reader = stream.attach()
             missed = await self._missed(session, stream, reader, last)
@@ -300,7 +286,7 @@ class HttpApp:
         """Ids and messages. Raises NoSuchEvent; then the stream is not read."""
         try:
             async with stream.storing:  # what the reader before has taken is stored then
-                _, missed = await self._events.after(session.id, last)
+                _, missed = await self._table.events.after(session.id, last)
         except BaseException:
             stream.leave(reader)
             raise
@@ -308,13 +294,8 @@ class HttpApp:
 
     async def _delete(self, call: Call) -> None:
         self._require_version(call)
-        await self._end(self._session(call))
+        await self._table.end(await self._session(call))
         await call.reply(204, b"", ())
-
-    async def _end(self, session: OverHttp) -> None:
-        self.sessions.pop(session.id, None)
-        session.close()
-        await self._events.forget(session.id)
 
     # ---- streams
 
@@ -348,10 +329,10 @@ class HttpApp:
 
     async def _open_sse(self, call: Call) -> Sending:
         """Source: 2024-11-05 basic/transports, "HTTP with SSE"."""
-        self._require_room()
+        self._table.require_room()
         session = OneStream(
             self._server,
-            _new_id(),
+            new_id(),
             self._principal(call.scope),
             among=self.sse_sessions,
             trace=self._trace,
@@ -407,13 +388,10 @@ class HttpApp:
         for one in self._connections():
             one.wind_up()
         await self._until_idle(self._limits.drain_wait)
-        for session in [*self.sessions.values()]:
-            await self._end(session)
+        await self._table.leave()
         for one in self._connections():
             one.close()
         await self._until_idle(_LAST_WORDS)
-        if self._sweeper is not None:
-            self._sweeper.cancel()
         if self._entered is not None:
             await self._entered.aclose()
 
@@ -425,22 +403,6 @@ class HttpApp:
             async with asyncio.timeout(seconds):
                 while self._busy:
                     await asyncio.sleep(_GLANCE)
-
-    def _sweep_later(self) -> None:
-        if self._sweeper is None:
-            wait = min(_SWEEP, self._limits.session_idle)
-            self._sweeper = asyncio.get_running_loop().call_later(wait, self._sweep)
-
-    def _sweep(self) -> None:
-        """Ends sessions that were not used for long."""
-        self._sweeper = None
-        oldest = asyncio.get_running_loop().time() - self._limits.session_idle
-        for session in [*self.sessions.values()]:
-            if session.used <= oldest and not session.responses:
-                self.sessions.pop(session.id)
-                session.spawn(self._end(session))
-        if self.sessions and not self._draining:
-            self._sweep_later()
 
 
 # ---- streams by themselves
@@ -475,69 +437,6 @@ def _require_types(call: Call) -> None:
 @lru_cache(64)
 def _accepts_both(accept: str | None) -> bool:
     return http.accepts(accept, http.JSON) and http.accepts(accept, http.EVENT_STREAM)
-
-
-class _Meta(msgspec.Struct):
-    version: Any = msgspec.field(default=None, name="io.modelcontextprotocol/protocolVersion")
-
-
-class _Params(msgspec.Struct):
-    meta: _Meta | None = msgspec.field(default=None, name="_meta")
-
-
-class _Message(msgspec.Struct):
-    method: str = ""
-    params: _Params | None = None
-
-
-class _Error(msgspec.Struct):
-    code: int
-
-
-class _Reply(msgspec.Struct):
-    id: Any = None
-    error: _Error | None = None
-
-
-_message: Final = msgspec.json.Decoder(_Message)
-_reply: Final = msgspec.json.Decoder(_Reply)
-
-
-def _is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether headers or body tell a revision of that era.
-
-    Source: 2026-07-28 basic/versioning, "Backward Compatibility".
-    """
-    if headers.get(_VERSION) in _PER_REQUEST:
-        return True
-    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        params = _message.decode(body).params
-        return params is not None and params.meta is not None and params.meta.version is not None
-    return False
-
-
-def _initializes(body: bytes) -> bool:
-    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _message.decode(body).method == "initialize"
-    return False
-
-
-def _status(data: bytes, at_once: bool) -> int:
-    """Of an answer by itself, in the per-request era; `at_once` it was refused by its form."""
-    if b'"error":{"code":' not in data:
-        return 200
-    error = _reply.decode(data).error
-    if error is None:
-        return 200
-    return 400 if at_once and error.code == codes.INVALID_PARAMS else http.status_of(error.code)
-
-
-def _new_id() -> str:
-    return secrets.token_urlsafe(32)
-
-
-def _retry_after(seconds: int) -> tuple[tuple[bytes, bytes], ...]:
-    return ((b"retry-after", str(seconds).encode()),)
 
 
 def _nobody(scope: Scope) -> str:

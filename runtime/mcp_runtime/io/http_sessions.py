@@ -15,6 +15,7 @@ from mcp_runtime.core.events import Called, GaveUp, Write
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.mirrors import check_mirrors
 from mcp_runtime.io.asgi import Denied
+from mcp_runtime.io.records import Record
 from mcp_runtime.io.streams import Stream
 from mcp_runtime.serving import ServerConnection
 from mcp_runtime.stores import EventStore
@@ -160,6 +161,8 @@ class Exchange(_OnStreams):
 class OverHttp(_OnStreams):
     """A session of the handshake era: each POST has a stream, what is about none has another.
 
+    Requests to the client and streams are numbered from `first` on.
+
     Source: 2025-11-25 basic/transports, "Streamable HTTP".
     """
 
@@ -170,17 +173,21 @@ class OverHttp(_OnStreams):
         principal: str,
         *,
         events: EventStore,
+        first: int = 1,
         trace: Trace | None = None,
     ) -> None:
-        super().__init__(server, principal=principal, trace=trace)
+        super().__init__(server, principal=principal, first_id=first, trace=trace)
         self.id: Final = id
+        self.begun = b""
+        """The body that began it, where sessions are kept."""
+        self.kept: Record | None = None
         self._events = events
         self.used = self.loop.time()
         self.responses = 0
         """How many are open, or wait for their answer."""
         self.standalone: Final = Stream("0", server.limits)
         self.streams: dict[str, Stream] = {"0": self.standalone}
-        self._names = count(1)
+        self._names = count(first)
         self._by_request: dict[Id, Stream] = {}
         self._current: Stream | None = None
 
