@@ -20,12 +20,12 @@ from pydantic_core import (
     CoreSchema,
     PydanticSerializationError,
     SchemaSerializer,
-    core_schema,
 )
 
 from ._wire import (
     EMPTY,
     GIVEN,
+    MAX_DEPTH,
     MAX_DIGITS,
     UNSET,
     DecodeError,
@@ -36,13 +36,12 @@ from ._wire import (
     check_json,
     dump,
     fault,
-    is_json,
     parse,
     set_,
     unending,
 )
 
-__all__ = ["ORDERED", "Maybe", "Model", "Number", "Ordered", "Value"]
+__all__ = ["ORDERED", "Maybe", "Model", "Number", "Ordered"]
 
 _T = TypeVar("_T")
 
@@ -62,30 +61,9 @@ class Ordered:
 ORDERED: Final = Ordered()
 
 
-class Finite:
-    """Has numbers be finite in any JSON that is read from text.
-
-    Of what is no text `from_wire` has its own look, and writers find out what cannot be written.
-    """
-
-    def __get_pydantic_core_schema__(
-        self, source: object, handler: Callable[[object], CoreSchema]
-    ) -> CoreSchema:
-        schema = handler(source)
-        checked = core_schema.no_info_after_validator_function(_finite, schema)
-        return core_schema.json_or_python_schema(checked, schema)
-
-
-def _finite(value: Json) -> Json:
-    if not is_json(value):
-        raise ValueError("a number beyond a double")
-    return value
-
-
 if TYPE_CHECKING:
     Maybe: TypeAlias = _T | Unset
     Number: TypeAlias = int | float
-    Value: TypeAlias = Any
 else:
 
     class Maybe:
@@ -95,7 +73,6 @@ else:
             return item
 
     Number = Annotated[int | float, ORDERED]
-    Value = Annotated[Any, Finite()]
 
 
 class Model(BaseModel, frozen=True):
@@ -120,7 +97,7 @@ class Model(BaseModel, frozen=True):
     if TYPE_CHECKING:
         extra_: Mapping[str, Any] = EMPTY
     else:
-        __pydantic_extra__: dict[str, Value] = Field(init=False)
+        __pydantic_extra__: dict[str, Any] = Field(init=False)
 
         @property
         def extra_(self) -> Mapping[str, Any]:
@@ -189,17 +166,42 @@ def _reader(T: Any) -> Callable[..., Any]:
 
 
 def read_text(T: Any, data: Any, explain: Callable[[Any, Json], object]) -> Any:
-    """The value of type `T` in JSON text; `explain` reads what was refused, to say where."""
+    """The value of type `T` in JSON text; `explain` reads what was refused, to say where.
+
+    Of equal keys pydantic looks at each in a map, and at the last alone in a model: what was refused
+    is read again without the others, and what may be beyond a double is looked for in the text.
+    """
     try:
-        if data.__class__ is memoryview:
-            data = bytes(data)
-        if len(data) > 256:
-            check_depth(data)
-        return (_READ.get(T) or _reader(T))(data, by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise _fault(error, T, parse(data), explain) from None
+        text = data if data.__class__ is bytes else _bytes(data)
+        shape = text.translate(_SHAPE)
+        if len(text) > 256 and shape.count(b"[") > MAX_DEPTH:
+            check_depth(text)
+        made = (_READ.get(T) or _reader(T))(text, by_alias=True, by_name=False)
+        if shape.rfind(b"0e000") >= 0 or shape.rfind(_MANY) >= 0 or _has_word(text):
+            parse(text)
+        return made
+    except ValidationError:
+        return read_object(T, parse(data), explain)
     except UnicodeError as error:
         raise DecodeError("$", "JSON in UTF-8", str(error)) from None
+
+
+_SHAPE: Final = bytes.maketrans(b"123456789+E{", b"0000000000e[")
+"""Has numbers look alike, and brackets: `0e000` ends a number that is beyond a double, if its
+digits are not many."""
+_MANY: Final = b"0" * 32
+
+
+def _bytes(data: Any) -> bytes:
+    return data.encode() if isinstance(data, str) else bytes(data)
+
+
+def _has_word(text: bytes) -> bool:
+    """Whether it names what is no number; whether a letter is in there is found soonest."""
+    return (_N in text and b"NaN" in text) or (_I in text and b"Infinity" in text)
+
+
+_N, _I = b"NI"
 
 
 def read_object(T: Any, obj: Json, explain: Callable[[Any, Json], object]) -> Any:

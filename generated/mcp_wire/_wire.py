@@ -619,8 +619,10 @@ def parse(data: bytes | bytearray | memoryview | str) -> Any:
         text = data if isinstance(data, str) else str(data, "utf-8")
         check_depth(data)
         value = _decode(text)
-        if "\\u" in text or isinstance(data, str):
-            _check_surrogates(value, text)
+        if isinstance(data, str):
+            text.encode()
+        if "\\ud" in text or "\\uD" in text:
+            _check_surrogates(text)
         return value
     except DecodeError:
         raise
@@ -630,11 +632,15 @@ def parse(data: bytes | bytearray | memoryview | str) -> Any:
         raise DecodeError("$", "JSON", str(error) or "nesting without end") from None
 
 
-def _check_surrogates(value: Any, text: str) -> None:
-    """Raises UnicodeError if a string holds half a character."""
-    text.encode()
-    if "\\u" in text:
-        json.dumps(value, ensure_ascii=False).encode()
+def _check_surrogates(text: str) -> None:
+    """Raises DecodeError if half a character is escaped, in a member that another replaces too."""
+    if _HALF.search(text.replace("\\\\", "//")):
+        raise DecodeError("$", "JSON", "a lone surrogate")
+
+
+_HALF: Final = _pattern(
+    r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])"
+)
 
 
 def check_depth(data: bytes | bytearray | memoryview | str) -> None:

@@ -357,6 +357,49 @@ def test_of_equal_keys_the_last_is_refused_if_wrong(flavour: Flavour, members: s
     refused(flavour, text.encode())
 
 
+def test_of_equal_keys_in_a_map_of_objects_the_last_counts(flavour: Flavour) -> None:
+    decode, of = flavour.module.decode, flavour.type("ClientCapabilities")
+    twice = '{"experimental":{"a":%s,"a":{"b":1}}}'
+    once = decode(of, '{"experimental":{"a":{"b":1}}}')
+    for first in ("1", "null", "[]", '{"c":1}', "1e2"):
+        assert decode(of, twice % first) == once
+    refused(flavour, '{"experimental":{"a":{"b":1},"a":1}}', "ClientCapabilities")
+
+
+REPLACED: Final = {
+    "declared member": b'{"id":%s,"id":1,' + HEAD + b"}",
+    "constant": b'{"id":1,"jsonrpc":%s,' + HEAD + b"}",
+    "member of a map": b'{"id":1,"params":{"x":%s,"x":0},' + HEAD + b"}",
+    "unknown member": b'{"id":1,"x":%s,"x":0,' + HEAD + b"}",
+    "inside an unknown member": b'{"id":1,"x":[{"y":%s,"y":0}],' + HEAD + b"}",
+    "inside what is replaced": b'{"id":1,"x":[{"y":%s}],"x":0,' + HEAD + b"}",
+}
+"""Where a value can stand that another replaces, as it comes later under the same key."""
+
+
+@pytest.mark.parametrize("place", REPLACED)
+def test_what_is_replaced_is_json_too(flavour: Flavour, place: str) -> None:
+    wrong = [
+        name
+        for name, value in {**NO_JSON, **BAD_STRINGS}.items()
+        for text in both(REPLACED[place].replace(b"%s", value))
+        if not _refuses(flavour, text)
+    ]
+    assert not wrong
+    for name, value in GOOD.items():
+        text = REPLACED[place].replace(b"%s", value)
+        for data in both(text):
+            written = flavour.encode(request_of(flavour, data))
+            assert canonical(json.loads(written)) == canonical(json.loads(text)), name
+
+
+@pytest.mark.parametrize("place", REPLACED)
+def test_of_what_is_beyond_a_double_every_form_is_seen(flavour: Flavour, place: str) -> None:
+    many = ("9" * 309 + ".0", "9" * 210 + "e99", "9" * 210 + "E+99", "0." + "0" * 99 + "1e409")
+    for number in ("1e309", "1E309", "1e+309", "1E+0309", "0.1e310", "-1e999999999", *many):
+        refused(flavour, REPLACED[place].replace(b"%s", number.encode()))
+
+
 def test_of_two_discriminators_the_last_counts(flavour: Flavour) -> None:
     both_ways = (
         '{{"role":"user","content":{{"type":"{}","type":"{}","text":"a","data":"","mimeType":""}}}}'

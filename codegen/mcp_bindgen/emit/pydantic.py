@@ -38,11 +38,10 @@ _EXTRA = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
 
 
 class _Annotator(Annotator):
-    any = "Value"
     prims: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **Annotator.prims,
         "number": ("Number",),
-        "object": ("dict[str, Value]",),
+        "object": ("dict[str, Any]",),
     }
 
     def bounded(self, type: Bounded) -> list[Code]:
@@ -117,7 +116,7 @@ def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
         later.remove(struct.name)
     rows = module_rows(schema, used, structs)
     every = [line for row in (*structs, *rows["aliases"]) for line in row.lines]
-    names = ("EMPTY", "Maybe", "Number", "ORDERED", "Value")
+    names = ("EMPTY", "Maybe", "Number", "ORDERED")
     return rows | {
         "shared": [n for n in names if any(n in line for line in every)],
         "pydantic": [
@@ -146,7 +145,7 @@ def _config(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]
     if extra != "allow":
         yield f"{STEP}model_config = ConfigDict(extra={literal(extra)})"
     index = struct.index
-    if extra == "allow" and index is not None and used.code(index) != "Value":
+    if extra == "allow" and index is not None and used.code(index) != "Any":
         value = Group("dict[", ("str", used.of(index)), "]")
         yield from member(STEP, "__pydantic_extra__", value, call("Field", "init=False"))
     pairs = tuple(f"{literal(f.wire)}: {literal(f.const)}" for f in struct.consts)

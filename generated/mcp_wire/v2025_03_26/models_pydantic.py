@@ -18,7 +18,6 @@ from .._pydantic import (
     Maybe,
     Number,
     ORDERED,
-    Value,
     Model,
     read_object,
     read_text,
@@ -219,7 +218,7 @@ class Notification(Model, frozen=True):
 class NotificationParams(Model, frozen=True):
     """Value of `Notification.params`."""
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -230,7 +229,7 @@ class Result(Model, frozen=True):
     request.
     """
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -288,7 +287,7 @@ class JSONRPCErrorError(Model, frozen=True):
     """Integer that programs can act on, such as -32602."""
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -351,7 +350,7 @@ class InitializeResult(Model, frozen=True):
     )
     instructions: Maybe[str] = UNSET
     """Free text on working with this server, which the client hands on to its host."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -371,11 +370,11 @@ class InitializedNotification(Model, frozen=True):
 class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
     roots: Maybe["ClientCapabilitiesRoots"] = UNSET
     """Declared by a client that tells its roots on request."""
-    sampling: Maybe[dict[str, Value]] = UNSET
+    sampling: Maybe[dict[str, Any]] = UNSET
     """Declared by a client that lets servers use its language model."""
 
 
@@ -393,11 +392,11 @@ class ClientCapabilitiesRoots(Model, frozen=True):
 class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    logging: Maybe[dict[str, Value]] = UNSET
+    logging: Maybe[dict[str, Any]] = UNSET
     """Declared by a server that sends `notifications/message`."""
-    completions: Maybe[dict[str, Value]] = UNSET
+    completions: Maybe[dict[str, Any]] = UNSET
     """Declared by a server that answers `completion/complete`."""
     prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
     """Declared by a server that has prompts, if only as an empty object."""
@@ -508,7 +507,7 @@ class PaginatedResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -530,7 +529,7 @@ class ListResourcesResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -554,7 +553,7 @@ class ListResourceTemplatesResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -584,7 +583,7 @@ class ReadResourceResult(Model, frozen=True):
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -747,7 +746,7 @@ class ListPromptsResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -776,7 +775,7 @@ class GetPromptResult(Model, frozen=True):
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
     messages: list["PromptMessage"]
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -853,7 +852,7 @@ class ListToolsResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -875,7 +874,7 @@ class CallToolResult(Model, frozen=True):
     """True if the tool failed, with the reason in `content` for the model; absent
     means success.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -894,7 +893,7 @@ class CallToolRequestParams(Model, frozen=True):
 
     name: str
     """Name of a tool from `tools/list`."""
-    arguments: Maybe[dict[str, Value]] = UNSET
+    arguments: Maybe[dict[str, Any]] = UNSET
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
 
 
@@ -968,7 +967,7 @@ class ToolInputSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
-    properties: Maybe[dict[str, dict[str, Value]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Schema of each argument, by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the arguments that every call has to give."""
@@ -1003,7 +1002,7 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
-    data: Value
+    data: Any
     """The entry itself, as text or any other JSON value."""
 
 
@@ -1052,7 +1051,7 @@ class CreateMessageRequestParams(Model, frozen=True):
         serialization_alias="stopSequences",
     )
     """Texts at which generation should end."""
-    metadata: Maybe[dict[str, Value]] = UNSET
+    metadata: Maybe[dict[str, Any]] = UNSET
     """Extra settings that only the model's provider understands."""
 
 
@@ -1069,7 +1068,7 @@ class CreateMessageResult(Model, frozen=True):
     """Why generation ended; values outside this list may occur, and absent means
     unknown.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1193,7 +1192,7 @@ class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: "CompleteResultCompletion"
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1243,7 +1242,7 @@ class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
     roots: list["Root"]
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""

@@ -18,7 +18,6 @@ from .._pydantic import (
     Maybe,
     Number,
     ORDERED,
-    Value,
     Model,
     read_object,
     read_text,
@@ -231,7 +230,7 @@ class Notification(Model, frozen=True):
 class NotificationParams(Model, frozen=True):
     """Value of `Notification.params`."""
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -242,7 +241,7 @@ class Result(Model, frozen=True):
     request.
     """
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -300,7 +299,7 @@ class JSONRPCErrorError(Model, frozen=True):
     """Integer that programs can act on, such as -32602."""
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -363,7 +362,7 @@ class InitializeResult(Model, frozen=True):
     )
     instructions: Maybe[str] = UNSET
     """Free text on working with this server, which the client hands on to its host."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -383,13 +382,13 @@ class InitializedNotification(Model, frozen=True):
 class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
     roots: Maybe["ClientCapabilitiesRoots"] = UNSET
     """Declared by a client that tells its roots on request."""
-    sampling: Maybe[dict[str, Value]] = UNSET
+    sampling: Maybe[dict[str, Any]] = UNSET
     """Declared by a client that lets servers use its language model."""
-    elicitation: Maybe[dict[str, Value]] = UNSET
+    elicitation: Maybe[dict[str, Any]] = UNSET
     """Declared by a client that can show forms to its user."""
 
 
@@ -407,11 +406,11 @@ class ClientCapabilitiesRoots(Model, frozen=True):
 class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    logging: Maybe[dict[str, Value]] = UNSET
+    logging: Maybe[dict[str, Any]] = UNSET
     """Declared by a server that sends `notifications/message`."""
-    completions: Maybe[dict[str, Value]] = UNSET
+    completions: Maybe[dict[str, Any]] = UNSET
     """Declared by a server that answers `completion/complete`."""
     prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
     """Declared by a server that has prompts, if only as an empty object."""
@@ -536,7 +535,7 @@ class PaginatedResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -558,7 +557,7 @@ class ListResourcesResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -582,7 +581,7 @@ class ListResourceTemplatesResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -612,7 +611,7 @@ class ReadResourceResult(Model, frozen=True):
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -697,7 +696,7 @@ class Resource(Model, frozen=True):
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -723,7 +722,7 @@ class ResourceTemplate(Model, frozen=True):
     """Type that everything built from the template has; absent where types differ."""
     annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -741,7 +740,7 @@ class ResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -757,7 +756,7 @@ class TextResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -773,7 +772,7 @@ class BlobResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -794,7 +793,7 @@ class ListPromptsResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -823,7 +822,7 @@ class GetPromptResult(Model, frozen=True):
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
     messages: list["PromptMessage"]
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -836,7 +835,7 @@ class Prompt(Model, frozen=True):
     """What the prompt achieves."""
     arguments: Maybe[list["PromptArgument"]] = UNSET
     """Values that the prompt can take; absent means none."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -888,7 +887,7 @@ class ResourceLink(Model, frozen=True):
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -905,7 +904,7 @@ class EmbeddedResource(Model, frozen=True):
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
     annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -939,7 +938,7 @@ class ListToolsResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -950,7 +949,7 @@ class CallToolResult(Model, frozen=True):
 
     content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
-    structured_content: Maybe[dict[str, Value]] = Field(
+    structured_content: Maybe[dict[str, Any]] = Field(
         default=UNSET,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
@@ -964,7 +963,7 @@ class CallToolResult(Model, frozen=True):
     """True if the tool failed, with the reason in `content` for the model; absent
     means success.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -983,7 +982,7 @@ class CallToolRequestParams(Model, frozen=True):
 
     name: str
     """Name of a tool from `tools/list`."""
-    arguments: Maybe[dict[str, Value]] = UNSET
+    arguments: Maybe[dict[str, Any]] = UNSET
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
 
 
@@ -1056,7 +1055,7 @@ class Tool(Model, frozen=True):
     """
     annotations: Maybe[ToolAnnotations] = UNSET
     """Hints about what calls of the tool do."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1070,7 +1069,7 @@ class ToolInputSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
-    properties: Maybe[dict[str, dict[str, Value]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Schema of each argument, by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the arguments that every call has to give."""
@@ -1081,7 +1080,7 @@ class ToolOutputSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
-    properties: Maybe[dict[str, dict[str, Value]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Schema of each member of `structuredContent`, by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the members that are always there."""
@@ -1116,7 +1115,7 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
-    data: Value
+    data: Any
     """The entry itself, as text or any other JSON value."""
 
 
@@ -1165,7 +1164,7 @@ class CreateMessageRequestParams(Model, frozen=True):
         serialization_alias="stopSequences",
     )
     """Texts at which generation should end."""
-    metadata: Maybe[dict[str, Value]] = UNSET
+    metadata: Maybe[dict[str, Any]] = UNSET
     """Extra settings that only the model's provider understands."""
 
 
@@ -1182,7 +1181,7 @@ class CreateMessageResult(Model, frozen=True):
     """Why generation ended; values outside this list may occur, and absent means
     unknown.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1220,7 +1219,7 @@ class TextContent(Model, frozen=True):
     text: str
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1236,7 +1235,7 @@ class ImageContent(Model, frozen=True):
     """Image type such as `image/png`."""
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1252,7 +1251,7 @@ class AudioContent(Model, frozen=True):
     """Sound type such as `audio/wav`."""
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1330,7 +1329,7 @@ class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: "CompleteResultCompletion"
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1382,7 +1381,7 @@ class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
     roots: list["Root"]
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1395,7 +1394,7 @@ class Root(Model, frozen=True):
     """Starts with `file://`; no two roots of a client share it. Format: uri."""
     name: Maybe[str] = UNSET
     """Label for people."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1509,7 +1508,7 @@ class ElicitResult(Model, frozen=True):
     """
     content: Maybe[dict[str, With[str | Number | bool, ORDERED]]] = UNSET
     """Entries of an accepted form, by field name; absent in all other cases."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""

@@ -18,7 +18,6 @@ from .._pydantic import (
     Maybe,
     Number,
     ORDERED,
-    Value,
     Model,
     read_object,
     read_text,
@@ -291,14 +290,14 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[dict[str, Value]] = UNSET
+    params: Maybe[dict[str, Any]] = UNSET
     """Named parameters of the operation."""
 
 
 class NotificationParams(Model, frozen=True):
     """Parameters that every notification can have."""
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -311,7 +310,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[dict[str, Value]] = UNSET
+    params: Maybe[dict[str, Any]] = UNSET
     """Named details of the event."""
 
 
@@ -320,7 +319,7 @@ class Result(Model, frozen=True):
     request.
     """
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -333,7 +332,7 @@ class Error(Model, frozen=True):
     """Integer that programs can act on, such as -32602."""
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -346,7 +345,7 @@ class JSONRPCRequest(Model, frozen=True):
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[dict[str, Value]] = UNSET
+    params: Maybe[dict[str, Any]] = UNSET
     """Named parameters of the operation."""
 
 
@@ -357,7 +356,7 @@ class JSONRPCNotification(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[dict[str, Value]] = UNSET
+    params: Maybe[dict[str, Any]] = UNSET
     """Named details of the event."""
 
 
@@ -421,7 +420,7 @@ class CancelledNotificationParams(Model, frozen=True):
     """
     reason: Maybe[str] = UNSET
     """Why, in words for people or a log."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -486,7 +485,7 @@ class InitializeResult(Model, frozen=True):
     )
     instructions: Maybe[str] = UNSET
     """Free text on working with this server, which the client hands on to its host."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -509,7 +508,7 @@ class InitializedNotification(Model, frozen=True):
 class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
     roots: Maybe["ClientCapabilitiesRoots"] = UNSET
     """Declared by a client that tells its roots on request."""
@@ -537,29 +536,29 @@ class ClientCapabilitiesRoots(Model, frozen=True):
 class ClientCapabilitiesSampling(Model, frozen=True):
     """Value of `ClientCapabilities.sampling`."""
 
-    context: Maybe[dict[str, Value]] = UNSET
+    context: Maybe[dict[str, Any]] = UNSET
     """Declared if `includeContext` may have values other than `none`."""
-    tools: Maybe[dict[str, Value]] = UNSET
+    tools: Maybe[dict[str, Any]] = UNSET
     """Declared if sampling requests may have `tools` and `toolChoice`."""
 
 
 class ClientCapabilitiesElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.elicitation`."""
 
-    form: Maybe[dict[str, Value]] = UNSET
+    form: Maybe[dict[str, Any]] = UNSET
     """Declared if the client can show forms."""
-    url: Maybe[dict[str, Value]] = UNSET
+    url: Maybe[dict[str, Any]] = UNSET
     """Declared if the client can send its user to a web page."""
 
 
 class ClientCapabilitiesTasks(Model, frozen=True):
     """Value of `ClientCapabilities.tasks`."""
 
-    list_: Maybe[dict[str, Value]] = Field(
+    list_: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="list", serialization_alias="list"
     )
     """Declared if `tasks/list` is answered."""
-    cancel: Maybe[dict[str, Value]] = UNSET
+    cancel: Maybe[dict[str, Any]] = UNSET
     """Declared if `tasks/cancel` is answered."""
     requests: Maybe["ClientCapabilitiesTasksRequests"] = UNSET
     """Request types that may be sent as tasks; any that is not listed may not."""
@@ -575,7 +574,7 @@ class ClientCapabilitiesTasksRequests(Model, frozen=True):
 class ClientCapabilitiesTasksRequestsSampling(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests.sampling`."""
 
-    create_message: Maybe[dict[str, Value]] = Field(
+    create_message: Maybe[dict[str, Any]] = Field(
         default=UNSET,
         validation_alias="createMessage",
         serialization_alias="createMessage",
@@ -586,18 +585,18 @@ class ClientCapabilitiesTasksRequestsSampling(Model, frozen=True):
 class ClientCapabilitiesTasksRequestsElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests.elicitation`."""
 
-    create: Maybe[dict[str, Value]] = UNSET
+    create: Maybe[dict[str, Any]] = UNSET
     """Declared if `elicitation/create` can run as a task."""
 
 
 class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Value]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Settings of non-standard features, by name of the feature."""
-    logging: Maybe[dict[str, Value]] = UNSET
+    logging: Maybe[dict[str, Any]] = UNSET
     """Declared by a server that sends `notifications/message`."""
-    completions: Maybe[dict[str, Value]] = UNSET
+    completions: Maybe[dict[str, Any]] = UNSET
     """Declared by a server that answers `completion/complete`."""
     prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
     """Declared by a server that has prompts, if only as an empty object."""
@@ -647,11 +646,11 @@ class ServerCapabilitiesTools(Model, frozen=True):
 class ServerCapabilitiesTasks(Model, frozen=True):
     """Value of `ServerCapabilities.tasks`."""
 
-    list_: Maybe[dict[str, Value]] = Field(
+    list_: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="list", serialization_alias="list"
     )
     """Declared if `tasks/list` is answered."""
-    cancel: Maybe[dict[str, Value]] = UNSET
+    cancel: Maybe[dict[str, Any]] = UNSET
     """Declared if `tasks/cancel` is answered."""
     requests: Maybe["ServerCapabilitiesTasksRequests"] = UNSET
     """Request types that may be sent as tasks; any that is not listed may not."""
@@ -666,7 +665,7 @@ class ServerCapabilitiesTasksRequests(Model, frozen=True):
 class ServerCapabilitiesTasksRequestsTools(Model, frozen=True):
     """Value of `ServerCapabilities.tasks.requests.tools`."""
 
-    call: Maybe[dict[str, Value]] = UNSET
+    call: Maybe[dict[str, Any]] = UNSET
     """Declared if `tools/call` can run as a task; each tool may still forbid it."""
 
 
@@ -754,7 +753,7 @@ class ProgressNotificationParams(Model, frozen=True):
     """
     message: Maybe[str] = UNSET
     """The current step in words, for people."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -802,7 +801,7 @@ class PaginatedResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -830,7 +829,7 @@ class ListResourcesResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -860,7 +859,7 @@ class ListResourceTemplatesResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -913,7 +912,7 @@ class ReadResourceResult(Model, frozen=True):
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -992,7 +991,7 @@ class ResourceUpdatedNotificationParams(Model, frozen=True):
 
     uri: str
     """The watched resource or one below it. Format: uri."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -1029,7 +1028,7 @@ class Resource(Model, frozen=True):
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1057,7 +1056,7 @@ class ResourceTemplate(Model, frozen=True):
     """Type that everything built from the template has; absent where types differ."""
     annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1077,7 +1076,7 @@ class ResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1093,7 +1092,7 @@ class TextResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1109,7 +1108,7 @@ class BlobResourceContents(Model, frozen=True):
         default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1136,7 +1135,7 @@ class ListPromptsResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1172,7 +1171,7 @@ class GetPromptResult(Model, frozen=True):
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
     messages: list["PromptMessage"]
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1185,7 +1184,7 @@ class Prompt(Model, frozen=True):
     """What the prompt achieves."""
     arguments: Maybe[list["PromptArgument"]] = UNSET
     """Values that the prompt can take; absent means none."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1239,7 +1238,7 @@ class ResourceLink(Model, frozen=True):
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1258,7 +1257,7 @@ class EmbeddedResource(Model, frozen=True):
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
     annotations: Maybe["Annotations"] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1296,7 +1295,7 @@ class ListToolsResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1307,7 +1306,7 @@ class CallToolResult(Model, frozen=True):
 
     content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
-    structured_content: Maybe[dict[str, Value]] = Field(
+    structured_content: Maybe[dict[str, Any]] = Field(
         default=UNSET,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
@@ -1321,7 +1320,7 @@ class CallToolResult(Model, frozen=True):
     """True if the tool failed, with the reason in `content` for the model; absent
     means success.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1332,7 +1331,7 @@ class CallToolRequestParams(Model, frozen=True):
 
     name: str
     """Name of a tool from `tools/list`."""
-    arguments: Maybe[dict[str, Value]] = UNSET
+    arguments: Maybe[dict[str, Any]] = UNSET
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
     task: Maybe["TaskMetadata"] = UNSET
     """Asks the receiver to answer at once and work in the background; absent means
@@ -1438,7 +1437,7 @@ class Tool(Model, frozen=True):
     """
     annotations: Maybe[ToolAnnotations] = UNSET
     """Hints about what calls of the tool do."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     name: str
@@ -1458,7 +1457,7 @@ class ToolInputSchema(Model, frozen=True):
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
     type: Literal["object"] = Field(init=False)
-    properties: Maybe[dict[str, dict[str, Value]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Schema of each argument, by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the arguments that every call has to give."""
@@ -1473,7 +1472,7 @@ class ToolOutputSchema(Model, frozen=True):
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
     type: Literal["object"] = Field(init=False)
-    properties: Maybe[dict[str, dict[str, Value]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Schema of each member of `structuredContent`, by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the members that are always there."""
@@ -1532,7 +1531,7 @@ class CreateTaskResult(Model, frozen=True):
     """
 
     task: Task
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1558,7 +1557,7 @@ class GetTaskRequestParams(Model, frozen=True):
 class GetTaskResult(Model, frozen=True):
     """How a task stands, with the members of the task at top level."""
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1614,7 +1613,7 @@ class GetTaskPayloadRequestParams(Model, frozen=True):
 class GetTaskPayloadResult(Model, frozen=True):
     """Exactly what the request behind the task would have returned without a task."""
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1643,7 +1642,7 @@ class CancelTaskRequestParams(Model, frozen=True):
 class CancelTaskResult(Model, frozen=True):
     """The cancelled task, with its members at top level."""
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1695,7 +1694,7 @@ class ListTasksResult(Model, frozen=True):
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1704,7 +1703,7 @@ class ListTasksResult(Model, frozen=True):
 class TaskStatusNotificationParams(Model, frozen=True):
     """The whole task in its new state."""
 
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -1782,9 +1781,9 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
-    data: Value
+    data: Any
     """The entry itself, as text or any other JSON value."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
@@ -1839,7 +1838,7 @@ class CreateMessageRequestParams(Model, frozen=True):
         serialization_alias="stopSequences",
     )
     """Texts at which generation should end."""
-    metadata: Maybe[dict[str, Value]] = UNSET
+    metadata: Maybe[dict[str, Any]] = UNSET
     """Extra settings that only the model's provider understands."""
     tools: Maybe[list[Tool]] = UNSET
     """Tools for the model in this request only; needs the capability
@@ -1895,7 +1894,7 @@ class CreateMessageResult(Model, frozen=True):
     """Why generation ended; values outside this list may occur, and absent means
     unknown.
     """
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -1928,7 +1927,7 @@ class SamplingMessage(Model, frozen=True):
         ORDERED,
     ]
     """One block or a list of blocks."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1956,7 +1955,7 @@ class TextContent(Model, frozen=True):
     text: str
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1972,7 +1971,7 @@ class ImageContent(Model, frozen=True):
     """Image type such as `image/png`."""
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -1988,7 +1987,7 @@ class AudioContent(Model, frozen=True):
     """Sound type such as `audio/wav`."""
     annotations: Maybe[Annotations] = UNSET
     """Hints for the client on whom it is for and how much it matters."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2002,9 +2001,9 @@ class ToolUseContent(Model, frozen=True):
     """Tells this use from others; the result repeats it as `toolUseId`."""
     name: str
     """One of the tools given in the request."""
-    input: dict[str, Value]
+    input: dict[str, Any]
     """Arguments that fit the tool's `inputSchema`."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Extra metadata, kept when the block is sent on in later requests."""
@@ -2021,7 +2020,7 @@ class ToolResultContent(Model, frozen=True):
     """The `id` of the earlier `tool_use` block that this answers."""
     content: list["ContentBlock"]
     """Blocks for the model, of the same kinds as in a `tools/call` result."""
-    structured_content: Maybe[dict[str, Value]] = Field(
+    structured_content: Maybe[dict[str, Any]] = Field(
         default=UNSET,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
@@ -2033,7 +2032,7 @@ class ToolResultContent(Model, frozen=True):
         default=UNSET, validation_alias="isError", serialization_alias="isError"
     )
     """True if the tool failed; absent means success."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Extra metadata, kept when the block is sent on in later requests."""
@@ -2122,7 +2121,7 @@ class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: "CompleteResultCompletion"
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -2176,7 +2175,7 @@ class ListRootsResult(Model, frozen=True):
     """The client's roots."""
 
     roots: list["Root"]
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
@@ -2189,7 +2188,7 @@ class Root(Model, frozen=True):
     """Starts with `file://`; no two roots of a client share it. Format: uri."""
     name: Maybe[str] = UNSET
     """Label for people."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
 
@@ -2463,7 +2462,7 @@ class ElicitResult(Model, frozen=True):
     """
     content: Maybe[dict[str, With[list[str] | str | Number | bool, ORDERED]]] = UNSET
     """Entries of an accepted form, by field name; absent in all other cases."""
-    meta: Maybe[dict[str, Value]] = Field(
+    meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""

@@ -18,7 +18,6 @@ from .._pydantic import (
     Maybe,
     Number,
     ORDERED,
-    Value,
     Model,
     read_object,
     read_text,
@@ -339,7 +338,7 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[dict[str, Value]] = UNSET
+    params: Maybe[dict[str, Any]] = UNSET
     """Named parameters of the operation; on a client's request they hold `_meta`."""
 
 
@@ -359,7 +358,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[dict[str, Value]] = UNSET
+    params: Maybe[dict[str, Any]] = UNSET
     """Named details of the event."""
 
 
@@ -387,7 +386,7 @@ class Error(Model, frozen=True):
     """Integer that programs can act on, such as -32602."""
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -402,7 +401,7 @@ class JSONRPCRequest(Model, frozen=True):
     """
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[dict[str, Value]] = UNSET
+    params: Maybe[dict[str, Any]] = UNSET
     """Named parameters of the operation; on a client's request they hold `_meta`."""
 
 
@@ -413,7 +412,7 @@ class JSONRPCNotification(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[dict[str, Value]] = UNSET
+    params: Maybe[dict[str, Any]] = UNSET
     """Named details of the event."""
 
 
@@ -444,7 +443,7 @@ class ParseError(Model, frozen=True):
     code: Literal[-32700] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -455,7 +454,7 @@ class InvalidRequestError(Model, frozen=True):
     code: Literal[-32600] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -466,7 +465,7 @@ class MethodNotFoundError(Model, frozen=True):
     code: Literal[-32601] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -477,7 +476,7 @@ class InvalidParamsError(Model, frozen=True):
     code: Literal[-32602] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -488,7 +487,7 @@ class InternalError(Model, frozen=True):
     code: Literal[-32603] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -509,7 +508,7 @@ class HeaderMismatchErrorError(Model, frozen=True):
     code: Literal[-32020] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Value] = UNSET
+    data: Maybe[Any] = UNSET
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -1777,7 +1776,7 @@ class CallToolResult(Model, frozen=True):
 
     content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
-    structured_content: Maybe[Value] = Field(
+    structured_content: Maybe[Any] = Field(
         default=UNSET,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
@@ -1818,7 +1817,7 @@ class CallToolRequestParams(Model, frozen=True):
 
     name: str
     """Name of a tool from `tools/list`."""
-    arguments: Maybe[dict[str, Value]] = UNSET
+    arguments: Maybe[dict[str, Any]] = UNSET
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
     input_responses: Maybe["InputResponses"] = Field(
         default=UNSET,
@@ -1964,7 +1963,7 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     level: "LoggingLevel"
     logger: Maybe[str] = UNSET
     """Part of the server that logs; absent means unnamed."""
-    data: Value
+    data: Any
     """The entry itself, as text or any other JSON value."""
     meta: Maybe[NotificationMetaObject] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -2185,7 +2184,7 @@ class ToolUseContent(Model, frozen=True):
     """Tells this use from others; the result repeats it as `toolUseId`."""
     name: str
     """One of the tools given in the request."""
-    input: dict[str, Value]
+    input: dict[str, Any]
     """Arguments that fit the tool's `inputSchema`."""
     meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
@@ -2206,7 +2205,7 @@ class ToolResultContent(Model, frozen=True):
     """The `id` of the earlier `tool_use` block that this answers."""
     content: list["ContentBlock"]
     """Blocks for the model, of the same kinds as in a `tools/call` result."""
-    structured_content: Maybe[Value] = Field(
+    structured_content: Maybe[Any] = Field(
         default=UNSET,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
@@ -2638,7 +2637,7 @@ class ElicitResult(Model, frozen=True):
     """Entries of an accepted form, by field name; absent in all other cases."""
 
 
-JSONValue: TypeAlias = Value
+JSONValue: TypeAlias = Any
 """Anything that JSON can express."""
 
 JSONRPCMessage: TypeAlias = With[
@@ -2647,7 +2646,7 @@ JSONRPCMessage: TypeAlias = With[
 ]
 """Anything that may travel on the wire by itself."""
 
-MetaObject: TypeAlias = dict[str, Value]
+MetaObject: TypeAlias = dict[str, Any]
 """Metadata by key; prefixed keys belong to whoever owns the prefix, and unknown ones
 are tolerated.
 """
