@@ -208,10 +208,13 @@ def read_object(T: Any, obj: Json, explain: Callable[[Any, Json], object]) -> An
     """The value of type `T` in parsed JSON."""
     try:
         made = validator(T).validate_python(obj, by_alias=True, by_name=False)
-        check_json(obj, GIVEN)
-        return made
-    except (ValidationError, DecodeError) as error:
+    except ValidationError as error:
         raise _fault(error, T, obj, explain) from None
+    try:
+        check_json(obj, GIVEN)
+    except DecodeError:
+        explain(T, obj)
+    return made
 
 
 def _fault(

@@ -56,6 +56,18 @@ def test_unknown_members_are_dropped_on_demand(flavour: str, package: Any) -> No
     assert made.from_wire(made.Closed, {"name": "a", "kind": "closed", "x": 1}) == value
 
 
+@pytest.mark.parametrize("bad", [float("nan"), (1,), {1: 2}], ids=repr)
+@pytest.mark.parametrize("flavour", emit.FLAVOURS)
+def test_what_is_dropped_is_json_all_the_same(flavour: str, bad: Any, package: Any) -> None:
+    made = package(flavour, unknown="drop")
+    for level in ({}, {"level": "low"}):
+        with pytest.raises(made.DecodeError) as caught:
+            made.from_wire(made.Closed, {"name": "a", "kind": "closed", **level, "more": [bad]})
+        assert caught.value.path == "$.more[0]"
+    with pytest.raises(made.DecodeError):
+        made.decode(made.Closed, b'{"name":"a","kind":"closed","more":[NaN]}')
+
+
 @pytest.mark.parametrize("flavour", emit.FLAVOURS)
 def test_unknown_members_are_rejected_on_demand(flavour: str, package: Any) -> None:
     made = package(flavour, unknown="reject")

@@ -194,6 +194,17 @@ def test_names_of_members_are_text(name: str) -> None:
     assert told(name, value) == ("$", "a name that is text", "1")
 
 
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_a_name_that_only_equals_a_declared_one_is_that_member(name: str) -> None:
+    class Text(str):
+        __slots__ = ()
+
+    made = flavour_of(REVISION, name).from_wire("Root", {Text("uri"): "a"})
+    assert made.accepted, made
+    assert made.value.uri == "a"
+    assert told("Root", {"uri": "a", Text("x"): 1})[:2] == ("$", "a name that is text")
+
+
 def test_names_in_a_map_are_text() -> None:
     value: dict[str, Any] = {"name": "", "arguments": {"a": "", 1: ""}}
     assert told("GetPromptRequestParams", value) == ("$.arguments", "a name that is text", "1")

@@ -483,8 +483,6 @@ class Codec:
     def _extras(self, struct: Struct) -> Iterator[Line]:
         """Lines for an object that has more members than the required ones."""
         keys = f"_{struct.name}_members"
-        if not self.keeps(struct) and self.unknown != "reject":
-            return
         optional = any(not f.required for f in struct.fields)
         if optional:
             consts = f" + {len(struct.consts)}" if struct.consts else ""
@@ -496,7 +494,8 @@ class Codec:
                 found = call(self.use("read_map"), read, found, _PLACE)
             yield Line(int(optional), 'held["extra_"] = ', found)
         else:
-            yield Line(int(optional), "", call(self.use("no_extras"), "o", keys, _PLACE))
+            look = "no_extras" if self.unknown == "reject" else "extras"
+            yield Line(int(optional), "", call(self.use(look), "o", keys, _PLACE))
 
     # ---- writers
 
