@@ -61,6 +61,8 @@ def test_a_text_is_one_document_or_has_one_a_line(
         ("```json\n\n{\n}\n{\n}\n```\n", [(3, "{\n}\n"), (5, "{\n}\n")]),
         ("1. ```json theme={null}\n   {}\n   ```\n", [(2, "{}\n")]),
         ("```json``` is no fence\n```json\n{}\n", [(3, "{}\n")]),
+        (BOM + "```json\n{}\n```\n", [(2, "{}\n")]),
+        (BOM + "# Page\n```json\n{}\n```\n", [(3, "{}\n")]),
         ("[link](#a)\n\n```json\n{}\n```\n", [(4, "{}\n")]),
         ("text `{}` and {}\n", [(1, "text `{}` and {}\n")]),
     ],

@@ -94,7 +94,7 @@ def _any(lines: Iterator[Line]) -> Iterator[Text]:
         if _begins(line) and (not held.lines or _is_whole(line)):
             yield from _each(chain(held.lines, rest)) if held.lines else _json(rest)
             return
-        if line[1] is not None and _FENCE.match(line[1]):
+        if _fence(line):
             yield from _blocks(rest)
             return
         held.add(line)
@@ -139,7 +139,7 @@ def _documents(lines: Iterable[Line], loose: bool = False) -> Iterator[Text]:
 def _blocks(lines: Iterator[Line]) -> Iterator[Text]:
     """The JSON in fences; a block without text is a text too."""
     for number, data in lines:
-        opened = _FENCE.match(data) if data is not None else None
+        opened = _fence((number, data))
         if opened is None:
             continue
         body = _body(lines, opened["fence"], len(opened["indent"]))
@@ -165,6 +165,14 @@ def _body(lines: Iterator[Line], fence: bytes, indent: int) -> Iterator[Line]:
 
 
 # ---- lines
+
+
+def _fence(line: Line) -> re.Match[bytes] | None:
+    """What opens a block; a page may begin with a byte order mark, which no JSON may."""
+    number, data = line
+    if data is None:
+        return None
+    return _FENCE.match(data.removeprefix(_BOM) if number == 1 else data)
 
 
 def _text_of(line: Line) -> bytes:
