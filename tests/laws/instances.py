@@ -218,7 +218,7 @@ class Generator:
                 found = self.schema.types[name]
                 if isinstance(found, Struct):
                     return self.struct(found, at, own and name == spot, around)
-                return self.fill(found.type, name, at, own and name == spot, around)
+                return self.fill(found.type, spot, at, own, around)
             case Arr():
                 return self.array(type, spot, at, own, around, None)
             case Map():

@@ -107,12 +107,12 @@ def _below(spot: str, type: Type) -> Iterator[Place]:
             return
 
 
-def features(place: Place) -> Iterator[str]:
+def features(schema: Schema, place: Place) -> Iterator[str]:
     """What valid values at a place must show, as full names."""
     if place.optional:
         yield f"{place.spot}: present"
         yield f"{place.spot}: absent"
-    yield from _features(place.spot, place.type)
+    yield from _features(schema, place.spot, place.type)
 
 
 def extras(struct: Struct) -> tuple[str, ...]:
@@ -126,15 +126,18 @@ def python_names(struct: Struct) -> tuple[str, ...]:
     return tuple(f.name for f in struct.fields if struct.field(f.name) is None)
 
 
-def _features(spot: str, type: Type) -> Iterator[str]:
+def _features(schema: Schema, spot: str, type: Type) -> Iterator[str]:
+    """Where a declared union or the like stands, it is looked into as if it were written there."""
     match type:
+        case Ref(name=name) if isinstance(found := schema.types[name], Alias):
+            yield from _features(schema, spot, found.type)
         case Bounded():
             yield from (f"{spot}: {bound}" for bound in bounds(type.limits))
-            yield from _features(spot, type.of)
+            yield from _features(schema, spot, type.of)
         case Uni():
             for number, arm in enumerate(type.arms):
                 yield f"{spot}: arm {number}"
-                yield from _features(f"{spot}|{number}", arm)
+                yield from _features(schema, f"{spot}|{number}", arm)
         case Arr() | Map():
             yield from (f"{spot}: {shape}" for shape in ("empty", "filled"))
         case Prim(name=name):
@@ -224,7 +227,7 @@ class Reach:
 
     def features(self, name: str) -> set[str]:
         """What valid values of the declaration `name` must show."""
-        found = {f for place in places(self.schema, name) for f in features(place)}
+        found = {f for place in places(self.schema, name) for f in features(self.schema, place)}
         if (struct := self.schema.structs.get(name)) is not None:
             found.update(f"{name}: {shape}" for shape in extras(struct))
         return found

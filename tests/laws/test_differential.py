@@ -49,6 +49,14 @@ def test_the_instances_reach_every_option_arm_literal_bound_and_fault(revision: 
     assert not missed
 
 
+def test_the_arms_of_a_named_union_are_to_be_reached_wherever_it_stands() -> None:
+    reach = Reach(schema_of("2025-11-25"))
+    blocks = {f"CallToolResult.content[]: arm {n}" for n in range(5)}
+    levels = {f"SetLevelRequestParams.level: arm {n}" for n in range(8)}
+    assert blocks <= reach.features("CallToolResult")
+    assert levels <= reach.missed("SetLevelRequestParams")
+
+
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_everyone_agrees_about_every_type(revision: str) -> None:
     _hold(revision, BOUNDED)
