@@ -17,7 +17,7 @@ from typing import Any, Final
 __all__ = ["Scenario", "judged", "unscored"]
 
 _PASSED: Final = "SUCCESS"
-_FAILED: Final = ("FAILURE", "WARNING")
+_FORGIVEN: Final = ("INFO", "SKIPPED")
 _FOLDER: Final = re.compile(r"(?:server-)?(?P<name>.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
 _UNSCORED: Final = re.compile(r"^  \S (?P<name>[\w/.-]+) \((?P<why>[\w-]+)\)$", re.MULTILINE)
 
@@ -32,10 +32,15 @@ class Scenario:
 
 
 def judged(folder: Path, exits: Mapping[str, int] | None = None) -> Iterator[Scenario]:
-    """The scenarios whose results lie in a folder; `exits` are the clients' exit codes by name."""
+    """The scenarios whose results lie in a folder.
+
+    `exits` are the clients' exit codes by name; without them there were no clients. One whose end
+    nobody has seen had to be killed.
+    """
     for results in sorted(folder.glob("**/checks.json")):
         name = scenario_name(results.parent.relative_to(folder).as_posix())
-        yield scenario(name, json.loads(results.read_text("utf-8")), (exits or {}).get(name, 0))
+        exit = 0 if exits is None else exits.get(name, "a kill")
+        yield scenario(name, json.loads(results.read_text("utf-8")), exit)
 
 
 def scenario_name(folder: str) -> str:
@@ -43,10 +48,10 @@ def scenario_name(folder: str) -> str:
     return match["name"] if match else folder
 
 
-def scenario(name: str, checks: Iterable[Mapping[str, Any]], exit: int = 0) -> Scenario:
+def scenario(name: str, checks: Iterable[Mapping[str, Any]], exit: int | str = 0) -> Scenario:
     told = [(str(check["id"]), str(check["status"])) for check in checks]
     counts = Counter(status for _, status in told)
-    found = [f"{id}: {status}" for id, status in told if status in _FAILED]
+    found = [f"{id}: {status}" for id, status in told if status not in (_PASSED, *_FORGIVEN)]
     if not counts[_PASSED]:
         found.append("nothing was checked")
     if exit:

@@ -17,7 +17,7 @@ from tests import npm
 from tests.conformance.judge import Scenario, judged, unscored
 from tests.conformance.watched import exits
 
-__all__ = ["REQUIRED", "main"]
+__all__ = ["REQUIRED", "main", "told"]
 
 ROOT: Final = Path(__file__).parents[2]
 SUITE: Final = Path(__file__).parent / "suite"
@@ -43,7 +43,7 @@ def main() -> int:
     npm.install(SUITE, FOLDER)
     failed = 0
     for (role, revision), required in REQUIRED.items():
-        failed += _told(role, revision, required, *_RUNS[role](revision))
+        failed += told(role, revision, required, *_RUNS[role](revision))
     return 1 if failed else 0
 
 
@@ -111,12 +111,12 @@ _RUNS: Final = {"server": _server, "client": _client}
 # ---- words
 
 
-def _told(
+def told(
     role: str, revision: str, required: int, scenarios: list[Scenario], others: dict[str, str]
 ) -> bool:
     """Whether a required scenario failed, or is missing."""
     scored = [each for each in scenarios if each.name not in others]
-    passed = [each for each in scored if not each.found]
+    passed = {each.name for each in scored if not each.found}
     checks = sum(each.checks for each in scored)
     print(f"{role}, {revision}: {len(passed)} of {required} scenarios, {checks} checks")
     for each in scored:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeAlias
 
 import pytest
 
-from tests.conformance.judge import scenario, scenario_name, unscored
+from tests.conformance import watched
+from tests.conformance.judge import judged, scenario, scenario_name, unscored
+from tests.conformance.run import told
 
 OUTPUT: Final = """\
 Total: 3 passed, 1 failed
@@ -26,6 +31,8 @@ Not scored for 2026-07-28: 2 scenario(s) run, 1 failing. These do not affect con
         (["SUCCESS", "WARNING"], 0, ["1: WARNING"]),
         ([], 0, ["nothing was checked"]),
         (["INFO"], 0, ["nothing was checked"]),
+        (["SUCCESS", "ERROR"], 0, ["1: ERROR"]),
+        (["success"], 0, ["0: success", "nothing was checked"]),
         (["SUCCESS"], 1, ["the client ended with 1"]),
     ],
 )
@@ -47,3 +54,69 @@ def test_scenarios_that_are_not_scored_are_known_by_what_the_suite_prints() -> N
 def test_the_name_of_a_scenario_is_that_of_its_folder() -> None:
     assert scenario_name("server-tools-list-2026-11-21T08-17-21-423Z") == "tools-list"
     assert scenario_name("auth/basic-cimd-2026-11-21T08-17-21-423Z") == "auth/basic-cimd"
+
+
+# ---- a whole report
+
+Report: TypeAlias = dict[str, list[dict[str, str]]]
+Exits: TypeAlias = dict[str, int]
+NAMES: Final = ("initialize", "tools_call", "auth-less/odd", "unscored")
+
+
+def change(name: str, status: str) -> Callable[[Report, Exits], object]:
+    return lambda report, _: report[name][0].update(status=status)
+
+
+MUTATIONS: Final[dict[str, Callable[[Report, Exits], object]]] = {
+    "a check fails": change("initialize", "FAILURE"),
+    "a check warns": change("initialize", "WARNING"),
+    "a check ends in a way that nobody knows": change("tools_call", "TIMEOUT"),
+    "a check is skipped and was the only one": change("auth-less/odd", "SKIPPED"),
+    "nothing is checked": lambda report, _: report["tools_call"].clear(),
+    "a scenario is missing": lambda report, exits: (report.pop("initialize"), exits.clear()),
+    "a scenario is more than there are": lambda report, _: report.update(more=report["initialize"]),
+    "a client fails": lambda _, exits: exits.update({"tools_call": 1}),
+    "a client hangs": lambda _, exits: exits.update({"auth-less/odd": 124}),
+    "the end of a client is not seen": lambda _, exits: exits.pop("initialize"),
+}
+
+
+def fails(folder: Path, mutate: Callable[[Report, Exits], object]) -> bool:
+    """Whether a report that was in order is one of failure after a change."""
+    report: Report = {name: [{"id": f"{name}-1", "status": "SUCCESS"}] for name in NAMES}
+    exits: Exits = dict.fromkeys(NAMES, 0)
+    mutate(report, exits)
+    for name, checks in report.items():
+        place = folder / f"{name}-2026-11-21T08-17-21-423Z"
+        place.mkdir(parents=True)
+        (place / "checks.json").write_text(json.dumps(checks), "utf-8")
+    return told("client", "any", 3, list(judged(folder, exits)), {"unscored": "pending"})
+
+
+def test_a_report_in_order_passes_whatever_is_not_scored(tmp_path: Path) -> None:
+    assert not fails(tmp_path / "1", lambda report, exits: None)
+    assert not fails(tmp_path / "2", change("unscored", "FAILURE"))
+    assert not fails(tmp_path / "3", lambda report, exits: exits.update(unscored=1))
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_report_fails_if(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fails(tmp_path, MUTATIONS[name])
+    assert capsys.readouterr().out.startswith("client, any: ")
+
+
+@pytest.mark.parametrize(
+    ("program", "exit"),
+    [("pass", 0), ("raise SystemExit(3)", 3), ("import time; time.sleep(60)", 124)],
+)
+def test_how_a_client_ends_is_noted_also_if_it_does_not(
+    program: str, exit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (tmp_path / "client.py").write_text(program, "utf-8")
+    monkeypatch.setattr(watched, "CLIENT", tmp_path / "client.py")
+    monkeypatch.setattr(watched, "_PATIENCE", 1)
+    monkeypatch.setenv("MCP_CONFORMANCE_SCENARIO", "auth/odd")
+    assert watched.main(str(notes), "http://127.0.0.1:1/mcp") == exit
+    assert watched.exits(notes) == {"auth/odd": exit}
