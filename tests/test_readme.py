@@ -1,4 +1,4 @@
-"""README.md: what it shows in Python runs as it stands."""
+"""README.md and docs/HTTP.md: what they show in Python runs as it stands."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[1] / "README.md"
-TEXT = README.read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.M | re.S)
-CONSOLE = re.findall(r"^```console\n(.*?)^```", TEXT, re.M | re.S)
+ROOT = Path(__file__).parents[1]
+PAGES = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/HTTP.md")]
+BLOCKS = [re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) for page in PAGES]
+CONSOLE = re.findall(r"^```console\n(.*?)^```", PAGES[0], re.M | re.S)
 
 
-def test_readme_shows_python() -> None:
-    assert BLOCKS
+def test_each_page_shows_python() -> None:
+    assert all(BLOCKS)
 
 
-@pytest.mark.parametrize("block", BLOCKS)
-def test_python_in_readme_runs_and_prints_what_it_says(block: str) -> None:
+@pytest.mark.parametrize("block", [*chain(*BLOCKS)])
+def test_python_in_a_page_runs_and_prints_what_it_says(block: str) -> None:
     done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=True)
     said = re.findall(r"^ *print\(.*\) +# (.*)$", block, re.M)
     assert done.stdout.splitlines() == said
