@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import time
 import tracemalloc
 from itertools import pairwise
 
 import pytest
 
-from bench.soak import churn, counts, settled, talker
+from bench.soak import churn, counts, settled, slope, talker
 from mcp_runtime import Server
 from mcp_runtime.limits import Limits
 from tests.runtime.http_server.asking import GET, Client, plain, run, serving
@@ -181,3 +182,13 @@ def test_a_session_that_is_given_up_is_forgotten_by_the_store() -> None:
         await until(lambda: counts(client)["stored"] == 0)
 
     run(main)
+
+
+def test_a_slope_is_told_with_its_error() -> None:
+    line = [(x / 10, 7 + 3 * x / 10) for x in range(20)]
+    assert slope(line) == pytest.approx((3, 0))
+    wavering = [(x, y + (-1) ** number) for number, (x, y) in enumerate(line)]
+    found, error = slope(wavering)
+    assert error == pytest.approx(math.sqrt(20 / 18 / 6.65), rel=0.02)
+    assert abs(found - 3) < 2 * error
+    assert slope(line[:2]) == (0, math.inf)
