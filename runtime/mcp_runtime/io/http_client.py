@@ -85,15 +85,16 @@ class Http:
     async def ask(
         self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
     ) -> AsyncGenerator[Answer]:
-        """The answer, while it is entered; leaving closes it.
+        """The answer, while it is entered; leaving closes it. Headers are said in UTF-8.
 
         Raises Disconnected, also in the midst of the answer; BadAnswer and TooMuch for where it was
         redirected to.
         """
+        told = httpx2.Headers(headers, encoding="utf-8")
         try:
             async with AsyncExitStack() as stack:
                 for _ in range(self._limits.redirects + 1):
-                    asked = self._client.stream(method, url, headers=headers, content=content)
+                    asked = self._client.stream(method, url, headers=told, content=content)
                     response = await stack.enter_async_context(asked)
                     if (moved := _moved(response)) is None:
                         yield Answer(response, self._limits)

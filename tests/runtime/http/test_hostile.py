@@ -1,0 +1,59 @@
+"""A server that means no good, or errs in ways nobody foresaw: no call waits in vain for it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mcp_runtime.errors import Disconnected
+from mcp_runtime.limits import Limits
+from tests.runtime.http.raw_server import Asked, Reply, Server, answer
+
+SOON = 1.5
+"""Far less than the deadline of the calls here, in seconds."""
+
+
+class Resumed(Server):
+    """Leaves a call after an event with an id of these bytes, and answers it on a GET."""
+
+    def __init__(self, id: bytes) -> None:
+        super().__init__("2025-11-25", "s1")
+        self.id = id
+        self.open: Asked | None = None
+        self.acts |= {"tools/call": self._begin, "GET": self._resume}
+
+    async def _begin(self, asked: Asked, reply: Reply) -> None:
+        self.open = asked
+        await reply.stream()
+        await reply.raw(b"id: %b\nretry: 10\ndata:\n\n" % self.id)
+        await reply.end()
+
+    async def _resume(self, asked: Asked, reply: Reply) -> None:
+        if "last-event-id" not in asked.headers:
+            await reply.send(405)
+            return
+        assert self.open is not None
+        await reply.stream()
+        await reply.event(answer(self.open, self.called()), id="e2")
+        await reply.end()
+
+
+@pytest.mark.parametrize("id", ["\u00e9", "\u2603 \U0001f600", "a b", '"'])
+async def test_an_id_of_an_event_is_said_again_in_utf_8(id: str) -> None:
+    server = Resumed(id.encode())
+    async with server.running(), server.client() as client:
+        await client.call_tool("t")
+    (resumed,) = [asked for asked in server.of("GET") if "last-event-id" in asked.headers]
+    assert resumed.headers["last-event-id"].encode("latin-1").decode() == id
+
+
+async def test_an_id_that_no_header_can_hold_fails_its_call_alone() -> None:
+    server = Resumed(b" begins with a space")
+    async with server.running(), server.client(limits=Limits(resume_attempts=1)) as client:
+        started = time.monotonic()
+        with pytest.raises(Disconnected):
+            await client.call_tool("t")
+        assert time.monotonic() - started < SOON
+        server.id = b"e1"
+        await client.call_tool("t")
