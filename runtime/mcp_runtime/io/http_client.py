@@ -134,9 +134,10 @@ def _moved(response: httpx2.Response) -> httpx2.URL | None:
 def _within(base: httpx2.URL, reference: str) -> httpx2.URL:
     try:
         url = base.join(reference)
-    except httpx2.InvalidURL as error:
+        same = url.origin == base.origin
+    except (httpx2.InvalidURL, ValueError) as error:
         raise BadAnswer(f"the server names an address that is none: {error}") from None
-    if url.origin != base.origin:
+    if not same:
         there = f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"[:_MAX_SHOWN]
         raise BadAnswer(
             f"the server points to another origin, {there}: give that URL if it is meant"

@@ -6,9 +6,10 @@ import time
 
 import pytest
 
-from mcp_runtime.errors import Disconnected
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected
 from mcp_runtime.limits import Limits
 from tests.runtime.http.raw_server import Asked, Reply, Server, answer
+from tests.runtime.http.test_eras import Old
 
 SOON = 1.5
 """Far less than the deadline of the calls here, in seconds."""
@@ -57,3 +58,33 @@ async def test_an_id_that_no_header_can_hold_fails_its_call_alone() -> None:
         assert time.monotonic() - started < SOON
         server.id = b"e1"
         await client.call_tool("t")
+
+
+@pytest.mark.parametrize(
+    "to", ["javascript:1", "mailto:a@b", "data:,", "http://[::1", "http://a:b"]
+)
+async def test_a_redirection_to_what_is_no_place_fails_its_call_at_once(to: str) -> None:
+    server = Server()
+    serves = server.acts["tools/call"]
+
+    async def moved(asked: Asked, reply: Reply) -> None:
+        await reply.send(307, Location=to)
+
+    server.acts["tools/call"] = moved
+    async with server.running(), server.client() as client:
+        started = time.monotonic()
+        with pytest.raises(BadAnswer, match=r"the server (names an address|points to)"):
+            await client.call_tool("t")
+        assert time.monotonic() - started < SOON
+        server.acts["tools/call"] = serves
+        await client.call_tool("t")
+
+
+@pytest.mark.parametrize("endpoint", ["javascript:1", "http://[::1", "data:,"])
+async def test_an_endpoint_that_is_no_place_ends_it_at_once(endpoint: str) -> None:
+    started = time.monotonic()
+    async with Old(endpoint).running() as server:
+        with pytest.raises(BadStatus):
+            async with server.client():
+                pass
+    assert time.monotonic() - started < SOON
