@@ -23,6 +23,7 @@ from mcp_runtime.core.events import Opened
 from mcp_runtime.core.http import EVENT_STREAM, JSON
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.mirrors import mirrored
+from mcp_runtime.core.pending import Sent
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotOpen, Refused, SessionError
 from mcp_runtime.io.http_client import Answer, Http
 from mcp_runtime.over_http.old import OldStream
@@ -284,6 +285,13 @@ class ClientOverHttp(ClientConnection):
         return headers
 
     # ---- what is answered
+
+    def _settle(self, sent: Sent, settle: Callable[[asyncio.Future[Any]], None]) -> None:
+        """An answer may come on another stream: then that of the request itself has little time."""
+        super()._settle(sent, settle)
+        exchange = self._exchanges.get(sent.id)
+        if exchange is not None and exchange is not asyncio.current_task():
+            self.loop.call_later(self.session.limits.close_wait, exchange.cancel)
 
     async def _take_answer(self, request: Request, answer: Answer) -> None:
         if self._known.way == "HTTP+SSE":

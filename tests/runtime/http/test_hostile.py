@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import pytest
@@ -88,3 +89,45 @@ async def test_an_endpoint_that_is_no_place_ends_it_at_once(endpoint: str) -> No
             async with server.client():
                 pass
     assert time.monotonic() - started < SOON
+
+
+async def test_a_call_that_is_answered_on_another_stream_leaves_its_own() -> None:
+    server = Server("2025-11-25", "s1")
+    own: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+    left = asyncio.Semaphore(0)
+
+    async def listen(asked: Asked, reply: Reply) -> None:
+        await reply.stream()
+        await reply.raw(b":\n\n")
+        own.set_result(reply)
+        await reply.gone.wait()
+
+    async def call(asked: Asked, reply: Reply) -> None:
+        await reply.stream()
+        await (await own).event(answer(asked, server.called()))
+        await reply.gone.wait()
+        left.release()
+
+    server.acts |= {"GET": listen, "tools/call": call}
+    async with server.running(), server.client(limits=Limits(close_wait=0.1)) as client:
+        for _ in range(3):
+            await client.call_tool("t")
+        async with asyncio.timeout(SOON):
+            for _ in range(3):
+                await left.acquire()
+
+
+async def test_a_post_of_http_and_sse_that_has_no_end_is_left_when_its_call_is_answered() -> None:
+    server = Old()
+    left = asyncio.Event()
+
+    async def call(asked: Asked, reply: Reply) -> None:
+        assert server.stream is not None
+        await server.stream.event(answer(asked, {"content": []}))
+        await reply.gone.wait()
+        left.set()
+
+    server.acts["tools/call"] = call
+    async with server.running(), server.client(limits=Limits(close_wait=0.1)) as client:
+        await client.call_tool("t")
+        await asyncio.wait_for(left.wait(), SOON)
