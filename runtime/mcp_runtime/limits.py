@@ -80,6 +80,8 @@ class Limits:
     """Log messages a second to one peer, in the mean of a second; those above are dropped."""
     progress_rate: float = 100.0
     """Progress messages a second for one request; those above are dropped but for the last."""
+    posts: int = 64
+    """Messages that a client over HTTP posts at one time; over it nothing more is read."""
     redirects: int = 5
     """Redirections that one HTTP request follows, all within its origin."""
     resume_attempts: int = 5

@@ -43,6 +43,10 @@ HELD: Final = {
         "runtime/http_server/test_churn.py",
         "test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon",
     ),
+    "posts": (
+        "runtime/http/test_hostile.py",
+        "test_a_flood_of_questions_is_answered_by_few_posts_at_a_time",
+    ),
     "redirects": ("runtime/http/test_faults.py", "test_redirections_in_a_circle_end"),
     "resume_attempts": (
         "runtime/http/test_streams.py",

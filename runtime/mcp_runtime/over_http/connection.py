@@ -299,7 +299,7 @@ class ClientOverHttp(ClientConnection):
         if request.method == "initialize":
             self._session_id = _session_id(answer)
         if answer.kind == JSON:
-            self._take(await answer.body())
+            await self._take(await answer.body())
         elif answer.kind == EVENT_STREAM:
             await self._follow(request, answer)
         else:
@@ -325,8 +325,11 @@ class ClientOverHttp(ClientConnection):
         modern = isinstance(frame, Refusal) and frame.code in MODERN_ERRORS
         return first and not modern and answer.status in _MAYBE_OLD
 
-    def _take(self, message: bytes) -> None:
+    async def _take(self, message: bytes) -> None:
+        """Returns when there is room for what the next message may have us post."""
         self.heed(self.session.take(message, self.loop.time()))
+        while len(self._posts) >= self.session.limits.posts:
+            await asyncio.wait(self._posts, return_when=asyncio.FIRST_COMPLETED)
 
     def _fail(self, request: Request, error: SessionError) -> None:
         is_old = isinstance(error, BadAnswer) or (

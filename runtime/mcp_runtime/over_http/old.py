@@ -6,14 +6,13 @@ Source: 2024-11-05 basic/transports, "HTTP with SSE".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mcp_runtime.core.sse import Event, Events
 from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.io.http_client import Http
 from mcp_runtime.limits import Limits
-from mcp_runtime.over_http.streams import STREAM, require_stream
+from mcp_runtime.over_http.streams import STREAM, Take, require_stream
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,7 +23,7 @@ __all__ = ["OldStream"]
 class OldStream:
     """`endpoint` is where messages are posted, once the server has named it; `take` has its own."""
 
-    def __init__(self, http: Http, take: Callable[[bytes], None], limits: Limits) -> None:
+    def __init__(self, http: Http, take: Take, limits: Limits) -> None:
         self.endpoint: asyncio.Future[httpx2.URL] = asyncio.get_running_loop().create_future()
         self.is_named = False
         self._http = http
@@ -50,11 +49,11 @@ class OldStream:
             events = Events(self._limits.line_bytes)
             async for chunk in answer.chunks():
                 for event in events.feed(chunk):
-                    self._heed(event)
+                    await self._heed(event)
 
-    def _heed(self, event: Event) -> None:
+    async def _heed(self, event: Event) -> None:
         if event.name == "endpoint" and not self.endpoint.done():
             self.endpoint.set_result(self._http.within(event.data.decode(errors="replace")))
             self.is_named = True
         elif event.name == "message" and self.is_named:
-            self._take(event.data)
+            await self._take(event.data)

@@ -6,7 +6,7 @@ Source: 2025-11-25 basic/transports, "Resumability and Redelivery"; 2024-11-05 b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final, TypeAlias
 
@@ -16,12 +16,14 @@ from mcp_runtime.errors import BadStatus, Disconnected
 from mcp_runtime.io.http_client import Answer
 from mcp_runtime.limits import Limits
 
-__all__ = ["ANY_ERA", "STREAM", "Get", "Stream", "require_stream"]
+__all__ = ["ANY_ERA", "STREAM", "Get", "Stream", "Take", "require_stream"]
 
 Get: TypeAlias = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Answer]]
 """A GET request with these headers beside those that every one has."""
 STREAM: Final = {"Accept": EVENT_STREAM, "Cache-Control": "no-store"}
 """The headers of a GET."""
+Take: TypeAlias = Callable[[bytes], Awaitable[None]]
+"""What is done with a message; the next one waits for it."""
 ANY_ERA: Final = frozenset({401, 403, 407, 408, 421, 425, 429, 502, 503, 504})
 """Statuses that say nothing of what the server speaks, nor of a stream."""
 _SOON: Final = 0.1
@@ -38,7 +40,7 @@ class Stream:
     def __init__(
         self,
         get: Get,
-        take: Callable[[bytes], None],
+        take: Take,
         limits: Limits,
         draw: Callable[[], float],
     ) -> None:
@@ -115,7 +117,7 @@ class Stream:
                     for event in events.feed(chunk):
                         self._failures = 0
                         if event.name == "message" and event.data:
-                            self._take(event.data)
+                            await self._take(event.data)
                     self._id = events.id or self._id
                     self._retry = self._retry if events.retry is None else events.retry
                     if is_answered is not None and is_answered() and bound.when() is None:

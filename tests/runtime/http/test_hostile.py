@@ -131,3 +131,40 @@ async def test_a_post_of_http_and_sse_that_has_no_end_is_left_when_its_call_is_a
     async with server.running(), server.client(limits=Limits(close_wait=0.1)) as client:
         await client.call_tool("t")
         await asyncio.wait_for(left.wait(), SOON)
+
+
+@pytest.mark.parametrize("own", [True, False])
+async def test_a_flood_of_questions_is_answered_by_few_posts_at_a_time(own: bool) -> None:
+    server = Server("2025-11-25", "s1")
+    answering, most, total, done = 0, 0, 500, asyncio.Event()
+
+    async def flood(reply: Reply) -> None:
+        await reply.stream()
+        pings = ({"jsonrpc": "2.0", "id": f"p{n}", "method": "ping"} for n in range(total))
+        for ping in pings:
+            await reply.event(ping)
+
+    async def listen(asked: Asked, reply: Reply) -> None:
+        await flood(reply)
+        await reply.gone.wait()
+
+    async def call(asked: Asked, reply: Reply) -> None:
+        await flood(reply)
+        await reply.event(answer(asked, server.called()))
+        await reply.end()
+
+    async def take(asked: Asked, reply: Reply) -> None:
+        nonlocal answering, most
+        answering += 1
+        most = max(most, answering)
+        await asyncio.sleep(0.002)
+        answering -= 1
+        await reply.send(202)
+        if len(server.of("response")) == total:
+            done.set()
+
+    server.acts |= {"response": take} | ({"GET": listen} if own else {"tools/call": call})
+    async with server.running(), server.client(limits=Limits(posts=4)) as client:
+        await client.call_tool("t")
+        await asyncio.wait_for(done.wait(), 10)
+    assert most <= 4
