@@ -14,7 +14,7 @@ from mcp_runtime.connection import Connection, OnWire
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Called, Notified, Opened
 from mcp_runtime.core.pending import Patience
-from mcp_runtime.errors import Disconnected, SessionError
+from mcp_runtime.errors import Disconnected, SessionError, TimedOut
 from mcp_runtime.io.wire import Wire
 from mcp_runtime.revisions import Revision
 from mcp_runtime.revisions import latest as t
@@ -115,7 +115,11 @@ class ClientConnection(Connection):
             notifications=changes.wanted, meta=self.client.meta()
         )
         self._start(params, changes)
-        await asyncio.wait_for(changes.acknowledged.wait(), self.client.timeout)
+        try:
+            async with asyncio.timeout(self.client.timeout):
+                await changes.acknowledged.wait()
+        except TimeoutError:
+            raise TimedOut("subscriptions/listen", self.client.timeout) from None
 
     def _start(self, params: Any, changes: Changes) -> None:
         now = self.loop.time()

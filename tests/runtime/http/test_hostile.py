@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, TimedOut
 from mcp_runtime.limits import Limits
 from tests.runtime.http.raw_server import Asked, Reply, Server, answer
 from tests.runtime.http.test_eras import Old
@@ -168,3 +168,12 @@ async def test_a_flood_of_questions_is_answered_by_few_posts_at_a_time(own: bool
         await client.call_tool("t")
         await asyncio.wait_for(done.wait(), 10)
     assert most <= 4
+
+
+async def test_a_subscription_into_a_black_hole_ends_at_the_deadline() -> None:
+    server = Server()
+    async with server.running(), server.client(timeout=0.2) as client:
+        with pytest.raises(TimedOut, match="subscriptions/listen"):
+            async with client.listen(tools=True):
+                pass
+        await client.call_tool("t")
