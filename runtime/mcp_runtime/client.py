@@ -186,8 +186,10 @@ class Client:
 
     # ---- what a client asks
 
-    async def list_tools(self) -> list[t.Tool]:
-        """All of them, page by page."""
+    async def list_tools(self, *, anew: bool = False) -> list[t.Tool]:
+        """All of them, page by page; `anew` also where those that are kept still hold."""
+        if anew:
+            self._cache.drop("tools/list")
         tools: list[t.Tool] = await self._asking.pages("tools/list", "tools")
         if self._validate:
             self._outputs.listed(tools)

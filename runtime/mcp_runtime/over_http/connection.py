@@ -175,7 +175,7 @@ class ClientOverHttp(ClientConnection):
         except Refused as refusal:
             if refusal.code != codes.HEADER_MISMATCH or method != "tools/call" or not self._modern:
                 raise
-            await self.client.list_tools()
+            await self.client.list_tools(anew=True)
             result = await super().request(method, params, **options)
         is_marked = method == "tools/list" and self._modern
         return self._tools.usable(result) if is_marked else result

@@ -89,6 +89,34 @@ async def test_a_mismatch_lists_the_tools_and_repeats_the_call() -> None:
     assert len(set(ids)) == 4
 
 
+class Keeping(Server):
+    """Says of its list that it holds for an hour, and refuses calls without these headers."""
+
+    def __init__(self, *headers: str) -> None:
+        super().__init__()
+        self.required = headers
+        self.tools = [tool("t", region=REGION)]
+        self.acts |= {"tools/list": self._kept, "tools/call": self._checked}
+
+    async def _kept(self, asked: Asked, reply: Reply) -> None:
+        hints = {"ttlMs": 3_600_000, "cacheScope": "private"}
+        await reply.send(200, answer(asked, self.result(tools=self.tools, **hints)))
+
+    async def _checked(self, asked: Asked, reply: Reply) -> None:
+        if all(name in asked.headers for name in self.required):
+            await reply.send(200, answer(asked, self.called()))
+        else:
+            await reply.send(400, error(None, -32020))
+
+
+async def test_a_mismatch_lists_the_tools_anew_though_the_list_is_fresh() -> None:
+    async with Keeping("mcp-param-zone").running() as server, server.client() as client:
+        await client.list_tools()
+        server.tools = [tool("t", region=REGION | {"x-mcp-header": "Zone"})]
+        await client.call_tool("t", {"region": "eu"})
+    assert len(server.of("tools/list")) == 2
+
+
 async def test_an_integer_that_no_header_can_hold_fails_its_call_alone() -> None:
     async with Server().running() as server, server.client() as client:
         server.tools = [tool("t", count=COUNT)]
