@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -47,9 +47,10 @@ _MAYBE_OLD: Final = frozenset({400, 404, 405})
 
 @dataclass(slots=True)
 class Known:
-    """What the server of a URL speaks."""
+    """Of the server of a URL: what it speaks, and its tools, for lists of them are kept as long."""
 
     way: Literal["per-request", "handshake", "HTTP+SSE"] | None = None
+    tools: MarkedTools = field(default_factory=MarkedTools)
 
 
 class ClientOverHttp(ClientConnection):
@@ -67,7 +68,6 @@ class ClientOverHttp(ClientConnection):
         self._stream: Stream | None = None
         self._listening: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
-        self._tools = MarkedTools()
         self._gave_up_listening = False
         self._is_closed = False
 
@@ -178,7 +178,7 @@ class ClientOverHttp(ClientConnection):
             await self.client.list_tools(anew=True)
             result = await super().request(method, params, **options)
         is_marked = method == "tools/list" and self._modern
-        return self._tools.usable(result) if is_marked else result
+        return self._known.tools.usable(result) if is_marked else result
 
     async def notify(self, method: str, params: Any) -> None:
         await self._ready()
@@ -273,7 +273,7 @@ class ClientOverHttp(ClientConnection):
         if request.method == "initialize":
             return {}
         if request.method == "server/discover" or self._modern:
-            return mirrored(request, self._tools.marks)
+            return mirrored(request, self._known.tools.marks)
         return self._ours()
 
     def _ours(self) -> dict[str, str]:

@@ -117,6 +117,17 @@ async def test_a_mismatch_lists_the_tools_anew_though_the_list_is_fresh() -> Non
     assert len(server.of("tools/list")) == 2
 
 
+async def test_marks_are_kept_as_long_as_the_list_that_has_them() -> None:
+    async with Keeping("mcp-param-region").running() as server:
+        client = server.client()
+        for _ in range(2):
+            async with client:
+                await client.list_tools()
+                await client.call_tool("t", {"region": "eu"})
+    assert len(server.of("tools/list")) == 1
+    assert len(server.of("tools/call")) == 2
+
+
 async def test_an_integer_that_no_header_can_hold_fails_its_call_alone() -> None:
     async with Server().running() as server, server.client() as client:
         server.tools = [tool("t", count=COUNT)]
