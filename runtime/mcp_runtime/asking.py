@@ -75,10 +75,12 @@ class Asking:
         kept = None if key is None else self._cache.get(method, key, clock())
         if kept is not None:
             return kept
+        changes = self._cache.changes(method)
         result = await self._client.request(
             method, params, timeout=timeout, on_progress=on_progress
         )
-        if key is not None and not isinstance(result, t.InputRequiredResult):
+        is_old = self._cache.changes(method) > changes
+        if key is not None and not is_old and not isinstance(result, t.InputRequiredResult):
             self._cache.put(method, key, result, clock())
         return result
 

@@ -8,6 +8,7 @@ Source: 2026-07-28 server/utilities/caching.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from typing import Any, Final
 
@@ -52,6 +53,7 @@ class Cache:
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: dict[tuple[str, Hashable], tuple[float, Any]] = {}
+        self._changes: Counter[str] = Counter()
 
     def get(self, method: str, key: Hashable, now: float) -> Any:
         """The result that is fresh; None if there is none. `key` is what the request asks for."""
@@ -73,11 +75,17 @@ class Cache:
             del self._kept[kept]
         return bool(found)
 
+    def changes(self, method: str) -> int:
+        """How often answers were made old: one that was asked for before the last time is old."""
+        return self._changes[method]
+
     def heed(self, event: Notified) -> None:
         """Gives up what a notification makes old."""
         for method in _CHANGES.get(event.method, ()):
+            self._changes[method] += 1
             self.drop(method)
         if event.method == "notifications/resources/updated":
+            self._changes[_READ] += 1
             uri: str = event.params.uri
             for method, key in [*self._kept]:
                 if method == _READ and f"{uri}/".startswith(f"{str(key).rstrip('/')}/"):

@@ -130,6 +130,37 @@ def test_a_change_that_is_told_makes_what_is_kept_old() -> None:
     assert asked == {"tools/list": 2, "resources/list": 1, "resources/read": 2}
 
 
+@pytest.mark.parametrize("kept", ["tools/list", "resources/read"])
+def test_what_was_asked_before_a_change_was_told_is_not_kept(kept: str) -> None:
+    server, asked = a_server()
+    arrived, go_on = asyncio.Event(), asyncio.Event()
+
+    @server.middleware
+    async def wait(
+        method: str, params: Any, ctx: Context, call: Callable[[Any, Context], Awaitable[Any]]
+    ) -> Any:
+        result = await call(params, ctx)
+        if method == kept:
+            arrived.set()
+            await go_on.wait()
+        return result
+
+    async def main() -> None:
+        async with Client(server) as client, client.listen(tools=True, uris=["a://b"]) as changes:
+            asking = asyncio.ensure_future(ask(client, 1))
+            await arrived.wait()
+            server.remove_tool("two")
+            server.resource_updated("a://b")
+            await anext(changes)
+            await anext(changes)
+            go_on.set()
+            await asking
+            await ask(client, 1)
+
+    asyncio.run(main())
+    assert asked[kept] == 2
+
+
 @pytest.mark.requirement("caching.pages.independent", "caching.pages.refetch-expired-page")
 def test_each_page_is_kept_by_itself() -> None:
     server, asked = a_server(page_size=1)
