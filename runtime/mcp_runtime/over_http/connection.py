@@ -375,6 +375,7 @@ class ClientOverHttp(ClientConnection):
                 self.spawn(self._renew(session_id))
         except SessionError as error:
             log.warning("no stream of the server any more: %s", error)
+            self._end_changes(error)
             self._gave_up_listening = True
         finally:
             stream.is_open.set()

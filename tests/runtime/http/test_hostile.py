@@ -177,3 +177,25 @@ async def test_a_subscription_into_a_black_hole_ends_at_the_deadline() -> None:
             async with client.listen(tools=True):
                 pass
         await client.call_tool("t")
+
+
+async def test_who_listens_on_a_stream_that_is_lost_for_good_is_told() -> None:
+    server = Server("2025-11-25", "s1")
+
+    async def listen(asked: Asked, reply: Reply) -> None:
+        await reply.stream()
+        await reply.raw(b":\n\n")
+        await reply.gone.wait()
+
+    server.acts["GET"] = listen
+    limits = Limits(resume_attempts=1, resume_wait=0.01)
+    async with (
+        server.running(),
+        server.client(limits=limits) as client,
+        client.listen(tools=True) as changes,
+    ):
+        waiting = asyncio.ensure_future(anext(changes))
+        await server.until("GET")
+        await server.kill()
+        with pytest.raises(Disconnected, match="lost after 1 attempts"):
+            await asyncio.wait_for(waiting, SOON)
