@@ -54,6 +54,10 @@ class Answer:
                 raise TooMuch(f"an answer of more than {self._limit} bytes (Limits.line_bytes)")
         return bytes(found)
 
+    def within(self, reference: str) -> httpx2.URL:
+        """An address that it names, of the same origin. Raises BadAnswer for one that is not."""
+        return _within(self._response.url, reference)
+
     def error(self, what: str) -> BadStatus:
         return BadStatus(what, self.status, self._response.reason_phrase[:_MAX_SHOWN])
 
@@ -105,10 +109,6 @@ class Http:
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
             raise Disconnected(f"{method} {url.origin.host}: {why}") from error
-
-    def within(self, reference: str) -> httpx2.URL:
-        """An address of the same origin. Raises BadAnswer for one that is not."""
-        return _within(self.url, reference)
 
     async def close(self) -> None:
         await self._client.aclose()

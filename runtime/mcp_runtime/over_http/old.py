@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mcp_runtime.core.sse import Event, Events
 from mcp_runtime.errors import Disconnected, SessionError
-from mcp_runtime.io.http_client import Http
+from mcp_runtime.io.http_client import Answer, Http
 from mcp_runtime.limits import Limits
 from mcp_runtime.over_http.streams import STREAM, Take, require_stream
 
@@ -49,11 +49,11 @@ class OldStream:
             events = Events(self._limits.line_bytes)
             async for chunk in answer.chunks():
                 for event in events.feed(chunk):
-                    await self._heed(event)
+                    await self._heed(event, answer)
 
-    async def _heed(self, event: Event) -> None:
+    async def _heed(self, event: Event, answer: Answer) -> None:
         if event.name == "endpoint" and not self.endpoint.done():
-            self.endpoint.set_result(self._http.within(event.data.decode(errors="replace")))
+            self.endpoint.set_result(answer.within(event.data.decode(errors="replace")))
             self.is_named = True
         elif event.name == "message" and self.is_named:
             await self._take(event.data)

@@ -215,6 +215,22 @@ async def test_an_endpoint_of_another_origin_is_refused(endpoint: str) -> None:
     assert server.whats() == ["server/discover", "initialize", "GET"]
 
 
+async def test_an_endpoint_is_relative_to_where_its_stream_was_found() -> None:
+    server = Old("messages?s=1")
+    opens = server.acts["GET"]
+
+    async def moved(asked: Asked, reply: Reply) -> None:
+        if asked.path == "/mcp":
+            await reply.send(307, Location="/there/")
+        else:
+            await opens(asked, reply)
+
+    server.acts["GET"] = moved
+    async with server.running(), server.client() as client:
+        await client.call_tool("t")
+    assert server.of("tools/call")[0].path == "/there/messages?s=1"
+
+
 async def test_the_end_of_the_one_stream_fails_what_waits_and_the_next_call_opens_another() -> None:
     async with Old().running() as server, server.client() as client:
         server.answered = False
