@@ -24,7 +24,15 @@ from mcp_runtime.core.http import EVENT_STREAM, JSON
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.mirrors import mirrored
 from mcp_runtime.core.pending import Sent
-from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotOpen, Refused, SessionError
+from mcp_runtime.errors import (
+    BadAnswer,
+    BadStatus,
+    Disconnected,
+    NotOpen,
+    Refused,
+    SessionError,
+    TimedOut,
+)
 from mcp_runtime.io.http_client import Answer, Http
 from mcp_runtime.over_http.old import OldStream
 from mcp_runtime.over_http.streams import ANY_ERA, STREAM, Stream
@@ -79,6 +87,8 @@ class ClientOverHttp(ClientConnection):
             return
         try:
             await self._begin(handshake=self._known.way != "per-request")
+        except TimedOut:
+            raise
         except SessionError:
             self._known.way = None
             await self._begin(handshake=False)

@@ -73,6 +73,22 @@ async def test_a_black_hole_ends_at_the_deadline(revision: str) -> None:
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize("revision", [NEWEST, "2025-11-25"])
+async def test_what_has_become_a_black_hole_ends_at_the_deadline_too(revision: str) -> None:
+    server = Server(revision)
+    async with server.running():
+        client = server.client(limits=Limits(deadline=0.3))
+        async with client:
+            pass
+        asked = len(server.asked)
+        for what in ("server/discover", "initialize"):
+            del server.acts[what]
+        with pytest.raises(TimedOut):
+            async with client:
+                pass
+    assert len(server.asked) == asked + 1
+
+
 async def test_a_call_into_a_black_hole_ends_at_its_deadline() -> None:
     server = Server()
     del server.acts["tools/call"]
