@@ -79,7 +79,9 @@ LIMITS: Final = """\
 
 Each is a field of `mcp_runtime.Limits`, which servers and clients take as `limits`. Times are in
 seconds. What crosses a limit is refused with an error that names it, and the session lives on.
-Nesting of JSON is limited to 128 by the models.
+Nesting of JSON is limited to 128 by the models. The threads beside the event loop, in which plain
+functions run, are the whole process's: `mcp_runtime.limits.THREADS`, four more than it has
+processors, at most 32.
 
 | limit | default | what it bounds |
 | --- | --- | --- |
