@@ -24,6 +24,8 @@ __all__ = ["Answer", "Http"]
 
 _MOVED: Final = frozenset({301, 302, 307, 308})
 _MAX_SHOWN: Final = 200
+_BROKEN: Final = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
+"""What breaks a connection, or keeps it from being made."""
 
 
 class Answer:
@@ -38,15 +40,18 @@ class Answer:
         self._limit = limits.line_bytes
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """As they come. Raises BadAnswer for a coding that was not asked for."""
+        """As they come. Raises Disconnected, BadAnswer for a coding that was not asked for."""
         coding = self.headers.get("Content-Encoding", "identity")
         if coding.strip().lower() != "identity":
             raise BadAnswer(f"the answer has a content coding, {coding[:_MAX_SHOWN]!r}")
-        async for chunk in self._response.aiter_raw():
-            yield chunk
+        try:
+            async for chunk in self._response.aiter_raw():
+                yield chunk
+        except _BROKEN as error:
+            raise _disconnected(self._response.request.method, self._response.url, error) from error
 
     async def body(self) -> bytes:
-        """All of it. Raises TooMuch."""
+        """All of it. Raises TooMuch, and as `chunks` does."""
         found = bytearray()
         async for chunk in self.chunks():
             found += chunk
@@ -106,12 +111,16 @@ class Http:
                     await stack.aclose()
                     url = moved
                 raise TooMuch(f"over {self._limits.redirects} redirections (Limits.redirects)")
-        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-            why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
-            raise Disconnected(f"{method} {url.origin.host}: {why}") from error
+        except _BROKEN as error:
+            raise _disconnected(method, url, error) from error
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+def _disconnected(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
+    why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
+    return Disconnected(f"{method} {url.origin.host}: {why}")
 
 
 def _url(text: str) -> httpx2.URL:

@@ -296,6 +296,32 @@ async def test_a_stream_with_ids_is_taken_up_after_the_wait_that_was_asked_for(
     assert len(server.of("tools/call")) == 1
 
 
+@pytest.mark.requirement("transport.http.resume.after-break")
+@pytest.mark.parametrize("revision", RESUMABLE)
+@pytest.mark.parametrize("half", [b"", b"id: e2\ndata: {", b'id: e2\ndata: {"a": 1}\n'])
+async def test_a_stream_that_breaks_is_taken_up_after_its_last_whole_event(
+    revision: str, half: bytes
+) -> None:
+    server = Resumable(revision, retry=None)
+
+    async def broken(asked: Asked, reply: Reply) -> None:
+        server.open = asked
+        await reply.stream()
+        await reply.event(id="e1", retry=10)
+        if half:
+            await reply.raw(half)
+        await asyncio.sleep(0.02)
+        reply.drop()
+
+    server.acts["tools/call"] = broken
+    async with server.running(), server.client() as client:
+        await client.call_tool("t")
+        await client.call_tool("t")
+    resumed = [asked for asked in server.of("GET") if "last-event-id" in asked.headers]
+    assert [asked.headers["last-event-id"] for asked in resumed] == ["e1", "e1"]
+    assert len(server.of("tools/call")) == 2
+
+
 async def test_attempts_to_take_up_a_stream_are_bounded() -> None:
     limits = replace(QUICK, resume_attempts=3)
     server = Resumable("2025-11-25", retry=None, fails=2)
