@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final, Protocol
 
 from mcp_runtime.core import sse
@@ -88,37 +89,37 @@ class Sending:
         Raises Gone, and what the making of an event raises.
         """
         try:
+            await self._open()
+            self._leave()
+            if self._task is not None:
+                await asyncio.wait({self._task})
+                self._task.result()
+        except asyncio.CancelledError:
+            self._leave()
+            if self._task is not None:
+                self._task.cancel()
+                await asyncio.wait({self._task})
+            raise
+        finally:  # what was taken is sent, stored, or back in the stream
+            self._owner.responded(self._stream)
+
+    async def _open(self) -> None:
+        with suppress(TimeoutError):  # all is sent
             async with asyncio.timeout(None) as self._over:
                 self._start()
                 await self._call.gone()
-        except TimeoutError:
-            pass  # all is sent
-        except asyncio.CancelledError:
-            if self._task is not None:
-                self._task.cancel()
-            raise
-        finally:
-            await self._end()
-        if self._task is not None:
-            self._task.result()
+
+    def _leave(self) -> None:
+        self._over = None
+        self._stream.leave(self._reader)
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _start(self) -> None:
         self._call.forget()
         self._stream.listen(self._reader, self._wake)
         self._task = self._loop.create_task(self._send_all(begins=True))
         self._timer = self._loop.call_later(self._every, self._tick)
-
-    async def _end(self) -> None:
-        """What was taken is sent, stored, or back in the stream before another reads on."""
-        self._over = None
-        self._stream.leave(self._reader)
-        if self._timer is not None:
-            self._timer.cancel()
-        try:
-            if self._task is not None:
-                await asyncio.wait({self._task})
-        finally:
-            self._owner.responded(self._stream)
 
     # ---- what is sent
 

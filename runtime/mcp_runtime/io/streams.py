@@ -113,6 +113,7 @@ class Stream:
     def leave(self, reader: int) -> None:
         """That reader, if it still reads, gets no more."""
         if reader == self.reader:
+            self._listener = None
             self._pass_to(0)
 
     def _pass_to(self, reader: int) -> None:
