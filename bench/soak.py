@@ -30,9 +30,11 @@ __all__ = ["Counts", "churn", "counts", "settled", "slope", "talker"]
 _HOURS: Final = 4 * 3600.0
 _AT_ONCE: Final = 50
 _REPORT: Final = 60.0
+_IDLE: Final = 10.0
+"""Seconds after which a session is given up: longer than a busy machine stands still."""
 
 
-def talker(session_idle: float = 1.0) -> Server:
+def talker(session_idle: float) -> Server:
     """Its tool tells a little, slowly; its sessions are soon given up."""
     server = Server("talker", "1", limits=Limits(session_idle=session_idle))
 
@@ -143,7 +145,7 @@ def slope(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 async def _soak(seconds: float) -> None:
-    client, begun, seed = Client(talker().asgi()), time.monotonic(), 0
+    client, begun, seed = Client(talker(_IDLE).asgi()), time.monotonic(), 0
     points: list[tuple[float, float]] = []
     due = begun
     while (now := time.monotonic()) < begun + seconds:
