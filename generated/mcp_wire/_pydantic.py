@@ -124,6 +124,7 @@ def _by_wire(
 ) -> dict[str, Any]:
     wires = _wires(cls)
     unknown = [name for name in members if name not in wires]
+    extra = {**extra}  # a TypeError for what is no mapping
     if unknown or not extra.keys().isdisjoint({*wires.values(), *cls.const_}):
         names = ", ".join(unknown) or "a declared member in extra_"
         raise TypeError(f"{cls.__name__} got an unexpected keyword argument: {names}")

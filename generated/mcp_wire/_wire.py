@@ -517,15 +517,24 @@ Writers: TypeAlias = dict[type[Any], Callable[[Any], Json]]
 def write_again(writers: Writers, value: Any, stopped: Exception) -> Json:
     """Writes a value of which writing has stopped at a class that has no writer.
 
-    Raises EncodeError where that is no subclass of one that has, and for nesting without end.
+    Raises EncodeError where that is no subclass of one that has, for nesting without end, and for
+    what stands where its class cannot.
     """
     while isinstance(stopped, KeyError):
         adopt(writers, stopped)
         try:
             return writers[value.__class__](value)
-        except (KeyError, RecursionError) as again:
+        except STOPS as again:
             stopped = again
-    raise unending() from None
+    if isinstance(stopped, RecursionError):
+        raise unending() from None
+    raise EncodeError(
+        "$", "members of their declared types", str(stopped)[:80]
+    ) from None
+
+
+STOPS: Final = (KeyError, RecursionError, AttributeError, TypeError)
+"""What may stop writing."""
 
 
 def adopt(writers: Writers, missing: KeyError) -> None:

@@ -24,7 +24,7 @@ __all__ = ["dataclass_view"]
 
 _IMPORTS: Final = frozenset(
     ("EMPTY", "GIVEN", "UNSET", "At", "DecodeError", "Json", "Record", "Unset", "Writers")
-) | {"dump", "parse", "plain_writers", "too_deep", "write_again"}
+) | {"STOPS", "dump", "parse", "plain_writers", "too_deep", "write_again"}
 
 
 def dataclass_view(schema: Schema, options: Options) -> dict[str, Any]:

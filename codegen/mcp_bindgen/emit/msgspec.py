@@ -44,6 +44,7 @@ _IMPORTS: Final = frozenset(("EMPTY", "GIVEN", "At", "DecodeError", "Json", "Wri
     "parse",
     "plain_writers",
     "too_deep",
+    "STOPS",
     "write_again",
 }
 _OWN: Final = frozenset(("UNSET", "make"))

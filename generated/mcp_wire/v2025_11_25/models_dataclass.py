@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
 from .._wire import (
     EMPTY,
     GIVEN,
+    STOPS,
     UNSET,
     At,
     DecodeError,
@@ -2576,11 +2577,11 @@ def from_wire(T: Any, obj: Json) -> object:
 def to_wire(value: object) -> Json:
     """A value as parsed JSON, which shares with it, unseen, what may be any JSON.
 
-    Raises EncodeError for an instance of a class that is not ours.
+    Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
     """
     try:
         return _WRITERS[value.__class__](value)
-    except (KeyError, RecursionError) as stopped:
+    except STOPS as stopped:
         return write_again(_WRITERS, value, stopped)
 
 
