@@ -24,7 +24,19 @@ from typing import (
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
-from ._wire import EMPTY, KINDS, At, EncodeError, Frozen, Json, extras, fault, is_json
+from ._wire import (
+    EMPTY,
+    KINDS,
+    At,
+    EncodeError,
+    Frozen,
+    Json,
+    extras,
+    fault,
+    fill,
+    is_json,
+    new,
+)
 
 __all__ = [
     "UNSET",
@@ -154,6 +166,18 @@ class Open(Frozen):
     _absent: ClassVar[object] = UNSET
     if TYPE_CHECKING:
         wire_: ClassVar[Json]  # an attribute of each object, but no argument
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.__dict__, getattr(self, "wire_", None))
+
+
+def _again(cls: type[Open], members: Mapping[str, Json], wire: Json) -> Open:
+    """A copy of an open object, as `copy` and `pickle` make one."""
+    made = new(cls)
+    fill(made, {**members})
+    if wire is not None:
+        keep(made, wire)
+    return made
 
 
 keep: Final[Callable[[Open, Json], None]] = Open.__dict__["wire_"].__set__

@@ -158,6 +158,20 @@ def test_values_can_be_copied_and_pickled(flavour: Flavour) -> None:
         assert again.is_error is flavour.module.UNSET
 
 
+def test_a_value_of_any_class_can_be_copied_and_pickled(each: tuple[str, Flavour]) -> None:
+    revision, flavour = each
+    schema = schema_of(revision)
+    generator = Generator(schema, Seeded(seed(revision)))
+    for struct in schema.structs:
+        value = generator.valid(struct).value
+        read_twice = (read(flavour, struct, value), flavour.from_wire(struct, value).value)
+        for made in read_twice:
+            for again in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+                assert type(again) is type(made)
+                assert canonical(written(flavour, again)) == canonical(value)
+                assert again == made
+
+
 def test_what_a_dataclass_presets_of_what_its_base_requires_is_written() -> None:
     flavour = flavour_of(REVISION, "dataclass")
     greeting = type("Greeting", (flavour.type("TextContent"),), {"text": "hello"})
