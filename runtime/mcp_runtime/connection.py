@@ -148,11 +148,17 @@ class Connection(ABC):
             settle(waiting)
 
     def _on_gave_up(self, event: GaveUp) -> None:
-        task = self._tasks.pop(event.id, None)
-        if task is not None:
+        if self._drop(event.id):
             log.info("request %r was cancelled by the peer: %s", event.id, event.reason)
-            task.cancel()
-            self._keep(task)
+
+    def _drop(self, id: Id) -> bool:
+        """Whether that request was worked on; it is cancelled."""
+        task = self._tasks.pop(id, None)
+        if task is None:
+            return False
+        task.cancel()
+        self._keep(task)
+        return True
 
     def _on_progressed(self, event: Progressed) -> None:
         told, params = self._progress.get(event.sent.id), event.params

@@ -53,7 +53,7 @@ class Limits:
     body_seconds: float = 30.0
     """For the whole body of an HTTP request."""
     sessions: int = 10_000
-    """Sessions over HTTP at one time."""
+    """Sessions over HTTP at one time, and as many requests without one."""
     session_idle: float = 1800.0
     """How long a session over HTTP may be unused."""
     unread_bytes: int = 64 * 1024
@@ -73,7 +73,9 @@ class Limits:
     completions: int = 100
     """Values of one completion."""
     call_rate: float = 100_000.0
-    """Calls of tools a second on one connection, in the mean of a second; more are refused."""
+    """Calls of tools a second on one connection, in the mean of a second; more are refused.
+
+    Requests over HTTP without a session count together."""
     completion_rate: float = 1000.0
     """The same for completions."""
     log_rate: float = 1000.0

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import codes, envelope
 from mcp_runtime.io.cutoff import Cutoff
 
-__all__ = ["Call", "Denied", "Gone", "Receive", "Scope", "Send"]
+__all__ = ["Call", "Denied", "Gone", "Receive", "Scope", "Send", "plain"]
 
 Scope: TypeAlias = Mapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
-Send: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[None]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _DIGITS: Final = 15
 """Of a length that need not be read to be too much."""
@@ -120,7 +120,7 @@ class Call:
     async def end(self) -> None:
         await self._tell({"type": "http.response.body", "body": b""})
 
-    async def _tell(self, message: Mapping[str, Any]) -> None:
+    async def _tell(self, message: dict[str, Any]) -> None:
         """Raises Gone."""
         try:
             await self._send(message)
@@ -132,7 +132,12 @@ def _below(root: str, path: str) -> str:
     """The path below the place where the application is mounted."""
     root = root.rstrip("/")
     below = path.removeprefix(root)
-    return (below or "/") if below[:1] in ("", "/") else path
+    return plain(below if below[:1] in ("", "/") else path)
+
+
+def plain(path: str) -> str:
+    """Without a slash at its end, which makes no difference here."""
+    return path.rstrip("/") or "/"
 
 
 def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

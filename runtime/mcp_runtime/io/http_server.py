@@ -19,7 +19,8 @@ from urllib.parse import parse_qs
 
 from mcp_runtime.core import http, sse
 from mcp_runtime.core.lifecycle import State
-from mcp_runtime.io.asgi import Call, Denied, Gone, Receive, Scope, Send
+from mcp_runtime.core.rate import Bucket
+from mcp_runtime.io.asgi import Call, Denied, Gone, Receive, Scope, Send, plain
 from mcp_runtime.io.cutoff import Cutoff
 from mcp_runtime.io.http_sessions import Exchange, OneStream, OverHttp
 from mcp_runtime.io.sending import Sending
@@ -36,6 +37,7 @@ __all__ = ["HttpApp"]
 log: Final = logging.getLogger("mcp_runtime.http")
 
 Principal: TypeAlias = Callable[[Scope], str]
+_Handler: TypeAlias = Callable[[Call], Awaitable[Sending | None]]
 
 _ENV_HOSTS: Final = "MCP_ALLOWED_HOSTS"
 _ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
@@ -82,25 +84,27 @@ class HttpApp:
         self._principal: Principal = principal or _nobody
         self._trace = trace
         self._messages = messages
-        self._routes: dict[tuple[str, str], Callable[[Call], Awaitable[Sending | None]]] = {
-            ("POST", path): self._post
-        }
+        routes: dict[tuple[str, str], _Handler] = {("POST", path): self._post}
         if server.offer().handshake:
-            self._routes[("GET", path)] = self._get
-            self._routes[("DELETE", path)] = self._delete
+            routes |= {("GET", path): self._get, ("DELETE", path): self._delete}
         if server.offer().handshake and sse is not None:
-            self._routes[("GET", sse)] = self._open_sse
-            self._routes[("POST", messages)] = self._post_message
+            routes |= {("GET", sse): self._open_sse, ("POST", messages): self._post_message}
         if health is not None:
-            self._routes[("GET", health)] = self._health
+            routes[("GET", health)] = self._health
+        self._routes = {(method, plain(path)): found for (method, path), found in routes.items()}
         self.sse_sessions: dict[str, OneStream] = {}
         self._table = SessionTable(
             server, events=events, store=sessions, others=self.sse_sessions, trace=trace
         )
         self.sessions = self._table.open
         self._exchanges: set[Exchange] = set()
-        self._bodies = Cutoff(server.limits.body_seconds)
+        self._rates: dict[str, Bucket] = {}
         self._busy = 0
+        self._start()
+
+    def _start(self) -> None:
+        """What belongs to one loop, and to one life; the next begins without it."""
+        self._bodies = Cutoff(self._limits.body_seconds)
         self._entered: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
         self._draining = False
@@ -173,11 +177,15 @@ class HttpApp:
 
     async def _exchange(self, call: Call, body: bytes) -> Sending | None:
         """Source: 2026-07-28 basic/transports/streamable-http, "Sending Messages"."""
+        if len(self._exchanges) >= self._limits.sessions:
+            why = f"{self._limits.sessions} requests are open (Limits.sessions)"
+            raise Denied(503, why, headers=retry_after(1))
         exchange = Exchange(
             self._server,
             call.headers,
             self._principal(call.scope),
             among=self._exchanges,
+            rates=self._rates,
             trace=self._trace,
         )
         exchange.take(body)
@@ -238,8 +246,12 @@ class HttpApp:
     def _require_version(self, call: Call) -> None:
         """Source: 2025-11-25 basic/transports, "Protocol Version Header"."""
         version = call.headers.get(http.VERSION)
-        if version is not None and version not in self._server.offer().handshake:
-            spoken = ", ".join(self._server.offer().newest_first)
+        offer = self._server.offer()
+        if version in offer.per_request:
+            allow = [(b"allow", b"POST")]
+            raise Denied(405, f"{call.method} has no meaning in {version}", headers=allow)
+        if version is not None and version not in offer.handshake:
+            spoken = ", ".join(offer.newest_first)
             raise Denied(400, f"MCP-Protocol-Version {version[:80]!r} is not among {spoken}")
 
     async def _session(self, call: Call) -> OverHttp:
@@ -368,6 +380,8 @@ class HttpApp:
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
+        if self._draining:
+            self._start()
         try:
             await self._enter()
         except Exception as error:
@@ -382,12 +396,14 @@ class HttpApp:
         """Ends all streams and sessions in good order, and then leaves the server's lifespan.
 
         New requests are answered 503. What is worked on has `Limits.drain_wait` seconds to be
-        answered, then it is cancelled.
+        answered, then it is cancelled, and answered by an error.
         """
         self._draining = True
         for one in self._connections():
             one.wind_up()
         await self._until_idle(self._limits.drain_wait)
+        for one in self._connections():
+            one.cut_off()
         await self._table.leave()
         for one in self._connections():
             one.close()

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mcp_runtime.core import codes, envelope, http, sse
-from mcp_runtime.core.envelope import Answer, Frame, Id, Malformed, Refusal, Request
-from mcp_runtime.core.events import Called, GaveUp, Write
+from mcp_runtime.core.envelope import Answer, Batch, Frame, Id, Malformed, Refusal, Request
+from mcp_runtime.core.events import Called, Write
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.mirrors import check_mirrors
+from mcp_runtime.core.rate import Bucket
 from mcp_runtime.io.asgi import Denied
 from mcp_runtime.io.records import Record
 from mcp_runtime.io.streams import Stream
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from mcp_runtime.server import Server
 
 __all__ = ["Exchange", "OneStream", "OverHttp"]
+
+
+def _is_nothing(frame: Frame) -> bool:
+    """Whether it is no message, and has no id under which that could be said."""
+    return isinstance(frame, Malformed) and (frame.id is None or frame.is_response)
 
 
 class _OnStreams(ServerConnection):
@@ -41,6 +47,8 @@ class _OnStreams(ServerConnection):
         if isinstance(frame, Malformed):
             id = None if frame.is_response else frame.id
             raise Denied(400, frame.message, envelope.refusal(id, frame.code, frame.message))
+        if isinstance(frame, Batch) and all(map(_is_nothing, frame.frames)):
+            raise Denied(400, "Invalid request: a batch without a message")
         return frame
 
     def tell_changed(self, what: str) -> None:
@@ -67,9 +75,18 @@ class _OnStreams(ServerConnection):
     def wind_up(self) -> None:
         """The server goes down: what only listens ends, what is worked on may still."""
 
+    def cut_off(self) -> None:
+        """The server goes down, and waits no longer for what is worked on."""
+        for id in [*self.session.running]:
+            why = "the server is going down"
+            self.send(self.session.refuse(id, codes.INTERNAL_ERROR, why), id)
+            self._drop(id)
+
 
 class Exchange(_OnStreams):
     """One request of the per-request era, with a response of its own.
+
+    `among` are those that are open, `rates` how fast they may come, all together.
 
     Source: 2026-07-28 basic/transports/streamable-http.
     """
@@ -81,12 +98,14 @@ class Exchange(_OnStreams):
         principal: str,
         *,
         among: set[Exchange],
+        rates: dict[str, Bucket],
         trace: Trace | None = None,
     ) -> None:
         super().__init__(server, principal=principal, trace=trace)
         self.server_session.stateless = True
         self.stream: Final = Stream("", server.limits)
         self._among = among
+        self._rates = rates
         self._headers = headers
 
     @property
@@ -226,9 +245,10 @@ class OverHttp(_OnStreams):
             self._tasks.pop(called.id, None)
             self._release(called.id)
 
-    def _on_gave_up(self, event: GaveUp) -> None:
-        super()._on_gave_up(event)
-        self._release(event.id)
+    def _drop(self, id: Id) -> bool:
+        found = super()._drop(id)
+        self._release(id)
+        return found
 
     def _release(self, id: Id) -> None:
         """A stream ends with the last of its requests."""

@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from bench.soak import churn, counts, settled, slope, talker
-from mcp_runtime import Server
+from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
 from tests.runtime.http_server.asking import GET, Client, plain, run, serving
 from tests.runtime.http_server.test_requests import LISTEN
@@ -114,6 +114,33 @@ def test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon(in_session: bo
         await never.until_over()
         assert seen == ["cancelled"]
         assert "result" not in str(never.body)
+
+    run(main)
+
+
+@pytest.mark.parametrize("in_session", [False, True])
+def test_what_is_cut_off_at_the_end_is_told_so(in_session: bool) -> None:
+    async def main() -> None:
+        server = Server("slow", "1", limits=Limits(drain_wait=0.05))
+
+        @server.tool
+        async def stuck(ctx: Context, tells: bool) -> str:
+            if tells:
+                await ctx.log("error", "stuck")
+            await asyncio.Event().wait()
+            return ""
+
+        async with serving(server) as client:
+            session = await client.session() if in_session else None
+            call = session.call if session else client.call
+            meta = {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
+            asked = [call("stuck", {"tells": tells}, more=meta) for tells in (False, True)]
+            await asked[1].until_begun()
+            await client.app.drain()
+            for each in asked:
+                await each.until_over()
+                told = each.messages[-1] if each.is_stream else each.json
+                assert "going down" in told["error"]["message"]
 
     run(main)
 

@@ -373,7 +373,7 @@ def test_a_server_of_this_era_alone_tells_its_versions_to_who_names_none(
 def test_a_path_without_a_route_and_a_method_without_a_meaning_are_told_apart() -> None:
     async def main() -> None:
         async with serving(path="/here", sse=None) as client:
-            for path in ("/mcp", "/", "/here/", "/sse", "/messages", "/here/x", "//here"):
+            for path in ("/mcp", "/", "/sse", "/messages", "/here/x", "//here"):
                 asked = await client.ask("POST", path, POST)
                 assert (asked.status, "id" in asked.json) == (404, False)
             for method in ("PUT", "PATCH", "OPTIONS", "HEAD", "TRACE", "post"):
@@ -418,3 +418,51 @@ def test_a_socket_of_another_kind_is_not_served() -> None:
 
 async def _never(*_: Any) -> Any:
     raise AssertionError
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_a_revision_without_these_methods_is_told_so(method: str) -> None:
+    async def main() -> None:
+        async with serving() as client:
+            told = {**GET, "mcp-protocol-version": LATEST}
+            asked = await client.ask(method, "/mcp", told)
+            assert (asked.status, asked.headers["allow"]) == (405, "POST")
+
+    run(main)
+
+
+@pytest.mark.parametrize(("path", "asked_at"), [("/mcp", "/mcp/"), ("/mcp/", "/mcp")])
+def test_a_slash_at_the_end_of_the_endpoint_makes_no_difference(path: str, asked_at: str) -> None:
+    async def main() -> None:
+        async with serving(path=path) as client:
+            asked = await client.call("echo", path=asked_at).until_over()
+            assert asked.status == 200
+
+    run(main)
+
+
+# ---- limits
+
+
+@pytest.mark.requirement("tools.security.rate-limit")
+def test_calls_without_a_session_have_a_rate_together() -> None:
+    async def main() -> None:
+        async with serving(plain(limits=Limits(call_rate=1))) as client:
+            asked = [await client.call("echo").until_over() for _ in range(4)]
+            assert ["error" in each.json for each in asked] == [False, True, True, True]
+
+    run(main)
+
+
+def test_requests_without_a_session_are_worked_on_up_to_a_limit() -> None:
+    async def main() -> None:
+        async with serving(plain(limits=Limits(sessions=2))) as client:
+            asked = [client.request("subscriptions/listen", LISTEN) for _ in range(4)]
+            for each in asked:
+                await each.until_begun()
+            assert [each.status for each in asked] == [200, 200, 503, 503]
+            assert "Limits.sessions" in asked[2].error["message"]
+            await asked[0].drop()
+            assert (await client.call("echo").until_over()).status == 200
+
+    run(main)

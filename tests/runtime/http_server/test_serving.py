@@ -224,6 +224,27 @@ def lived(log: list[str], *, fails: bool = False) -> Server:
     return server
 
 
+def test_an_application_that_has_ended_can_be_started_again() -> None:
+    """As a host does in its tests, on a loop of its own each time."""
+    log: list[str] = []
+    app = lived(log).asgi()
+
+    async def main() -> None:
+        told: asyncio.Queue[Any] = asyncio.Queue()
+        sent: asyncio.Queue[Any] = asyncio.Queue()
+        life = asyncio.ensure_future(app({"type": "lifespan"}, told.get, sent.put))
+        told.put_nowait({"type": "lifespan.startup"})
+        assert (await sent.get())["type"] == "lifespan.startup.complete"
+        asked = await Client(app).call("state").until_over()
+        assert asked.status == 200
+        told.put_nowait({"type": "lifespan.shutdown"})
+        await life
+
+    for _ in range(2):
+        run(main)
+    assert log == ["entered", "left"] * 2
+
+
 def test_the_lifespan_is_entered_and_left_with_that_of_the_application() -> None:
     async def main() -> None:
         log: list[str] = []

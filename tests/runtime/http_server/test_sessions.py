@@ -615,3 +615,20 @@ def test_who_is_refused_before_the_body_is_read_is_not_waited_for(
                 assert (asked.headers.get("connection") == "close") is closes
 
     run(main)
+
+
+@pytest.mark.parametrize(
+    "body", [[7], [{}], ["x", None], [[[]]], [{"jsonrpc": "2.0", "method": 5}]]
+)
+def test_a_batch_of_which_nothing_can_be_accepted_is_a_bad_request(body: list[Any]) -> None:
+    """Source: 2025-03-26 basic/transports, "Sending Messages to the Server"."""
+
+    async def main() -> None:
+        async with serving() as client:
+            session = await client.session("2025-03-26")
+            asked = await session.post(body).until_over()
+            assert (asked.status, asked.error["code"]) == (400, codes.INVALID_REQUEST)
+            mixed = await session.post([*body, PING]).until_over()
+            assert mixed.status == 200
+
+    run(main)
