@@ -30,7 +30,7 @@ __all__ = ["Counts", "churn", "counts", "settled", "slope", "talker"]
 _HOURS: Final = 4 * 3600.0
 _AT_ONCE: Final = 50
 _REPORT: Final = 60.0
-_IDLE: Final = 10.0
+_IDLE: Final = 4.0
 """Seconds after which a session is given up: longer than a busy machine stands still."""
 
 
