@@ -182,6 +182,7 @@ def _again(cls: type[Open], members: Mapping[str, Json], wire: Json) -> Open:
 
 keep: Final[Callable[[Open, Json], None]] = Open.__dict__["wire_"].__set__
 """Sets `wire_`."""
+_let_go: Final[Callable[[Open], None]] = Open.__dict__["wire_"].__delete__
 
 
 if TYPE_CHECKING:
@@ -214,9 +215,17 @@ else:
             return wire.get(self.wires[0], UNSET)
 
     class Rest(Late):
-        """The members with other names."""
+        """The members with other names; as they may be changed, the value then holds all itself."""
 
         absent = EMPTY
+
+        def __get__(self, value: Open | None, owner: type[Open]) -> Json:
+            found = super().__get__(value, owner)
+            if found and getattr(value, "wire_", None) is not None:
+                for name in value._order:
+                    getattr(value, name)
+                _let_go(value)
+            return found
 
         def read(self, wire: Json) -> Json:
             return extras(wire, frozenset(self.wires), None) or EMPTY

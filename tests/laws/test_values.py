@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import pytest
 
+from mcp_bindgen.ir.accepts import accepts
+from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.ir.names import RESERVED_MEMBERS
 from mcp_wire._wire import EncodeError
 from tests.laws.instances import JSON, Generator, Seeded
@@ -131,6 +133,20 @@ def test_values_do_not_share_their_unknown_members(flavour: Flavour) -> None:
     assert isinstance(other.extra_, Mapping)
     assert not other.extra_
     assert not root(uri="b").extra_
+
+
+def test_unknown_members_that_are_changed_are_written_so(each: tuple[str, Flavour]) -> None:
+    revision, flavour = each
+    schema = schema_of(revision)
+    seen = 0
+    for struct in schema.structs.values():
+        value: JSON = {**{field.wire: field.const for field in struct.consts}, "x": 1}
+        if accepts(schema, Ref(struct.name), value):
+            made = read(flavour, struct.name, value)
+            made.extra_["y"] = 2
+            assert written(flavour, made) == {**value, "y": 2}, struct.name
+            seen += 1
+    assert seen > 10
 
 
 # ---- compared, copied, printed
