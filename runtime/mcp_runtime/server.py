@@ -218,11 +218,19 @@ class Server(Registration):
 
         return HttpApp(self, **options)
 
-    def run(self, *, http: str | None = None, trace: Trace | None = None, **options: Any) -> None:
+    def run(
+        self,
+        *,
+        http: str | None = None,
+        started: Callable[[str], object] = lambda url: None,
+        trace: Trace | None = None,
+        **options: Any,
+    ) -> None:
         """Serves until the input ends, or the process is interrupted.
 
         On standard input and output, or on `http`, such as "127.0.0.1:8000"; then `options` are
-        those of `asgi`. Raises ValueError for an address that is none.
+        those of `asgi`, and `started` is called with the URL when it is served. Raises ValueError
+        for an address that is none.
         """
         with contextlib.suppress(KeyboardInterrupt):
             if http is None:
@@ -230,7 +238,7 @@ class Server(Registration):
             else:
                 from mcp_runtime.io.uvicorn import serve
 
-                asyncio.run(serve(self.asgi(trace=trace, **options), http))
+                asyncio.run(serve(self.asgi(trace=trace, **options), http, started))
 
 
 def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:

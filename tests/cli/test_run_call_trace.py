@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import Result
@@ -228,11 +229,27 @@ def test_run_serves_over_http_until_it_is_told_to_end(server: str) -> None:
         body = _discovered(port, process)
         assert body["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "demo"
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=10)
+        _, told = process.communicate(timeout=10)
         assert process.returncode == 0
+        assert told.decode() == f"MCP at http://127.0.0.1:{port}/mcp\n"
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:0", "[::1]:0"])
+def test_run_says_where_it_serves(server: str, address: str) -> None:
+    process = subprocess.Popen([*RUN, "--http", address, server], stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    try:
+        told = process.stderr.readline().decode().split()
+        url = urlsplit(told[-1])
+        assert told[:2] == ["MCP", "at"]
+        with socket.create_connection((url.hostname, url.port or 0), 5):
+            pass
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_place_that_is_taken_is_said_in_one_message(server: str) -> None:

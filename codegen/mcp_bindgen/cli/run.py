@@ -33,7 +33,8 @@ def command(
     """Serve SERVER of a module or a .py file on standard input and output, or over HTTP.
 
     Without a name the one server of the module is taken. What the program prints goes to stderr.
-    Over HTTP the names of this machine are admitted as Host and Origin, unless others are named.
+    Over HTTP the names of this machine are admitted as Host and Origin, unless others are named;
+    where it serves is said on stderr.
     Exit code 0 when the client is gone, or it was told to end; 2: there is no such server, or
     it cannot be served there.
     """
@@ -63,7 +64,11 @@ def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...])
         Hosts(hosts, origins)
     except ValueError as error:
         raise InputError(str(error)) from None
-    return {"http": http, "hosts": hosts, "origins": origins}
+    return {"http": http, "hosts": hosts, "origins": origins, "started": _say}
+
+
+def _say(url: str) -> None:
+    click.echo(f"MCP at {url}", err=True)
 
 
 def _server(target: str) -> Any:

@@ -84,6 +84,7 @@ class HttpApp:
         self._principal: Principal = principal or _nobody
         self._trace = trace
         self._messages = messages
+        self.path: Final = path
         routes: dict[tuple[str, str], _Handler] = {("POST", path): self._post}
         if server.offer().handshake:
             routes |= {("GET", path): self._get, ("DELETE", path): self._delete}

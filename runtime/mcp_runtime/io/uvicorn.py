@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from socket import AF_INET6, socket
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,8 +25,12 @@ def address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-async def serve(app: HttpApp, place: str) -> None:
+async def serve(
+    app: HttpApp, place: str, started: Callable[[str], object] = lambda url: None
+) -> None:
     """Until SIGINT or SIGTERM, which end it well; a second one waits for nothing.
+
+    `started` is called with each URL of the endpoint, when it is served there.
 
     Raises ValueError for an address that is none, what leaving the server's lifespan raises, and
     SystemExit where nothing can be served, after uvicorn has logged why.
@@ -38,6 +44,13 @@ async def serve(app: HttpApp, place: str) -> None:
 
     class Drained(uvicorn.Server):
         draining: asyncio.Task[None] | None = None
+
+        async def startup(self, sockets: list[socket] | None = None) -> None:
+            await super().startup(sockets)
+            for listening in (each for one in self.servers for each in one.sockets):
+                url = _url(listening, app.path)
+                log.info("serving at %s", url)
+                started(url)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             loop.call_soon_threadsafe(self._end)
@@ -65,3 +78,8 @@ async def serve(app: HttpApp, place: str) -> None:
         await server.draining
     if not server.started:
         raise SystemExit(1)
+
+
+def _url(listening: socket, path: str) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if listening.family == AF_INET6 else host}:{port}{path}"
