@@ -279,6 +279,17 @@ def test_who_cannot_be_admitted_is_said_before_anything_is_served(
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("name", ["MCP_ALLOWED_HOSTS", "MCP_ALLOWED_ORIGINS"])
+def test_so_is_who_is_named_by_the_environment(
+    server: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "a b")
+    done = run("run", "--http", ":0", server)
+    assert done.returncode == 2
+    assert b"'a b' is no" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
 def _discovered(port: int, process: subprocess.Popen[bytes]) -> Any:
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

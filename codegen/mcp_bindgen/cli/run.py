@@ -49,8 +49,11 @@ def command(
 
 
 def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...]) -> dict[str, Any]:
-    """Raises InputError for what is no address, host or origin, and where no uvicorn is."""
-    from mcp_runtime.core.http import Hosts
+    """Raises InputError for what is no address, host or origin, and where no uvicorn is.
+
+    Hosts and origins of the environment are meant too.
+    """
+    from mcp_runtime.io.http_server import admitted
     from mcp_runtime.io.uvicorn import address
 
     if http is None:
@@ -61,7 +64,7 @@ def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...])
         raise InputError("serving over HTTP needs uvicorn", remedy="Install the extra `http`.")
     try:
         address(http)
-        Hosts(hosts, origins)
+        admitted(hosts, origins)
     except ValueError as error:
         raise InputError(str(error)) from None
     return {"http": http, "hosts": hosts, "origins": origins, "started": _say}

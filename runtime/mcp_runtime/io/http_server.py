@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mcp_runtime.connection import Trace
     from mcp_runtime.server import Server
 
-__all__ = ["HttpApp"]
+__all__ = ["HttpApp", "admitted"]
 
 log: Final = logging.getLogger("mcp_runtime.http")
 
@@ -76,8 +76,7 @@ class HttpApp:
         sessions: SessionStore | None = None,
         trace: Trace | None = None,
     ) -> None:
-        named = [*(hosts or ()), *_listed(_ENV_HOSTS)]
-        self._hosts = http.Hosts(named or http.LOOPBACK, [*origins, *_listed(_ENV_ORIGINS)])
+        self._hosts = admitted(hosts or (), origins)
         self._server = server
         self._limits = server.limits
         self._forwarded = forwarded
@@ -422,6 +421,19 @@ class HttpApp:
                     await asyncio.sleep(_GLANCE)
 
 
+# ---- who may ask
+
+
+def admitted(hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> http.Hosts:
+    """Those and the environment's; without any host the loopback names. Raises ValueError."""
+    named = [*hosts, *_listed(_ENV_HOSTS)]
+    return http.Hosts(named or http.LOOPBACK, [*origins, *_listed(_ENV_ORIGINS)])
+
+
+def _listed(name: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+
+
 # ---- streams by themselves
 
 
@@ -458,7 +470,3 @@ def _accepts_both(accept: str | None) -> bool:
 
 def _nobody(scope: Scope) -> str:
     return ""
-
-
-def _listed(name: str) -> list[str]:
-    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
