@@ -128,6 +128,8 @@ def test_what_is_no_json_is_a_parse_error(text: bytes) -> None:
         (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', 1),
         (b'{"jsonrpc":"2.0","id":1,"method":"a","params":NaN}', 1),
         (b'{"jsonrpc":"2.0","id":"a","method":"a","x":"\\ud800"}', "a"),
+        (b'{"jsonrpc":"2.0","id":1,"method":"a","x":"\xff"}', 1),
+        (b'{"jsonrpc":"2.0","id":1,"method":"a","\xff":0}', 1),
         (b'{"jsonrpc":"2.0","id":"\xff","method":"a"}', None),
         (b'{"jsonrpc":"2.0","id":"\\ud800","method":"a"}', None),
         (b'{"jsonrpc":"2.0","method":"\xff","id":true}', None),

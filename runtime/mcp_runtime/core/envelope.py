@@ -155,9 +155,19 @@ def _single(text: bytes) -> Single:
         return _unfit(text, "`jsonrpc` is not 2.0")
     if (request := _plain(text, wire)) is not None:
         return request
-    if len(text) != _written_size(wire) and (twice := _twice(text)):
-        return _unfit(text, twice)
+    if len(text) != _written_size(wire) and (fault := _left_over(text)) is not None:
+        return fault
     return _framed(text, wire)
+
+
+def _left_over(text: bytes) -> Malformed | None:
+    """What is wrong with members that nobody reads, if anything is."""
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError as error:
+        return _unreadable(text, error)
+    twice = _twice(text)
+    return _unfit(text, twice) if twice else None
 
 
 def _plain(text: bytes, wire: _Wire) -> Request | None:
