@@ -7,6 +7,7 @@
         TimedOut             no answer in time; the request was cancelled
         CallCancelled        the call was given up
         Disconnected         the peer is gone
+          NotReached         no connection to it could be made
         NotStarted           the peer's process could not be started
         NotInstalled         a package of an extra is not installed
         NoCommonRevision     no revision that both sides speak
@@ -38,6 +39,7 @@ __all__ = [
     "NotInstalled",
     "NotOffered",
     "NotOpen",
+    "NotReached",
     "NotStarted",
     "PeerError",
     "Refuse",
@@ -85,6 +87,10 @@ class CallCancelled(LocalError):
 
 class Disconnected(LocalError):
     """The peer is gone, and with it the answers to what was asked."""
+
+
+class NotReached(Disconnected):
+    """No connection to the peer could be made: nothing was sent."""
 
 
 class NotStarted(LocalError):

@@ -12,7 +12,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from mcp_runtime.core.http import media_type
-from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, TooMuch
+from mcp_runtime.errors import (
+    BadAnswer,
+    BadStatus,
+    Disconnected,
+    NotInstalled,
+    NotReached,
+    TooMuch,
+)
 from mcp_runtime.limits import Limits
 
 try:
@@ -26,6 +33,8 @@ _MOVED: Final = frozenset({301, 302, 307, 308})
 _MAX_SHOWN: Final = 200
 _BROKEN: Final = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
 """What breaks a connection, or keeps it from being made."""
+_NONE: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
+"""What keeps it from being made."""
 
 
 class Answer:
@@ -96,8 +105,8 @@ class Http:
     ) -> AsyncGenerator[Answer]:
         """The answer, while it is entered; leaving closes it. Headers are said in UTF-8.
 
-        Raises Disconnected, also in the midst of the answer; BadAnswer and TooMuch for where it was
-        redirected to.
+        Raises NotReached; Disconnected, also in the midst of the answer; BadAnswer and TooMuch for
+        where it was redirected to.
         """
         told = httpx2.Headers(headers, encoding="utf-8")
         try:
@@ -120,7 +129,8 @@ class Http:
 
 def _disconnected(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
     why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
-    return Disconnected(f"{method} {url.origin.host}: {why}")
+    kind = NotReached if isinstance(error, _NONE) else Disconnected
+    return kind(f"{method} {url.origin.host}: {why}")
 
 
 def _url(text: str) -> httpx2.URL:

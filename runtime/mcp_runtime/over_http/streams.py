@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from mcp_runtime.core.http import EVENT_STREAM
 from mcp_runtime.core.sse import Events
-from mcp_runtime.errors import BadStatus, Disconnected
+from mcp_runtime.errors import BadStatus, Disconnected, NotReached
 from mcp_runtime.io.http_client import Answer
 from mcp_runtime.limits import Limits
 
@@ -26,6 +26,8 @@ Take: TypeAlias = Callable[[bytes], Awaitable[None]]
 """What is done with a message; the next one waits for it."""
 ANY_ERA: Final = frozenset({401, 403, 407, 408, 421, 425, 429, 502, 503, 504})
 """Statuses that say nothing of what the server speaks, nor of a stream."""
+_LATER: Final = ANY_ERA | {500}
+"""Statuses of a server that may go on with a stream when it is asked again."""
 _SOON: Final = 0.1
 _LATEST: Final = 30.0
 """Bounds for our own waits before a stream is taken up again, in seconds."""
@@ -59,13 +61,15 @@ class Stream:
     ) -> None:
         """From the answer to a request, until that is answered; `resumes` is where that may be.
 
+        Its caller waits: once the server cannot be reached any more, the answer is lost. One that
+        can be reached, but not yet asked, such as behind a proxy, is given time to come back.
         Raises Disconnected, TooMuch.
         """
         await self._drink(answer, is_answered)
         while not is_answered():
             if not (resumes and self._id):
                 raise Disconnected("the stream has ended before the answer")
-            await self._pause()
+            await self._pause(soon=not self.is_open.is_set())
             try:
                 await self._take_up(is_answered)
             except BadStatus as error:
@@ -81,29 +85,41 @@ class Stream:
                 self._failures = 0
             await self._pause()
 
-    async def _pause(self) -> None:
-        """Before it is taken up. Raises Disconnected if that has failed too often."""
+    async def _pause(self, *, soon: bool = False) -> None:
+        """Before it is taken up; `soon` is for a first time, unless the server has named one.
+
+        Raises Disconnected if that has failed too often.
+        """
         limits = self._limits
         self._failures += 1
         if self._failures > limits.resume_attempts:
             raise Disconnected(f"a stream is lost after {limits.resume_attempts} attempts")
         own = limits.resume_wait * 2 ** (self._failures - 1) * (1 + self._draw()) / 2
-        if self._retry is not None and self._failures == 1:
+        if self._failures == 1 and (soon or self._retry is not None):
             own = 0
         await asyncio.sleep(max((self._retry or 0) / 1000, min(own, _LATEST), _SOON))
 
     async def _take_up(self, is_answered: Callable[[], bool] | None = None) -> None:
-        """One connection, to its end. Raises BadStatus for a server that has no such stream."""
+        """One connection, to its end, where that can be made.
+
+        Raises BadStatus for a server that has no such stream, and NotReached while an answer is
+        waited for.
+        """
         after = {"Last-Event-ID": self._id} if self._id else {}
-        with suppress(Disconnected):
+        try:
             async with self._get(after) as answer:
-                if answer.status in ANY_ERA and self._failures:
+                if answer.status in _LATER and self._failures:
                     return
                 require_stream(answer)
                 self.is_open.set()
                 if is_answered is not None:
                     self._failures = 0
                 await self._drink(answer, is_answered)
+        except NotReached:
+            if is_answered is not None:
+                raise
+        except Disconnected:
+            pass
 
     async def _drink(self, answer: Answer, is_answered: Callable[[], bool] | None) -> None:
         """Takes the messages, to the end or the break of a connection.

@@ -259,8 +259,8 @@ class Resumable(Server):
         self.open = asked
         await reply.stream()
         await reply.event(id="e1", retry=self.retry)
-        await reply.end()
         self.left = time.monotonic()
+        await reply.end()
 
     async def _resume(self, asked: Asked, reply: Reply) -> None:
         if "last-event-id" not in asked.headers:
@@ -335,6 +335,87 @@ async def test_attempts_to_take_up_a_stream_are_bounded() -> None:
         assert len(server.waits) == 3
         server.fails = 0
         await client.call_tool("t")
+
+
+@pytest.mark.requirement("transport.http.stream.may-break")
+@pytest.mark.parametrize("revision", RESUMABLE)
+@pytest.mark.parametrize("own", [True, False])
+async def test_a_server_that_is_gone_fails_at_once_the_calls_whose_streams_it_could_resume(
+    revision: str, own: bool
+) -> None:
+    server = Resumable(revision, retry=None)
+
+    async def begin(asked: Asked, reply: Reply) -> None:
+        await reply.stream()
+        await reply.event(id="e1")
+        await reply.gone.wait()
+
+    serves = server.acts["tools/call"]
+    server.acts["tools/call"] = begin
+    if own:
+        server.acts["GET"] = begin
+    async with server.running(), server.client() as client:
+        calls = [asyncio.ensure_future(client.call_tool("t")) for _ in range(5)]
+        await server.until("tools/call", 5)
+        await asyncio.sleep(0.05)
+        started = time.monotonic()
+        await server.kill()
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        assert time.monotonic() - started < 1
+        assert {type(each) for each in found} == {Disconnected}
+        assert all(str(each).startswith("tools/call: GET 127.0.0.1: Connect") for each in found)
+        server.sessions.append("s2")
+        server.acts |= {"tools/call": serves, "GET": server._resume}
+        await server.start()
+        await client.call_tool("t")
+        await server.kill()
+
+
+async def test_a_server_that_asked_to_be_polled_and_is_gone_is_given_its_time_and_no_more() -> None:
+    server = Resumable("2025-11-25", retry=300)
+    async with server.running(), server.client() as client:
+        calling = asyncio.ensure_future(client.call_tool("t"))
+        await server.until("tools/call")
+        await asyncio.sleep(0.05)
+        await server.kill()
+        with pytest.raises(Disconnected, match="tools/call: GET"):
+            await calling
+        assert 0.3 <= time.monotonic() - server.left < 1
+
+
+async def test_a_server_that_starts_anew_within_the_time_it_asked_for_answers_its_call() -> None:
+    server = Resumable("2025-11-25", retry=300)
+    async with server.running(), server.client() as client:
+        calling = asyncio.ensure_future(client.call_tool("t"))
+        await server.until("tools/call")
+        await asyncio.sleep(0.05)
+        await server.kill()
+        await server.start()
+        assert (await calling).content[0] == t.TextContent(text="done")
+        assert server.waits[0] >= 0.3
+        await server.kill()
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+async def test_a_proxy_whose_server_starts_anew_is_asked_again_a_few_times(status: int) -> None:
+    server, limits = Resumable("2025-11-25", retry=None), replace(QUICK, resume_attempts=4)
+    resumes, refusals = server.acts["GET"], 3
+
+    async def starting(asked: Asked, reply: Reply) -> None:
+        nonlocal refusals
+        if "last-event-id" in asked.headers and refusals:
+            refusals -= 1
+            await reply.send(status)
+        else:
+            await resumes(asked, reply)
+
+    server.acts["GET"] = starting
+    async with server.running(), server.client(limits=limits) as client:
+        assert (await client.call_tool("t")).content[0] == t.TextContent(text="done")
+        refusals = 100
+        with pytest.raises(Disconnected, match="lost after 4 attempts"):
+            await client.call_tool("t")
+    assert refusals == 96
 
 
 @pytest.mark.parametrize("status", [400, 404, 405])
