@@ -86,6 +86,10 @@ class Limits:
     """Messages that a client over HTTP posts at one time; over it nothing more is read."""
     redirects: int = 5
     """Redirections that one HTTP request follows, all within its origin."""
+    cookies: int = 64
+    """Cookies that a client over HTTP keeps; those above are dropped."""
+    cookie_bytes: int = 4096
+    """One of them, with all its attributes; a larger one is dropped."""
     resume_attempts: int = 5
     """How often in a row a broken HTTP stream is taken up again without an event from it."""
     resume_wait: float = 1.0

@@ -48,6 +48,8 @@ HELD: Final = {
         "test_a_flood_of_questions_is_answered_by_few_posts_at_a_time",
     ),
     "redirects": ("runtime/http/test_faults.py", "test_redirections_in_a_circle_end"),
+    "cookies": ("runtime/http/test_cookies.py", "test_no_more_cookies_are_kept_than_the_limit"),
+    "cookie_bytes": ("runtime/http/test_cookies.py", "test_a_cookie_over_the_limit_is_not_kept"),
     "resume_attempts": (
         "runtime/http/test_streams.py",
         "test_attempts_to_take_up_a_stream_are_bounded",

@@ -20,6 +20,7 @@ from mcp_runtime.errors import (
     NotReached,
     TooMuch,
 )
+from mcp_runtime.io.cookies import FewCookies
 from mcp_runtime.limits import Limits
 
 try:
@@ -94,6 +95,7 @@ class Http:
             headers={"Accept-Encoding": "identity", **headers},
             verify=True if tls is None else tls,
             proxy=proxy,
+            cookies=FewCookies(limits),
             trust_env=False,
             timeout=httpx2.Timeout(None, connect=limits.deadline),
             limits=httpx2.Limits(max_connections=None),
