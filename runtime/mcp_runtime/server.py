@@ -229,8 +229,8 @@ class Server(Registration):
         """Serves until the input ends, or the process is interrupted.
 
         On standard input and output, or on `http`, such as "127.0.0.1:8000"; then `options` are
-        those of `asgi`, and `started` is called with the URL when it is served. Raises ValueError
-        for an address that is none.
+        those of `asgi`, and `started` is called with the URL when it is served. Raises NotInstalled
+        without the extra `http`, and ValueError for an address that is none.
         """
         with contextlib.suppress(KeyboardInterrupt):
             if http is None:

@@ -261,6 +261,18 @@ def test_a_place_that_is_taken_is_said_in_one_message(server: str) -> None:
     assert b"Traceback" not in done.stderr
 
 
+def test_serving_without_the_library_for_it_is_one_message_that_names_the_extra(
+    server: str,
+) -> None:
+    without = "import sys; sys.modules['uvicorn'] = None; from mcp_bindgen.cli import main; main()"
+    command = [sys.executable, "-c", without, "run", "--http", ":0", server]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == (
+        "mcp-bindgen: a server over HTTP needs uvicorn: pip install 'mcp-bindgen[http]'\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

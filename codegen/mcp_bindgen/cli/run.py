@@ -38,18 +38,22 @@ def command(
     Exit code 0 when the client is gone, or it was told to end; 2: there is no such server, or
     it cannot be served there.
     """
+    from mcp_runtime.errors import NotInstalled
+
     options = _options(http, hosts, origins)
     server = _server(target)
     with ExitStack() as stack:
         try:
             server.run(trace=_trace(stack, trace), **options)
+        except NotInstalled as error:
+            raise InputError(str(error)) from None
         except SystemExit:
             raise InputError(f"nothing can be served at {http}") from None
     return OK
 
 
 def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...]) -> dict[str, Any]:
-    """Raises InputError for what is no address, host or origin, and where no uvicorn is.
+    """Raises InputError for what is no address, host or origin.
 
     Hosts and origins of the environment are meant too.
     """
@@ -60,8 +64,6 @@ def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...])
         if hosts or origins:
             raise click.UsageError("--allow-host and --allow-origin go with --http.")
         return {}
-    if util.find_spec("uvicorn") is None:
-        raise InputError("serving over HTTP needs uvicorn", remedy="Install the extra `http`.")
     try:
         address(http)
         admitted(hosts, origins)

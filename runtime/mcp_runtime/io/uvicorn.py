@@ -9,6 +9,8 @@ from socket import AF_INET6, socket
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp_runtime.errors import NotInstalled
+
 if TYPE_CHECKING:
     from mcp_runtime.io.http_server import HttpApp
 
@@ -32,15 +34,14 @@ async def serve(
 
     `started` is called with each URL of the endpoint, when it is served there.
 
-    Raises ValueError for an address that is none, what leaving the server's lifespan raises, and
-    SystemExit where nothing can be served, after uvicorn has logged why.
+    Raises NotInstalled without the extra `http`, ValueError for an address that is none, what
+    leaving the server's lifespan raises, and SystemExit where nothing can be served, after uvicorn
+    has logged why.
     """
     try:
         import uvicorn
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "serving over HTTP needs uvicorn: install the extra http"
-        ) from error
+    except ModuleNotFoundError:
+        raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
 
     class Drained(uvicorn.Server):
         draining: asyncio.Task[None] | None = None
