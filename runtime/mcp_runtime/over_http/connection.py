@@ -46,6 +46,7 @@ __all__ = ["ClientOverHttp", "Known"]
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _BOTH: Final = {"Accept": f"{JSON}, {EVENT_STREAM}", "Content-Type": JSON}
+_CLOSED: Final = "the client was closed"
 _SESSION: Final = "Mcp-Session-Id"
 _VERSIONED: Final = frozenset({"2025-06-18", "2025-11-25"})
 """Revisions with a handshake whose requests name the revision after it."""
@@ -131,7 +132,7 @@ class ClientOverHttp(ClientConnection):
     async def _ready(self) -> None:
         """Opens anew a session that was lost, or its stream. Raises as `open` does."""
         if self._is_closed:
-            raise NotOpen("the client was closed")
+            raise NotOpen(_CLOSED)
         if self._gave_up_listening:
             self._gave_up_listening = False
             self._start_listening()
@@ -152,6 +153,8 @@ class ClientOverHttp(ClientConnection):
                 await self._reopen()
 
     async def _reopen(self) -> None:
+        if self._is_closed:
+            raise NotOpen(_CLOSED)
         before = self.session.agreed
         await self._begin(handshake=True)
         after = self.session.agreed
@@ -161,6 +164,9 @@ class ClientOverHttp(ClientConnection):
 
     async def close(self) -> None:
         self._is_closed = True
+        if not self._opened.done():
+            self._opened.set_exception(NotOpen(_CLOSED))
+            self._opened.exception()  # perhaps nobody waits for it
         tasks = {*self._exchanges.values(), *self._posts}
         tasks |= {self._listening} if self._listening is not None else set()
         for task in tasks:

@@ -39,8 +39,9 @@ class OldStream:
             why = str(error)
             if not self.endpoint.done():
                 self.endpoint.set_exception(error)
-        if not self.endpoint.done():
-            self.endpoint.set_exception(Disconnected("the stream has named no endpoint"))
+        finally:
+            if not self.endpoint.done():
+                self.endpoint.set_exception(Disconnected("the stream has named no endpoint"))
         return why
 
     async def _drink(self) -> None:

@@ -245,6 +245,21 @@ async def test_the_end_of_the_one_stream_fails_what_waits_and_the_next_call_open
         assert server.opened == 2
 
 
+async def test_a_call_that_opens_the_one_stream_anew_ends_when_the_client_is_closed() -> None:
+    async with Old().running() as server:
+        async with server.client() as client:
+            await client.call_tool("t")
+            del server.acts["GET"]
+            assert server.stream is not None
+            server.stream.drop()
+            while client.life.is_connected:
+                await asyncio.sleep(0.002)
+            calling = asyncio.ensure_future(client.call_tool("t"))
+            await server.until("GET", 2)
+        with pytest.raises(Disconnected):
+            await asyncio.wait_for(calling, 1)
+
+
 async def test_a_stream_that_names_no_endpoint_ends_in_time() -> None:
     server = Old()
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, PeerError
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotOpen, PeerError
 from mcp_runtime.limits import Limits
 from tests.requirements.peers import since
 from tests.runtime.http.raw_server import Asked, Reply, Server, answer
@@ -211,6 +211,44 @@ async def test_a_server_that_does_not_take_the_end_of_a_session_does_not_hold_us
             pass
         assert time.monotonic() - started < 1
     assert server.whats()[-1] == "DELETE"
+
+
+async def test_a_call_that_opens_a_session_anew_ends_when_the_client_is_closed() -> None:
+    server = Forgetful()
+
+    async def broken(asked: Asked, reply: Reply) -> None:
+        await reply.send(503)
+
+    async with server.running():
+        async with server.client() as client:
+            server.live, server.acts["initialize"] = "forgotten", broken
+            with pytest.raises(BadStatus):
+                await client.call_tool("t")
+            del server.acts["initialize"]
+            calling = asyncio.ensure_future(client.call_tool("t"))
+            await server.until("initialize", 3)
+        with pytest.raises(NotOpen, match="the client was closed"):
+            await asyncio.wait_for(calling, 1)
+
+
+async def test_a_client_whose_own_stream_opens_a_session_anew_can_be_closed_at_once() -> None:
+    server = Forgetful()
+
+    async def own(asked: Asked, reply: Reply) -> None:
+        if server.of("GET")[1:]:
+            await reply.send(404)
+            return
+        await reply.stream()
+        await reply.event(id="e1", retry=0)
+        await reply.end()
+
+    server.acts["GET"] = own
+    async with server.running():
+        client = server.client()
+        await client.__aenter__()
+        del server.acts["initialize"]
+        await server.until("initialize", 2)
+        await asyncio.wait_for(client.__aexit__(None, None, None), 1)
 
 
 async def test_a_call_that_may_have_been_served_is_not_repeated() -> None:
