@@ -34,6 +34,7 @@ from mcp_runtime.errors import (
     TimedOut,
 )
 from mcp_runtime.io.http_client import Answer, Http
+from mcp_runtime.over_http.backoff import Backoff
 from mcp_runtime.over_http.old import OldStream
 from mcp_runtime.over_http.streams import ANY_ERA, STREAM, Stream
 from mcp_runtime.over_http.tools import MarkedTools
@@ -78,6 +79,7 @@ class ClientOverHttp(ClientConnection):
         self._listening: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._gave_up_listening = False
+        self._losses = Backoff("a session", client.limits, draw)
         self._is_closed = False
 
     # ---- its life
@@ -382,19 +384,41 @@ class ClientOverHttp(ClientConnection):
         """The server's own stream, where it has one, taken up as long as the session lives."""
         if self._greeted is not None:
             await asyncio.wait((self._greeted,))
-        session_id = self._session_id
+        session_id, started = self._session_id, self.loop.time()
         try:
             await stream.listen()
-        except BadStatus as error:
-            log.debug("no stream of the server: %s", error)
-            if stream.is_open.is_set() and error.status == 404 and session_id:
-                self.spawn(self._renew(session_id))
         except SessionError as error:
-            log.warning("no stream of the server any more: %s", error)
-            self._end_changes(error)
-            self._gave_up_listening = True
+            status = error.status if isinstance(error, BadStatus) else None
+            if status and not stream.is_open.is_set():
+                log.debug("no stream of the server: %s", error)
+            elif status == 404 and session_id:
+                self._losses.outlived(self.loop.time() - started)
+                await self._renew_later(session_id)
+            else:
+                self._give_up_listening(error)
         finally:
             stream.is_open.set()
+
+    async def _renew_later(self, lost: str) -> None:
+        """A server that forgets each session is not asked for another again and again."""
+        try:
+            await self._losses.pause(soon=True)
+        except Disconnected as error:
+            self._give_up_listening(error)
+        else:
+            self.spawn(self._renew_to_listen(lost))
+
+    async def _renew_to_listen(self, lost: str) -> None:
+        try:
+            await self._renew(lost)
+        except SessionError as error:
+            self._give_up_listening(error)
+
+    def _give_up_listening(self, error: SessionError) -> None:
+        """Until the next call."""
+        log.warning("no stream of the server any more: %s", error)
+        self._end_changes(error)
+        self._gave_up_listening = True
 
     # ---- HTTP+SSE
 

@@ -15,6 +15,7 @@ from mcp_runtime.core.sse import Events
 from mcp_runtime.errors import BadStatus, Disconnected, NotReached
 from mcp_runtime.io.http_client import Answer
 from mcp_runtime.limits import Limits
+from mcp_runtime.over_http.backoff import Backoff
 
 __all__ = ["ANY_ERA", "STREAM", "Get", "Stream", "Take", "require_stream"]
 
@@ -28,9 +29,6 @@ ANY_ERA: Final = frozenset({401, 403, 407, 408, 421, 425, 429, 502, 503, 504})
 """Statuses that say nothing of what the server speaks, nor of a stream."""
 _LATER: Final = ANY_ERA | {500}
 """Statuses of a server that may go on with a stream when it is asked again."""
-_SOON: Final = 0.1
-_LATEST: Final = 30.0
-"""Bounds for our own waits before a stream is taken up again, in seconds."""
 
 
 class Stream:
@@ -51,10 +49,9 @@ class Stream:
         self._get = get
         self._take = take
         self._limits = limits
-        self._draw = draw
+        self._backoff = Backoff("a stream", limits, draw)
         self._id = ""
         self._retry: int | None = None
-        self._failures = 0
 
     async def follow(
         self, answer: Answer, is_answered: Callable[[], bool], *, resumes: bool
@@ -81,23 +78,13 @@ class Stream:
         while True:
             started = now()
             await self._take_up()
-            if now() - started > _LATEST:
-                self._failures = 0
+            self._backoff.outlived(now() - started)
             await self._pause()
 
     async def _pause(self, *, soon: bool = False) -> None:
-        """Before it is taken up; `soon` is for a first time, unless the server has named one.
-
-        Raises Disconnected if that has failed too often.
-        """
-        limits = self._limits
-        self._failures += 1
-        if self._failures > limits.resume_attempts:
-            raise Disconnected(f"a stream is lost after {limits.resume_attempts} attempts")
-        own = limits.resume_wait * 2 ** (self._failures - 1) * (1 + self._draw()) / 2
-        if self._failures == 1 and (soon or self._retry is not None):
-            own = 0
-        await asyncio.sleep(max((self._retry or 0) / 1000, min(own, _LATEST), _SOON))
+        """Before it is taken up, as the server has named a time for. Raises as a Backoff does."""
+        named = self._retry is not None
+        await self._backoff.pause(least=(self._retry or 0) / 1000, soon=soon or named)
 
     async def _take_up(self, is_answered: Callable[[], bool] | None = None) -> None:
         """One connection, to its end, where that can be made.
@@ -108,12 +95,12 @@ class Stream:
         after = {"Last-Event-ID": self._id} if self._id else {}
         try:
             async with self._get(after) as answer:
-                if answer.status in _LATER and self._failures:
+                if answer.status in _LATER and self._backoff.failures:
                     return
                 require_stream(answer)
                 self.is_open.set()
                 if is_answered is not None:
-                    self._failures = 0
+                    self._backoff.failures = 0
                 await self._drink(answer, is_answered)
         except NotReached:
             if is_answered is not None:
@@ -131,7 +118,7 @@ class Stream:
             async with asyncio.timeout(None) as bound:
                 async for chunk in answer.chunks():
                     for event in events.feed(chunk):
-                        self._failures = 0
+                        self._backoff.failures = 0
                         if event.name == "message" and event.data:
                             await self._take(event.data)
                     self._id = events.id or self._id

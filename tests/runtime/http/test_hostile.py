@@ -199,3 +199,81 @@ async def test_who_listens_on_a_stream_that_is_lost_for_good_is_told() -> None:
         await server.kill()
         with pytest.raises(Disconnected, match="lost after 1 attempts"):
             await asyncio.wait_for(waiting, SOON)
+
+
+class Fickle(Server):
+    """Opens a stream of its own in each session, ends it, and has forgotten the session."""
+
+    def __init__(self, status: int = 404) -> None:
+        super().__init__("2025-11-25", *(f"s{number}" for number in range(100)))
+        self.status = status
+        self.forgotten: set[str] = set()
+        self.acts |= {"GET": self._listen}
+
+    async def _listen(self, asked: Asked, reply: Reply) -> None:
+        if self.live in self.forgotten:
+            await reply.send(self.status)
+            return
+        self.forgotten.add(self.live)
+        await reply.stream()
+        await reply.event(id="e1", retry=0)
+        await reply.end()
+
+
+async def test_a_server_that_forgets_each_session_is_asked_for_few() -> None:
+    server, limits = Fickle(), Limits(resume_attempts=3, resume_wait=0.01)
+    async with (
+        server.running(),
+        server.client(limits=limits) as client,
+        client.listen(tools=True) as changes,
+    ):
+        with pytest.raises(Disconnected, match="a session is lost after 3 attempts"):
+            await asyncio.wait_for(anext(changes), 5)
+        assert len(server.of("initialize")) == 4
+        await client.call_tool("t")
+
+
+async def test_before_another_session_a_client_waits_longer_each_time() -> None:
+    server, opened = Fickle(), list[float]()
+    opens = server.acts["initialize"]
+
+    async def noted(asked: Asked, reply: Reply) -> None:
+        opened.append(time.monotonic())
+        await opens(asked, reply)
+
+    server.acts["initialize"] = noted
+    async with server.running(), server.client(limits=Limits(resume_wait=0.2)):
+        await server.until("initialize", 4)
+    assert opened[2] - opened[1] >= 0.2
+    assert opened[3] - opened[2] >= 0.4
+
+
+async def test_who_listens_is_told_that_no_other_session_could_be_opened() -> None:
+    server = Fickle()
+    opens = server.acts["initialize"]
+
+    async def once(asked: Asked, reply: Reply) -> None:
+        await (opens(asked, reply) if len(server.of("initialize")) == 1 else reply.send(500))
+
+    server.acts["initialize"] = once
+    async with (
+        server.running(),
+        server.client() as client,
+        client.listen(tools=True) as changes,
+    ):
+        with pytest.raises(BadStatus, match="initialize: HTTP 500"):
+            await asyncio.wait_for(anext(changes), 5)
+        server.acts["initialize"] = opens
+        await client.call_tool("t")
+
+
+async def test_who_listens_is_told_that_a_stream_which_was_there_is_refused() -> None:
+    server = Fickle(status=405)
+    async with (
+        server.running(),
+        server.client() as client,
+        client.listen(tools=True) as changes,
+    ):
+        with pytest.raises(BadStatus, match="GET: HTTP 405"):
+            await asyncio.wait_for(anext(changes), 5)
+        await client.call_tool("t")
