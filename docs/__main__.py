@@ -81,7 +81,8 @@ Each is a field of `mcp_runtime.Limits`, which servers and clients take as `limi
 seconds. What crosses a limit is refused with an error that names it, and the session lives on.
 Nesting of JSON is limited to 128 by the models. The threads beside the event loop, in which plain
 functions run, are the whole process's: `mcp_runtime.limits.THREADS`, four more than it has
-processors, at most 32.
+processors, at most 32. To check one value by a peer's JSON Schema a validator may make 10,000,000
+visits of its subschemas (`SCHEMA_VISITS`): what would make more is refused before it is begun.
 
 | limit | default | what it bounds |
 | --- | --- | --- |

@@ -1,6 +1,7 @@
 """The limits of a session and of its transports: each has a name, a default and a test.
 
-Those of `Limits` are each client's or server's own; THREADS is the whole process's.
+Those of `Limits` are each client's or server's own; THREADS is the whole process's, SCHEMA_VISITS
+of each value.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["DEFAULT", "THREADS", "Limits"]
+__all__ = ["DEFAULT", "SCHEMA_VISITS", "THREADS", "Limits"]
 
 THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
 """Plain functions that run beside the event loop at one time; the next waits.
 
 All servers and clients of a process share these threads, for they share its processors.
 """
+
+SCHEMA_VISITS: Final = 10_000_000
+"""Visits of subschemas that a validator may make to check one value by a peer's JSON Schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,8 @@ from importlib import util
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from mcp_runtime.errors import NotInstalled
+from mcp_runtime.limits import SCHEMA_VISITS
+from mcp_runtime.schema_work import Unfollowed, worker
 from mcp_runtime.values import excerpt, place
 
 __all__ = ["BadSchema", "Check", "checker", "require_installed", "validate_schema"]
@@ -51,17 +53,25 @@ def checker(schema: Any) -> Check:
             retriever=_refuse,
             pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS),
         )
-    except (ValueError, TypeError, RecursionError) as error:
+        work = worker(schema)
+    except (ValueError, TypeError, RecursionError, Unfollowed) as error:
         raise BadSchema(f"the schema cannot be used: {_short(error)}") from None
 
     def check(value: Any) -> str | None:
+        done = work(value)
+        if done.is_too_much:
+            return f"$: to check it needs over {SCHEMA_VISITS} visits of the schema's parts"
         try:
-            fault = next(validator.iter_errors(value), None)
+            if validator.is_valid(value):
+                return None
+            if not done.is_fair:
+                return "$: it does not fit the schema"
+            validator.validate(value)
+        except jsonschema_rs.ValidationError as fault:
+            return f"{place(fault.instance_path)}: {_short(fault.message)}"
         except (ValueError, RecursionError) as error:
             return f"$: {_short(error)}"
-        if fault is None:
-            return None
-        return f"{place(fault.instance_path)}: {_short(fault.message)}"
+        raise AssertionError("a value fits and does not fit")
 
     return check
 
