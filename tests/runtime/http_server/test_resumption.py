@@ -342,3 +342,18 @@ def test_what_a_dropped_client_never_fetches_is_bounded_by_the_store() -> None:
             assert (await session.get(asked.events[0].id).until_over()).status == 400
 
     run(main)
+
+
+@pytest.mark.requirement("transport.http.stream.not-closed-early")
+@pytest.mark.parametrize("revision", ["2025-06-18", "2025-03-26"])
+def test_before_polling_a_stream_is_not_ended_before_its_answer(revision: str) -> None:
+    async def main() -> None:
+        schedule = Schedule("", (0, 1, 2, 4), frozenset({0, 2}), (), 0)
+        async with serving(teller(schedule)) as client:
+            asked = (await client.session(revision)).call("tell")
+            await asked.until_over()
+            assert len(asked.messages) == 5
+            assert asked.messages[-1]["result"]["content"][0]["text"] == "told"
+            assert all(event.retry is None for event in asked.events)
+
+    run(main)
