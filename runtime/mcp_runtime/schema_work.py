@@ -105,7 +105,7 @@ class _References:
             found, base = self._unread.pop()
             self._from[id(found)] = [*self._follow(found, base)]
         self.leaves: Final = {
-            key for key, found in self._schemas.items() if not any(_in_place(found, self))
+            key for key, found in self._schemas.items() if not [*_in_place(found, self)]
         }
         """The ids of those that judge a value by nothing but themselves."""
         self._sizes: dict[int, float] = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcp_runtime.limits import SCHEMA_VISITS
@@ -202,6 +202,8 @@ values = st.recursive(
 
 
 @given(documents(), values)
+@example({"allOf": [True, {"anyOf": [{}]}]}, 1)
+@example({"$defs": {"p": {}}, "items": {"allOf": [{"$ref": "#/$defs/p"}, {}]}}, [1, "a"])
 def test_no_more_visits_are_made_than_were_counted(schema: Schema, value: Any) -> None:
     found = worker(schema)(value)
     assert naive(schema, schema, value) <= found.visits
