@@ -25,6 +25,9 @@ class Host:
         self.logs: list[Any] = []
         self.wire: list[tuple[str, bytes]] = []
         self.given_up = 0
+        self.slow = 0.2
+        """For a slow answer, in seconds: longer than the server's patience, where it has one."""
+        self.was_slow = asyncio.Event()
 
     def options(self, revisions: Any) -> dict[str, Any]:
         return {
@@ -44,10 +47,12 @@ class Host:
         self.asked.append(said.text)
         if said.text == "slowly":
             try:
-                await asyncio.sleep(0.2)
+                await asyncio.sleep(self.slow)
             except asyncio.CancelledError:
                 self.given_up += 1
                 raise
+            finally:
+                self.was_slow.set()
         content = t.TextContent(text="hi")
         return t.CreateMessageResult(role="assistant", content=content, model="m")
 
@@ -184,7 +189,12 @@ async def _seen(client: Client, what: str) -> Any:
 
 
 async def _hurry(client: Client, host: Host) -> Any:
-    found = _text(await client.call_tool("hurry"))
+    if revision(str(client.revision)).era == "handshake":
+        host.slow = PATIENCE
+    found = None
+    while "slowly" not in host.asked:  # a question may be given up before it is begun
+        found = _text(await client.call_tool("hurry"))
+    await host.was_slow.wait()
     return [found, host.given_up]
 
 

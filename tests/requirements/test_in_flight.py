@@ -13,6 +13,7 @@ from mcp_runtime import Context, Server
 from mcp_runtime.errors import TimedOut
 from mcp_runtime.io.memory import pair
 from mcp_runtime.limits import Limits
+from tests.clock import Clock
 from tests.requirements.peers import (
     ALL,
     HANDSHAKE,
@@ -252,8 +253,10 @@ async def test_a_server_cancels_what_it_asked_itself(revision: str) -> None:
 @each_handshake
 async def test_a_client_stops_what_a_server_cancels(revision: str) -> None:
     ended: list[str] = []
+    began = asyncio.Event()
 
     async def roots() -> list[Any]:
+        began.set()
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -264,7 +267,7 @@ async def test_a_client_stops_what_a_server_cancels(revision: str) -> None:
     server = RawServer(revision)
     async with server.client(roots=roots):
         server.line.send({"jsonrpc": "2.0", "id": "r", "method": "roots/list"})
-        await asyncio.sleep(0.01)
+        await began.wait()
         server.line.notify("notifications/cancelled", {"requestId": "r", "reason": "why"})
         server.line.got.clear()
         await server.line.quiet()
@@ -394,8 +397,8 @@ async def test_progress_does_not_flood(revision: str) -> None:
 @pytest.mark.requirement("tools.security.client-timeouts")
 @each
 async def test_every_request_has_a_time_limit_that_its_caller_may_choose(revision: str) -> None:
-    server = RawServer(revision)
-    async with server.client(limits=Limits(deadline=0.02)) as client:
+    server, clock = RawServer(revision), Clock()
+    async with server.client(limits=Limits(deadline=2)) as client:
         for ask in (
             client.list_tools,
             client.list_resources,
@@ -404,8 +407,12 @@ async def test_every_request_has_a_time_limit_that_its_caller_may_choose(revisio
             lambda: client.read_resource("a://b"),
             lambda: client.get_prompt("x"),
         ):
+            asking = asyncio.ensure_future(ask())
+            await clock.forward(1.5)
+            assert not asking.done()
+            await clock.forward(0.5)
             with pytest.raises(TimedOut):
-                await ask()
+                await asking
     async with server.client() as client:
         for ask in (
             lambda: client.call_tool("x", timeout=0.02),
@@ -437,9 +444,9 @@ async def test_the_requests_of_a_server_have_a_time_limit(revision: str) -> None
 @pytest.mark.parametrize("revision", since("2025-03-26"))
 async def test_what_is_late_is_cancelled_and_waited_for_no_more(revision: str) -> None:
     server = RawServer(revision, answers={"tools/list": with_page({"tools": []}, revision)})
-    async with server.client(timeout=0.02) as client:
+    async with server.client() as client:
         with pytest.raises(TimedOut):
-            await client.call_tool("x")
+            await client.call_tool("x", timeout=0.02)
         asked = await server.line.next("tools/call")
         told = await server.line.next("notifications/cancelled")
         assert told["params"]["requestId"] == asked["id"]
@@ -450,18 +457,16 @@ async def test_what_is_late_is_cancelled_and_waited_for_no_more(revision: str) -
 @pytest.mark.requirement("timeout.maximum")
 @pytest.mark.parametrize("revision", since("2025-03-26"))
 async def test_no_progress_prolongs_a_wait_beyond_its_maximum(revision: str) -> None:
-    server = RawServer(revision)
-    async with server.client(timeout=0.05, limits=Limits(total=0.2)) as client:
+    server, clock = RawServer(revision), Clock()
+    async with server.client(timeout=2, limits=Limits(total=9.5)) as client:
         calling = asyncio.create_task(client.call_tool("x", on_progress=lambda *a: None))
         asked = await server.line.next("tools/call")
         token = asked["params"]["_meta"]["progressToken"]
-        start = asyncio.get_running_loop().time()
-        n = 0
-        while not calling.done():
-            n += 1
+        for n in range(9):
+            await clock.forward(1)
             server.line.notify("notifications/progress", {"progressToken": token, "progress": n})
-            await asyncio.sleep(0.01)
-        spent = asyncio.get_running_loop().time() - start
+            await server.line.quiet()
+        assert not calling.done()
+        await clock.forward(1)
         with pytest.raises(TimedOut):
             await calling
-        assert 0.1 < spent < 2

@@ -7,23 +7,27 @@ import asyncio
 import pytest
 
 from mcp_runtime.io.cutoff import Cutoff
+from tests.clock import Clock
 
 
 def test_a_wait_that_takes_too_long_is_cut_off_and_others_are_not() -> None:
     async def main() -> None:
-        cutoff, loop = Cutoff(0.1), asyncio.get_running_loop()
-        begun = loop.time()
+        clock, cutoff, done = Clock(), Cutoff(10), asyncio.Event()
         late = asyncio.create_task(cutoff.wait(asyncio.Event().wait()))
-        await asyncio.sleep(0.06)
+        await clock.forward(6)
         later = asyncio.create_task(cutoff.wait(asyncio.Event().wait()))
-        quick = asyncio.create_task(cutoff.wait(asyncio.sleep(0.07, "done")))
+        quick = asyncio.create_task(cutoff.wait(done.wait()))
+        await clock.forward(3)
+        assert not late.done()
+        await clock.forward(1)
         with pytest.raises(TimeoutError):
             await late
-        assert 0.1 <= loop.time() - begun < 0.16
-        assert await quick == "done"
+        assert not later.done()
+        done.set()
+        assert await quick is True
+        await clock.forward(6)
         with pytest.raises(TimeoutError):
             await later
-        assert loop.time() - begun >= 0.16
 
     asyncio.run(main())
 
@@ -38,21 +42,22 @@ def test_what_the_wait_raises_is_raised() -> None:
 
 def test_a_wait_that_is_cut_off_and_cancelled_is_cancelled() -> None:
     async def main() -> None:
-        cutoff = Cutoff(0.01)
-        waits = asyncio.create_task(cutoff.wait(_slow_to_go()))
-        await asyncio.sleep(0.03)  # it is cut off by now, and takes its time
+        cut, gone = asyncio.Event(), asyncio.Event()
+
+        async def slow_to_go() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cut.set()
+                await gone.wait()
+
+        waits = asyncio.create_task(Cutoff(0.01).wait(slow_to_go()))
+        await cut.wait()
         waits.cancel()
         await asyncio.wait({waits})
         assert waits.cancelled()
 
     asyncio.run(main())
-
-
-async def _slow_to_go() -> None:
-    try:
-        await asyncio.Event().wait()
-    finally:
-        await asyncio.sleep(0.05)
 
 
 def test_after_a_cutoff_the_task_goes_on_and_nothing_is_kept() -> None:

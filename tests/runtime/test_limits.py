@@ -173,16 +173,16 @@ async def silent(limits: Limits, **options: Any) -> None:
         began = asyncio.get_running_loop().time()
         with pytest.raises(TimedOut):
             await client.call_tool("works", **options)
-        assert asyncio.get_running_loop().time() - began < 2
+        assert asyncio.get_running_loop().time() - began < 5
         await client.list_tools()
 
 
 def test_an_answer_that_does_not_come_is_given_up_at_the_deadline() -> None:
-    run(silent(Limits(deadline=0.1)))
+    run(silent(Limits(deadline=0.5)))
 
 
 def test_progress_does_not_hold_a_call_open_beyond_the_total() -> None:
-    run(silent(Limits(deadline=0.15, total=0.4), on_progress=lambda *_: None))
+    run(silent(Limits(deadline=0.6, total=1.2), on_progress=lambda *_: None))
 
 
 def test_a_probe_without_an_answer_is_given_up() -> None:

@@ -13,6 +13,7 @@ import pytest
 from mcp_runtime import Context, Server
 from mcp_runtime.core import codes
 from mcp_runtime.limits import Limits
+from tests.clock import Clock
 from tests.runtime.http_server.asking import (
     BOTH,
     GET,
@@ -473,15 +474,17 @@ def test_sessions_have_a_cap_also_with_those_of_http_with_sse() -> None:
 
 def test_a_session_that_is_not_used_is_ended_and_one_with_a_stream_is_not() -> None:
     async def main() -> None:
-        server = plain(limits=Limits(session_idle=0.5))
+        server, clock = plain(limits=Limits(session_idle=600.0)), Clock()
         async with serving(server) as client:
             idle, listens = await client.session(), await client.session()
             heard = await listens.get().until_begun()
+            await clock.forward(700)
             await until(lambda: len(client.app.sessions) == 1)
             assert (await idle.request("ping").until_over()).status == 404
-            await asyncio.sleep(1)
+            await clock.forward(700)
             assert (await listens.request("ping").until_over()).status == 200
             await heard.drop()
+            await clock.forward(700)
             await until(lambda: not client.app.sessions and not server.connections)
 
     run(main)
@@ -489,17 +492,24 @@ def test_a_session_that_is_not_used_is_ended_and_one_with_a_stream_is_not() -> N
 
 def test_a_session_that_is_asked_is_not_idle() -> None:
     async def main() -> None:
-        server = plain(limits=Limits(session_idle=0.5))
+        server, clock = plain(limits=Limits(session_idle=600.0)), Clock()
+        begun, end = asyncio.Event(), asyncio.Event()
 
         @server.tool
         async def slow() -> str:
-            await asyncio.sleep(1.2)
-            return "slept"
+            begun.set()
+            await end.wait()
+            return "done"
 
         async with serving(server) as client:
             session = await client.session()
-            asked = await session.call("slow").until_over()
-            assert asked.json["result"]["content"][0]["text"] == "slept"
+            asked = session.call("slow")
+            await begun.wait()
+            await clock.forward(700)
+            assert [*client.app.sessions] == [session.id]
+            end.set()
+            await asked.until_over()
+            assert asked.json["result"]["content"][0]["text"] == "done"
 
     run(main)
 
