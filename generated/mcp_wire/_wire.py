@@ -253,6 +253,10 @@ KINDS: Final[dict[type[Any], str]] = {
 
 def kind(value: object) -> str:
     """What a fault calls a value: short strings, numbers, true, false and null as they are."""
+    if value.__class__ is str and not is_string(value):
+        return "a lone surrogate"
+    if value.__class__ is int and not is_number(value):
+        return f"an integer over {MAX_DIGITS} digits"
     if value.__class__ is str and len(str(value)) <= 40:
         return json.dumps(value)
     if isinstance(value, int) and value.bit_length() < 128 and value.__class__ is int:
@@ -285,12 +289,31 @@ def wrong(at: At, expected: str, value: object) -> DecodeError:
 
 
 def is_number(x: Json) -> bool:
-    """Whether a value is a JSON number: finite, and neither true nor false."""
-    return x.__class__ is int or (x.__class__ is float and x - x == 0)
+    """Whether a value is a JSON number: finite, not too long, and neither true nor false."""
+    if x.__class__ is int:
+        return _LEAST <= x <= _LARGEST
+    return x.__class__ is float and x - x == 0
+
+
+_LARGEST: Final = 10**MAX_DIGITS - 1
+_LEAST: Final = -_LARGEST
+
+
+def is_string(x: Json) -> bool:
+    """Whether a value is a JSON string: text without half a character."""
+    return x.__class__ is str and (x.isascii() or _is_text(x))
+
+
+def _is_text(x: str) -> bool:
+    try:
+        x.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_string(x: Json, at: At) -> Json:
-    if x.__class__ is not str:
+    if not is_string(x):
         raise wrong(at, "string", x)
     return x
 
@@ -324,7 +347,7 @@ def read_object(x: Json, at: At) -> Json:
 
 def read_json(x: Json, at: At) -> Json:
     """Any JSON."""
-    if type(x) not in _LEAVES:
+    if x.__class__ is not str or not x.isascii():
         if KINDS.get(x.__class__) == "nothing":
             raise wrong(at, "a value", x)
         check_given(x, at)
@@ -345,7 +368,7 @@ def read_strings(x: Json, at: At) -> Json:
     if x.__class__ is not list:
         raise wrong(at, "array", x)
     for i, item in enumerate(x):
-        if item.__class__ is not str:
+        if item.__class__ is not str or not (item.isascii() or is_string(item)):
             raise wrong((at, i), "string", item)
     return x
 
@@ -425,12 +448,12 @@ def no_extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> NoReturn:
 
 
 def _name(key: Json, at: At) -> str:
-    if key.__class__ is not str:
+    if not is_string(key):
         raise wrong(at, "a name that is text", key)
     return str(key)
 
 
-_LEAVES: Final = frozenset((str, int, bool, type(None)))
+_WORDS: Final = frozenset((bool, type(None)))
 
 
 def check_given(x: Json, at: At) -> None:
@@ -446,21 +469,30 @@ def check_given(x: Json, at: At) -> None:
 def check_json(x: Json, at: At, room: int = MAX_DEPTH) -> None:
     """Raises DecodeError for what is no JSON, or has more than `room` levels.
 
-    Of items, which are of many types, `type(item)` is found sooner than `item.__class__`.
+    Most items are passed without a call; as they are of many types, `type(item)` is found sooner
+    than `item.__class__`.
     """
     if not room and (x.__class__ is dict or x.__class__ is list):
         raise too_deep()
     if x.__class__ is dict:
         for key, item in x.items():
-            if key.__class__ is not str or not (key.isascii() or _is_text(key)):
+            if key.__class__ is not str or not (key.isascii() or is_string(key)):
                 raise wrong(at, "a name that is text", key)
-            if type(item) not in _LEAVES:
+            if (
+                (type(item) is not str or not item.isascii())
+                and (type(item) is not int or not _LEAST <= item <= _LARGEST)
+                and type(item) not in _WORDS
+            ):
                 check_json(item, (at, key), room - 1)
     elif x.__class__ is list:
         for i, item in enumerate(x):
-            if type(item) not in _LEAVES:
+            if (
+                (type(item) is not str or not item.isascii())
+                and (type(item) is not int or not _LEAST <= item <= _LARGEST)
+                and type(item) not in _WORDS
+            ):
                 check_json(item, (at, i), room - 1)
-    elif x.__class__ not in _LEAVES and not is_number(x):
+    elif x.__class__ not in _WORDS and not (is_number(x) or is_string(x)):
         raise wrong(at, "a JSON value", x)
 
 
@@ -740,9 +772,8 @@ def _fault(value: Json, at: At, depth: int) -> EncodeError | None:
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int):
-        return _unless(
-            _is_short(value), at, f"at most {MAX_DIGITS} digits", "a longer integer"
-        )
+        short = _LEAST <= value <= _LARGEST
+        return _unless(short, at, f"at most {MAX_DIGITS} digits", "a longer integer")
     if isinstance(value, float):
         return _unless(value - value == 0, at, "a finite number", str(value))
     if issubclass(value.__class__, Mapping):
@@ -766,11 +797,3 @@ def _fault_in_object(
 
 def _unless(fine: bool, at: At, expected: str, found: str) -> EncodeError | None:
     return None if fine else EncodeError(path(at), expected, found)
-
-
-def _is_text(value: str) -> bool:
-    return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
-
-
-def _is_short(value: int) -> bool:
-    return value.bit_length() < 14_000 or len(f"{value:x}") * 1.2042 < MAX_DIGITS

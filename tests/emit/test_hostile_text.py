@@ -35,7 +35,8 @@ HOSTILE: Final = (
 NAMES: Final = sorted(
     {*RESERVED_MEMBERS, "o", "at", "get", "x", "held", "made", "fill", "wrong", "merge"}
     | {"__class__", "__init__", "__dict__", "_private", "a-b", "1st", "const_", "match", "type"}
-    | {"read_string", "is_number", "DecodeError", "faults", "fault", "UNSET", "value", "wire_"}
+    | {"read_string", "is_number", "is_string", "DecodeError", "faults", "fault", "UNSET"}
+    | {"value", "wire_"}
 )
 
 
@@ -98,7 +99,12 @@ def check_shape(files: dict[str, str], declared: set[str]) -> None:
 
 
 def is_own(name: str, declared: set[str]) -> bool:
-    return name in declared or name.startswith(("_read_", "_write_", "read_", "check_", "write_"))
+    variable, _, method = name.partition(".")
+    return (
+        name in declared
+        or name.startswith(("_read_", "_write_", "read_", "check_", "write_"))
+        or (variable.isidentifier() and method == "isascii")
+    )
 
 
 def check_runs(files: dict[str, str], folder: Path) -> None:

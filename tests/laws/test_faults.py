@@ -114,19 +114,6 @@ def test_what_is_found_is_told_shortly(bad: JSON) -> None:
     assert len(found) < 100
 
 
-NO_JSON: Final = (10**5_000, float("nan"), float("inf"), "\ud800", b"a", object(), (1,))
-
-
-@pytest.mark.parametrize("name", FLAVOURS)
-@pytest.mark.parametrize("bad", NO_JSON, ids=range(7))
-def test_parsed_json_that_is_none_is_a_fault_too(name: str, bad: Any) -> None:
-    flavour = flavour_of(REVISION, name)
-    with pytest.raises(flavour.fault) as caught:
-        flavour.module.from_wire(flavour.type("ToolAnnotations"), {"readOnlyHint": bad})
-    assert getattr(caught.value, "path", "") == "$.readOnlyHint"
-    assert len(str(caught.value)) < 200
-
-
 def told(name: str, value: Any, revision: str = REVISION) -> tuple[str, str, str]:
     """What every flavour says about Python values that are no JSON."""
     verdicts = {
@@ -140,6 +127,69 @@ def told(name: str, value: Any, revision: str = REVISION) -> tuple[str, str, str
 
 
 TEXT: Final[dict[str, Any]] = {"type": "text", "text": ""}
+LONG: Final = 10**4_300
+"""The least integer that has too many digits."""
+
+NO_JSON: Final[tuple[Any, ...]] = (
+    *(LONG, -LONG, 10**5_000, float("nan"), float("-inf")),
+    *("\ud800", "\udfff", "caf\xe9\ud83d", "\ude00\ud83d", "\U0001f600\udc00"),
+    *(b"a", object(), (1,), {1}, 1j, UNSET),
+)
+"""What cannot be parsed from text: too long, no number, half a character, of no JSON type."""
+
+TYPED: Final[dict[str, tuple[str, Callable[[Any], Any], str]]] = {
+    "boolean": ("ToolAnnotations", lambda x: {"readOnlyHint": x}, "$.readOnlyHint"),
+    "string": ("Root", lambda x: {"uri": x}, "$.uri"),
+    "optional string": ("Root", lambda x: {"uri": "", "name": x}, "$.name"),
+    "number": (
+        "ProgressNotificationParams",
+        lambda x: {"progressToken": 1, "progress": x},
+        "$.progress",
+    ),
+    "number with bounds": ("Annotations", lambda x: {"priority": x}, "$.priority"),
+    "string or number": (
+        "PingRequest",
+        lambda x: {"jsonrpc": "2.0", "id": x, "method": "ping"},
+        "$.id",
+    ),
+    "literal": ("Annotations", lambda x: {"audience": ["user", x]}, "$.audience[1]"),
+    "constant": ("TextContent", lambda x: {"type": x, "text": ""}, "$.type"),
+    "item of strings": ("Icon", lambda x: {"src": "", "sizes": ["\xe9", x]}, "$.sizes[1]"),
+    "value of a map": (
+        "GetPromptRequestParams",
+        lambda x: {"name": "", "arguments": {"a": "\xe9", "b": x}},
+        "$.arguments.b",
+    ),
+    "member in a union": (
+        "CallToolResult",
+        lambda x: {"content": [TEXT, {"type": "text", "text": x}]},
+        "$.content[1].text",
+    ),
+    "arm of several kinds": (
+        "ElicitResult",
+        lambda x: {"action": "accept", "content": {"a": ["\xe9"], "b": x}},
+        "$.content.b",
+    ),
+}
+"""Where a declared member may stand: a type, a value around it, and the place."""
+
+
+@pytest.mark.parametrize("where", TYPED)
+@pytest.mark.parametrize("bad", NO_JSON, ids=range(len(NO_JSON)))
+def test_parsed_json_that_is_none_is_a_fault_too(where: str, bad: Any) -> None:
+    name, around, path = TYPED[where]
+    fault = told(name, around(bad))
+    assert fault[0] == path
+    assert len(" ".join(fault)) < 200
+
+
+def test_a_string_that_may_be_any_is_read_as_strictly() -> None:
+    wanted = '"complete" | "input_required" | string'
+    for bad, found in (("\ud800", "a lone surrogate"), (LONG, "an integer over 4300 digits")):
+        said = told("EmptyResult", {"resultType": bad}, "2026-07-28")
+        assert said == ("$.resultType", wanted, found)
+
+
 ANYWHERE: Final[dict[str, tuple[str, Callable[[Any], Any], str]]] = {
     "unknown member": ("TextContent", lambda x: {**TEXT, "x": x}, "$.x"),
     "inside an unknown member": ("TextContent", lambda x: {**TEXT, "x": [0, {"y": x}]}, "$.x[1].y"),
@@ -173,10 +223,45 @@ ANYWHERE: Final[dict[str, tuple[str, Callable[[Any], Any], str]]] = {
 
 
 @pytest.mark.parametrize("where", ANYWHERE)
-@pytest.mark.parametrize("bad", [float("nan"), float("-inf"), b"a", (1,), {1}, object(), 1j, UNSET])
+@pytest.mark.parametrize("bad", NO_JSON, ids=range(len(NO_JSON)))
 def test_any_json_is_json(where: str, bad: Any) -> None:
     name, around, path = ANYWHERE[where]
     assert told(name, around(bad))[:2] in {(path, "a JSON value"), (path, "a value")}
+
+
+@pytest.mark.parametrize(
+    "where", ["string", "string or number", "value of a map", "unknown member"]
+)
+@pytest.mark.parametrize(
+    ("bad", "text"),
+    [("\ud800", rb'"\ud800"'), (LONG, b"1" + b"0" * 4_300)],
+    ids=["surrogate", "integer"],
+)
+def test_what_is_found_is_named_as_in_text(where: str, bad: Any, text: bytes) -> None:
+    name, around, _ = (TYPED | ANYWHERE)[where]
+    _, _, found = told(name, around(bad))
+    for flavour in (flavour_of(REVISION, each) for each in FLAVOURS):
+        data = json.dumps(around("here")).encode().replace(b'"here"', text)
+        assert flavour.decode(name, data).found == found
+
+
+INTEGERS: Final[tuple[JSON, ...]] = (LONG - 1, 1 - LONG, 10**400)
+STRINGS: Final[tuple[JSON, ...]] = ("\U0001f600", "caf\xe9", "\ufffd", "\ud7ff\ue000")
+TAKEN: Final[dict[str, tuple[JSON, ...]]] = {
+    "number": INTEGERS,
+    "string or number": INTEGERS + STRINGS,
+    "arm of several kinds": INTEGERS + STRINGS,
+    **dict.fromkeys(("string", "optional string", "item of strings"), STRINGS),
+    **dict.fromkeys(("value of a map", "member in a union"), STRINGS),
+    **dict.fromkeys(ANYWHERE, INTEGERS + STRINGS),
+}
+
+
+@pytest.mark.parametrize("where", TAKEN)
+def test_the_longest_integers_and_whole_characters_are_json(where: str) -> None:
+    name, around, _ = (TYPED | ANYWHERE)[where]
+    for good in TAKEN[where]:
+        kept(name, around(good))
 
 
 @pytest.mark.parametrize("where", ANYWHERE)
@@ -205,9 +290,10 @@ def test_a_name_that_only_equals_a_declared_one_is_that_member(name: str) -> Non
     assert told("Root", {"uri": "a", Text("x"): 1})[:2] == ("$", "a name that is text")
 
 
-def test_names_in_a_map_are_text() -> None:
-    value: dict[str, Any] = {"name": "", "arguments": {"a": "", 1: ""}}
-    assert told("GetPromptRequestParams", value) == ("$.arguments", "a name that is text", "1")
+@pytest.mark.parametrize(("key", "found"), [(1, "1"), ("\ud800", "a lone surrogate")])
+def test_names_in_a_map_are_text(key: Any, found: str) -> None:
+    value: dict[str, Any] = {"name": "", "arguments": {"a": "", key: ""}}
+    assert told("GetPromptRequestParams", value) == ("$.arguments", "a name that is text", found)
 
 
 DEEP: Final = ("$", "JSON nested up to 128", "deeper nesting")

@@ -51,7 +51,8 @@ _NEW: Final = frozenset(
             "no_extras",
             "merge",
         ),
-        *("is_number", "read_string", "read_number", "read_boolean", "read_null", "read_object"),
+        *("is_number", "is_string"),
+        *("read_string", "read_number", "read_boolean", "read_null", "read_object"),
         *("read_json", "read_array", "read_strings", "read_literals", "read_map", "read_tuple"),
         *("check_array", "check_map", "check_objects"),
         *("write_array", "write_map"),
@@ -60,13 +61,12 @@ _NEW: Final = frozenset(
 """Names that the functions use themselves: a member of that name is held under another."""
 
 _REFUSED: Final = {
-    "string": "{0}.__class__ is not str",
     "number": "not is_number({0})",
     "boolean": "{0}.__class__ is not bool",
     "null": "{0} is not None",
 }
 _TAKEN: Final[dict[Kind, str]] = {
-    "string": "{0}.__class__ is str",
+    "string": "is_string({0})",
     "number": "is_number({0})",
     "boolean": "{0}.__class__ is bool",
     "null": "{0} is None",
@@ -74,7 +74,7 @@ _TAKEN: Final[dict[Kind, str]] = {
     "array": "{0}.__class__ is list",
 }
 _KINDS: Final[tuple[Kind, ...]] = tuple(_TAKEN)
-_READERS: Final = {name: f"read_{name}" for name in (*_REFUSED, "object")}
+_READERS: Final = {name: f"read_{name}" for name in ("string", *_REFUSED, "object")}
 
 
 class Line(NamedTuple):
@@ -142,9 +142,16 @@ class Codec:
         return name
 
     def _using(self, template: str, var: str) -> str:
-        if "is_number" in template:
-            self.use("is_number")
+        """A condition, with what it calls noted."""
+        for name in ("is_number", "is_string"):
+            if name in template:
+                self.use(name)
         return template.format(var)
+
+    def _no_string(self, var: str) -> Code:
+        """`not is_string(var)`, without the call for most strings."""
+        fine = self._using("{0}.isascii() or is_string({0})", var)
+        return Group(f"{var}.__class__ is not str or not (", (fine,), ")")
 
     # ---- readers
 
@@ -230,6 +237,8 @@ class Codec:
     def _refusal(self, type: Type, var: str) -> Code | None:
         """The condition that refuses a value where no reader is needed; None for other types."""
         match type:
+            case Prim(name="string"):
+                return self._no_string(var)
             case Prim() if type.name in _REFUSED:
                 return self._using(_REFUSED[type.name], var)
             case Lit():
@@ -256,7 +265,7 @@ class Codec:
             return Group(f"{var} not in (", tuple(map(literal, strings)), ")")
         rest = [leaf for leaf in leaves if not isinstance(leaf, Lit)]
         if len(strings) + 1 == len(leaves) and rest == [Prim("string")]:
-            return _REFUSED["string"].format(var)
+            return self._no_string(var)
         return None
 
     # ---- bounds and tuples

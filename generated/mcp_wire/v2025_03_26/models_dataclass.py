@@ -28,6 +28,7 @@ from .._wire import (
     dump,
     extras,
     is_number,
+    is_string,
     merge,
     new,
     parse,
@@ -1547,7 +1548,7 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(Request)
     held = made.__dict__
@@ -1615,7 +1616,7 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x):
+    if is_string(x) or is_number(x):
         return x
     raise wrong(at, "string | number", x)
 
@@ -1635,7 +1636,7 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(Notification)
     held = made.__dict__
@@ -1721,7 +1722,7 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(JSONRPCRequest)
     held = made.__dict__
@@ -1754,7 +1755,7 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(JSONRPCNotification)
     held = made.__dict__
@@ -1849,7 +1850,7 @@ def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if not is_number(code):
         raise wrong((at, "code"), "number", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     made = new(JSONRPCErrorError)
     held = made.__dict__
@@ -1914,7 +1915,9 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if len(o) != 1:
         if "reason" in o:
             reason = o["reason"]
-            if reason.__class__ is not str:
+            if reason.__class__ is not str or not (
+                reason.isascii() or is_string(reason)
+            ):
                 raise wrong((at, "reason"), "string", reason)
             held["reason"] = reason
         if len(o) != len(held):
@@ -1964,7 +1967,9 @@ def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
@@ -1997,7 +2002,9 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
@@ -2011,7 +2018,9 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if len(o) != 3:
         if "instructions" in o:
             instructions = o["instructions"]
-            if instructions.__class__ is not str:
+            if instructions.__class__ is not str or not (
+                instructions.isascii() or is_string(instructions)
+            ):
                 raise wrong((at, "instructions"), "string", instructions)
             held["instructions"] = instructions
         if "_meta" in o:
@@ -2283,10 +2292,10 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     version = o.get("version")
-    if version.__class__ is not str:
+    if version.__class__ is not str or not (version.isascii() or is_string(version)):
         raise wrong((at, "version"), "string", o.get("version", UNSET))
     made = new(Implementation)
     held = made.__dict__
@@ -2381,7 +2390,9 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
             held["total"] = total
         if "message" in o:
             message = o["message"]
-            if message.__class__ is not str:
+            if message.__class__ is not str or not (
+                message.isascii() or is_string(message)
+            ):
                 raise wrong((at, "message"), "string", message)
             held["message"] = message
         if len(o) != len(held):
@@ -2406,7 +2417,7 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(PaginatedRequest)
     held = made.__dict__
@@ -2440,7 +2451,9 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if len(o) != 0:
         if "cursor" in o:
             cursor = o["cursor"]
-            if cursor.__class__ is not str:
+            if cursor.__class__ is not str or not (
+                cursor.isascii() or is_string(cursor)
+            ):
                 raise wrong((at, "cursor"), "string", cursor)
             held["cursor"] = cursor
         if len(o) != len(held):
@@ -2467,7 +2480,9 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if len(o) != 0:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -2531,7 +2546,9 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -2599,7 +2616,9 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -2659,7 +2678,7 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ReadResourceRequestParams)
     held = made.__dict__
@@ -2796,7 +2815,7 @@ def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(SubscribeRequestParams)
     held = made.__dict__
@@ -2846,7 +2865,7 @@ def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(UnsubscribeRequestParams)
     held = made.__dict__
@@ -2900,7 +2919,7 @@ def _read_ResourceUpdatedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceUpdatedNotificationParams)
     held = made.__dict__
@@ -2925,10 +2944,10 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Resource)
     held = made.__dict__
@@ -2937,12 +2956,16 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -2980,10 +3003,12 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri_template = o.get("uriTemplate")
-    if uri_template.__class__ is not str:
+    if uri_template.__class__ is not str or not (
+        uri_template.isascii() or is_string(uri_template)
+    ):
         raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(ResourceTemplate)
     held = made.__dict__
@@ -2992,12 +3017,16 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -3028,7 +3057,7 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceContents)
     held = made.__dict__
@@ -3036,7 +3065,9 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if len(o) != len(held):
@@ -3059,10 +3090,10 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(TextResourceContents)
     held = made.__dict__
@@ -3071,7 +3102,9 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if len(o) != len(held):
@@ -3094,10 +3127,10 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     blob = o.get("blob")
-    if blob.__class__ is not str:
+    if blob.__class__ is not str or not (blob.isascii() or is_string(blob)):
         raise wrong((at, "blob"), "string", o.get("blob", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(BlobResourceContents)
     held = made.__dict__
@@ -3106,7 +3139,9 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if len(o) != len(held):
@@ -3164,7 +3199,9 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -3220,7 +3257,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(GetPromptRequestParams)
     held = made.__dict__
@@ -3257,7 +3294,9 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "_meta" in o:
@@ -3286,7 +3325,7 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Prompt)
     held = made.__dict__
@@ -3294,7 +3333,9 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "arguments" in o:
@@ -3323,7 +3364,7 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(PromptArgument)
     held = made.__dict__
@@ -3331,7 +3372,9 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "required" in o:
@@ -3513,7 +3556,9 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -3608,7 +3653,7 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(CallToolRequestParams)
     held = made.__dict__
@@ -3672,7 +3717,7 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if len(o) != 0:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "readOnlyHint" in o:
@@ -3723,7 +3768,7 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
@@ -3734,7 +3779,9 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "annotations" in o:
@@ -3916,7 +3963,9 @@ def _read_LoggingMessageNotificationParams(
     if len(o) != 2:
         if "logger" in o:
             logger = o["logger"]
-            if logger.__class__ is not str:
+            if logger.__class__ is not str or not (
+                logger.isascii() or is_string(logger)
+            ):
                 raise wrong((at, "logger"), "string", logger)
             held["logger"] = logger
         if len(o) != len(held):
@@ -3985,7 +4034,9 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
             held["model_preferences"] = model_preferences
         if "systemPrompt" in o:
             system_prompt = o["systemPrompt"]
-            if system_prompt.__class__ is not str:
+            if system_prompt.__class__ is not str or not (
+                system_prompt.isascii() or is_string(system_prompt)
+            ):
                 raise wrong((at, "systemPrompt"), "string", system_prompt)
             held["system_prompt"] = system_prompt
         if "includeContext" in o:
@@ -4043,7 +4094,7 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     model = o.get("model")
-    if model.__class__ is not str:
+    if model.__class__ is not str or not (model.isascii() or is_string(model)):
         raise wrong((at, "model"), "string", o.get("model", UNSET))
     role = o.get("role")
     if role not in ("user", "assistant"):
@@ -4058,7 +4109,9 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if len(o) != 3:
         if "stopReason" in o:
             stop_reason = o["stopReason"]
-            if stop_reason.__class__ is not str:
+            if stop_reason.__class__ is not str or not (
+                stop_reason.isascii() or is_string(stop_reason)
+            ):
                 raise wrong(
                     (at, "stopReason"),
                     '"endTurn" | "stopSequence" | "maxTokens" | string',
@@ -4179,7 +4232,7 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     made = new(TextContent)
     held = made.__dict__
@@ -4211,10 +4264,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     made = new(ImageContent)
     held = made.__dict__
@@ -4247,10 +4302,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     made = new(AudioContent)
     held = made.__dict__
@@ -4350,7 +4407,7 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if len(o) != 0:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if len(o) != len(held):
@@ -4444,10 +4501,10 @@ def _read_CompleteRequestParamsArgument(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     value = o.get("value")
-    if value.__class__ is not str:
+    if value.__class__ is not str or not (value.isascii() or is_string(value)):
         raise wrong((at, "value"), "string", o.get("value", UNSET))
     made = new(CompleteRequestParamsArgument)
     held = made.__dict__
@@ -4539,7 +4596,7 @@ def _read_ResourceReference(o: Json, at: At) -> ResourceReference:
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceReference)
     held = made.__dict__
@@ -4564,7 +4621,7 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(PromptReference)
     held = made.__dict__
@@ -4644,7 +4701,7 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(Root)
     held = made.__dict__
@@ -4652,7 +4709,7 @@ def _read_Root(o: Json, at: At) -> Root:
     if len(o) != 1:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if len(o) != len(held):

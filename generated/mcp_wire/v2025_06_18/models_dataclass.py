@@ -28,6 +28,7 @@ from .._wire import (
     dump,
     extras,
     is_number,
+    is_string,
     merge,
     new,
     parse,
@@ -1837,7 +1838,7 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(Request)
     held = made.__dict__
@@ -1905,7 +1906,7 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x):
+    if is_string(x) or is_number(x):
         return x
     raise wrong(at, "string | number", x)
 
@@ -1925,7 +1926,7 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(Notification)
     held = made.__dict__
@@ -2011,7 +2012,7 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(JSONRPCRequest)
     held = made.__dict__
@@ -2044,7 +2045,7 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(JSONRPCNotification)
     held = made.__dict__
@@ -2139,7 +2140,7 @@ def _read_JSONRPCErrorError(o: Json, at: At) -> JSONRPCErrorError:
     if not is_number(code):
         raise wrong((at, "code"), "number", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     made = new(JSONRPCErrorError)
     held = made.__dict__
@@ -2204,7 +2205,9 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if len(o) != 1:
         if "reason" in o:
             reason = o["reason"]
-            if reason.__class__ is not str:
+            if reason.__class__ is not str or not (
+                reason.isascii() or is_string(reason)
+            ):
                 raise wrong((at, "reason"), "string", reason)
             held["reason"] = reason
         if len(o) != len(held):
@@ -2254,7 +2257,9 @@ def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
@@ -2287,7 +2292,9 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
@@ -2301,7 +2308,9 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if len(o) != 3:
         if "instructions" in o:
             instructions = o["instructions"]
-            if instructions.__class__ is not str:
+            if instructions.__class__ is not str or not (
+                instructions.isascii() or is_string(instructions)
+            ):
                 raise wrong((at, "instructions"), "string", instructions)
             held["instructions"] = instructions
         if "_meta" in o:
@@ -2579,7 +2588,7 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(BaseMetadata)
     held = made.__dict__
@@ -2587,7 +2596,7 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -2610,10 +2619,10 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     version = o.get("version")
-    if version.__class__ is not str:
+    if version.__class__ is not str or not (version.isascii() or is_string(version)):
         raise wrong((at, "version"), "string", o.get("version", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Implementation)
     held = made.__dict__
@@ -2622,7 +2631,7 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -2716,7 +2725,9 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
             held["total"] = total
         if "message" in o:
             message = o["message"]
-            if message.__class__ is not str:
+            if message.__class__ is not str or not (
+                message.isascii() or is_string(message)
+            ):
                 raise wrong((at, "message"), "string", message)
             held["message"] = message
         if len(o) != len(held):
@@ -2741,7 +2752,7 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(PaginatedRequest)
     held = made.__dict__
@@ -2775,7 +2786,9 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if len(o) != 0:
         if "cursor" in o:
             cursor = o["cursor"]
-            if cursor.__class__ is not str:
+            if cursor.__class__ is not str or not (
+                cursor.isascii() or is_string(cursor)
+            ):
                 raise wrong((at, "cursor"), "string", cursor)
             held["cursor"] = cursor
         if len(o) != len(held):
@@ -2802,7 +2815,9 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if len(o) != 0:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -2866,7 +2881,9 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -2934,7 +2951,9 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -2994,7 +3013,7 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ReadResourceRequestParams)
     held = made.__dict__
@@ -3131,7 +3150,7 @@ def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(SubscribeRequestParams)
     held = made.__dict__
@@ -3181,7 +3200,7 @@ def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(UnsubscribeRequestParams)
     held = made.__dict__
@@ -3235,7 +3254,7 @@ def _read_ResourceUpdatedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceUpdatedNotificationParams)
     held = made.__dict__
@@ -3260,10 +3279,10 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Resource)
     held = made.__dict__
@@ -3272,12 +3291,16 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -3295,7 +3318,7 @@ def _read_Resource(o: Json, at: At) -> Resource:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -3328,10 +3351,12 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri_template = o.get("uriTemplate")
-    if uri_template.__class__ is not str:
+    if uri_template.__class__ is not str or not (
+        uri_template.isascii() or is_string(uri_template)
+    ):
         raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(ResourceTemplate)
     held = made.__dict__
@@ -3340,12 +3365,16 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -3358,7 +3387,7 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -3389,7 +3418,7 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceContents)
     held = made.__dict__
@@ -3397,7 +3426,9 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -3426,10 +3457,10 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(TextResourceContents)
     held = made.__dict__
@@ -3438,7 +3469,9 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -3467,10 +3500,10 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     blob = o.get("blob")
-    if blob.__class__ is not str:
+    if blob.__class__ is not str or not (blob.isascii() or is_string(blob)):
         raise wrong((at, "blob"), "string", o.get("blob", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(BlobResourceContents)
     held = made.__dict__
@@ -3479,7 +3512,9 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -3543,7 +3578,9 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -3599,7 +3636,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(GetPromptRequestParams)
     held = made.__dict__
@@ -3636,7 +3673,9 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "_meta" in o:
@@ -3665,7 +3704,7 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Prompt)
     held = made.__dict__
@@ -3673,7 +3712,9 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "arguments" in o:
@@ -3686,7 +3727,7 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -3715,7 +3756,7 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(PromptArgument)
     held = made.__dict__
@@ -3723,7 +3764,9 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "required" in o:
@@ -3733,7 +3776,7 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
             held["required"] = required
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -3817,10 +3860,10 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(ResourceLink)
     held = made.__dict__
@@ -3829,12 +3872,16 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if len(o) != 3:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -3852,7 +3899,7 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held) + 1:
@@ -3994,7 +4041,9 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4097,7 +4146,7 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(CallToolRequestParams)
     held = made.__dict__
@@ -4161,7 +4210,7 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if len(o) != 0:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "readOnlyHint" in o:
@@ -4214,7 +4263,7 @@ def _read_Tool(o: Json, at: At) -> Tool:
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Tool)
     held = made.__dict__
@@ -4223,7 +4272,9 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "outputSchema" in o:
@@ -4240,7 +4291,7 @@ def _read_Tool(o: Json, at: At) -> Tool:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -4458,7 +4509,9 @@ def _read_LoggingMessageNotificationParams(
     if len(o) != 2:
         if "logger" in o:
             logger = o["logger"]
-            if logger.__class__ is not str:
+            if logger.__class__ is not str or not (
+                logger.isascii() or is_string(logger)
+            ):
                 raise wrong((at, "logger"), "string", logger)
             held["logger"] = logger
         if len(o) != len(held):
@@ -4527,7 +4580,9 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
             held["model_preferences"] = model_preferences
         if "systemPrompt" in o:
             system_prompt = o["systemPrompt"]
-            if system_prompt.__class__ is not str:
+            if system_prompt.__class__ is not str or not (
+                system_prompt.isascii() or is_string(system_prompt)
+            ):
                 raise wrong((at, "systemPrompt"), "string", system_prompt)
             held["system_prompt"] = system_prompt
         if "includeContext" in o:
@@ -4585,7 +4640,7 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     model = o.get("model")
-    if model.__class__ is not str:
+    if model.__class__ is not str or not (model.isascii() or is_string(model)):
         raise wrong((at, "model"), "string", o.get("model", UNSET))
     role = o.get("role")
     if role not in ("user", "assistant"):
@@ -4600,7 +4655,9 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if len(o) != 3:
         if "stopReason" in o:
             stop_reason = o["stopReason"]
-            if stop_reason.__class__ is not str:
+            if stop_reason.__class__ is not str or not (
+                stop_reason.isascii() or is_string(stop_reason)
+            ):
                 raise wrong(
                     (at, "stopReason"),
                     '"endTurn" | "stopSequence" | "maxTokens" | string',
@@ -4699,7 +4756,9 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
             held["priority"] = priority
         if "lastModified" in o:
             last_modified = o["lastModified"]
-            if last_modified.__class__ is not str:
+            if last_modified.__class__ is not str or not (
+                last_modified.isascii() or is_string(last_modified)
+            ):
                 raise wrong((at, "lastModified"), "string", last_modified)
             held["last_modified"] = last_modified
         if len(o) != len(held):
@@ -4728,7 +4787,7 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     made = new(TextContent)
     held = made.__dict__
@@ -4766,10 +4825,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     made = new(ImageContent)
     held = made.__dict__
@@ -4808,10 +4869,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     made = new(AudioContent)
     held = made.__dict__
@@ -4917,7 +4980,7 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if len(o) != 0:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if len(o) != len(held):
@@ -5018,10 +5081,10 @@ def _read_CompleteRequestParamsArgument(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     value = o.get("value")
-    if value.__class__ is not str:
+    if value.__class__ is not str or not (value.isascii() or is_string(value)):
         raise wrong((at, "value"), "string", o.get("value", UNSET))
     made = new(CompleteRequestParamsArgument)
     held = made.__dict__
@@ -5139,7 +5202,7 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceTemplateReference)
     held = made.__dict__
@@ -5164,7 +5227,7 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(PromptReference)
     held = made.__dict__
@@ -5172,7 +5235,7 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held) + 1:
@@ -5252,7 +5315,7 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(Root)
     held = made.__dict__
@@ -5260,7 +5323,7 @@ def _read_Root(o: Json, at: At) -> Root:
     if len(o) != 1:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if "_meta" in o:
@@ -5346,7 +5409,7 @@ def _read_ElicitRequestParams(o: Json, at: At) -> ElicitRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestParamsRequestedSchema(
@@ -5451,12 +5514,14 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minLength" in o:
@@ -5512,12 +5577,14 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minimum" in o:
@@ -5562,12 +5629,14 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
@@ -5608,12 +5677,14 @@ def _read_EnumSchema(o: Json, at: At) -> EnumSchema:
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "enumNames" in o:
@@ -5668,7 +5739,7 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
 
 
 def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x) or x.__class__ is bool:
+    if is_string(x) or is_number(x) or x.__class__ is bool:
         return x
     raise wrong(at, "string | number | boolean", x)
 

@@ -28,6 +28,7 @@ from .._wire import (
     dump,
     extras,
     is_number,
+    is_string,
     merge,
     new,
     parse,
@@ -2986,7 +2987,7 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x):
+    if is_string(x) or is_number(x):
         return x
     raise wrong(at, "string | number", x)
 
@@ -3032,7 +3033,7 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(Request)
     held = made.__dict__
@@ -3088,7 +3089,7 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(Notification)
     held = made.__dict__
@@ -3147,7 +3148,7 @@ def _read_Error(o: Json, at: At) -> Error:
     if not is_number(code):
         raise wrong((at, "code"), "number", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     made = new(Error)
     held = made.__dict__
@@ -3182,7 +3183,7 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(JSONRPCRequest)
     held = made.__dict__
@@ -3215,7 +3216,7 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(JSONRPCNotification)
     held = made.__dict__
@@ -3346,7 +3347,7 @@ def _read_URLElicitationRequiredErrorError(
     if not is_number(code) or code != -32042:
         raise wrong((at, "code"), "-32042", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_URLElicitationRequiredErrorErrorData(data, (at, "data"))
@@ -3416,7 +3417,9 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
             held["request_id"] = request_id
         if "reason" in o:
             reason = o["reason"]
-            if reason.__class__ is not str:
+            if reason.__class__ is not str or not (
+                reason.isascii() or is_string(reason)
+            ):
                 raise wrong((at, "reason"), "string", reason)
             held["reason"] = reason
         if "_meta" in o:
@@ -3477,7 +3480,9 @@ def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
@@ -3551,7 +3556,9 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
@@ -3565,7 +3572,9 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if len(o) != 3:
         if "instructions" in o:
             instructions = o["instructions"]
-            if instructions.__class__ is not str:
+            if instructions.__class__ is not str or not (
+                instructions.isascii() or is_string(instructions)
+            ):
                 raise wrong((at, "instructions"), "string", instructions)
             held["instructions"] = instructions
         if "_meta" in o:
@@ -4169,7 +4178,7 @@ def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     src = o.get("src")
-    if src.__class__ is not str:
+    if src.__class__ is not str or not (src.isascii() or is_string(src)):
         raise wrong((at, "src"), "string", o.get("src", UNSET))
     made = new(Icon)
     held = made.__dict__
@@ -4177,7 +4186,9 @@ def _read_Icon(o: Json, at: At) -> Icon:
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "sizes" in o:
@@ -4239,7 +4250,7 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(BaseMetadata)
     held = made.__dict__
@@ -4247,7 +4258,7 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -4270,10 +4281,10 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     version = o.get("version")
-    if version.__class__ is not str:
+    if version.__class__ is not str or not (version.isascii() or is_string(version)):
         raise wrong((at, "version"), "string", o.get("version", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Implementation)
     held = made.__dict__
@@ -4282,17 +4293,21 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "websiteUrl" in o:
             website_url = o["websiteUrl"]
-            if website_url.__class__ is not str:
+            if website_url.__class__ is not str or not (
+                website_url.isascii() or is_string(website_url)
+            ):
                 raise wrong((at, "websiteUrl"), "string", website_url)
             held["website_url"] = website_url
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -4374,7 +4389,9 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
             held["total"] = total
         if "message" in o:
             message = o["message"]
-            if message.__class__ is not str:
+            if message.__class__ is not str or not (
+                message.isascii() or is_string(message)
+            ):
                 raise wrong((at, "message"), "string", message)
             held["message"] = message
         if "_meta" in o:
@@ -4439,7 +4456,9 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if len(o) != 0:
         if "cursor" in o:
             cursor = o["cursor"]
-            if cursor.__class__ is not str:
+            if cursor.__class__ is not str or not (
+                cursor.isascii() or is_string(cursor)
+            ):
                 raise wrong((at, "cursor"), "string", cursor)
             held["cursor"] = cursor
         if "_meta" in o:
@@ -4472,7 +4491,7 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     made = new(PaginatedRequest)
     held = made.__dict__
@@ -4507,7 +4526,9 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if len(o) != 0:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4576,7 +4597,9 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4649,7 +4672,9 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4682,7 +4707,7 @@ def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceRequestParams)
     held = made.__dict__
@@ -4712,7 +4737,7 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ReadResourceRequestParams)
     held = made.__dict__
@@ -4865,7 +4890,7 @@ def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(SubscribeRequestParams)
     held = made.__dict__
@@ -4929,7 +4954,7 @@ def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(UnsubscribeRequestParams)
     held = made.__dict__
@@ -4995,7 +5020,7 @@ def _read_ResourceUpdatedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceUpdatedNotificationParams)
     held = made.__dict__
@@ -5059,10 +5084,10 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Resource)
     held = made.__dict__
@@ -5071,12 +5096,16 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -5094,7 +5123,7 @@ def _read_Resource(o: Json, at: At) -> Resource:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5133,10 +5162,12 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri_template = o.get("uriTemplate")
-    if uri_template.__class__ is not str:
+    if uri_template.__class__ is not str or not (
+        uri_template.isascii() or is_string(uri_template)
+    ):
         raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(ResourceTemplate)
     held = made.__dict__
@@ -5145,12 +5176,16 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -5163,7 +5198,7 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5200,7 +5235,7 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceContents)
     held = made.__dict__
@@ -5208,7 +5243,9 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -5237,10 +5274,10 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(TextResourceContents)
     held = made.__dict__
@@ -5249,7 +5286,9 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -5278,10 +5317,10 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     blob = o.get("blob")
-    if blob.__class__ is not str:
+    if blob.__class__ is not str or not (blob.isascii() or is_string(blob)):
         raise wrong((at, "blob"), "string", o.get("blob", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(BlobResourceContents)
     held = made.__dict__
@@ -5290,7 +5329,9 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -5359,7 +5400,9 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -5388,7 +5431,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(GetPromptRequestParams)
     held = made.__dict__
@@ -5465,7 +5508,9 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "_meta" in o:
@@ -5494,7 +5539,7 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Prompt)
     held = made.__dict__
@@ -5502,7 +5547,9 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "arguments" in o:
@@ -5515,7 +5562,7 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5550,7 +5597,7 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(PromptArgument)
     held = made.__dict__
@@ -5558,7 +5605,9 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "required" in o:
@@ -5568,7 +5617,7 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
             held["required"] = required
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -5652,10 +5701,10 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(ResourceLink)
     held = made.__dict__
@@ -5664,12 +5713,16 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if len(o) != 3:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -5687,7 +5740,7 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5842,7 +5895,9 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -5918,7 +5973,7 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(CallToolRequestParams)
     held = made.__dict__
@@ -6030,7 +6085,7 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if len(o) != 0:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "readOnlyHint" in o:
@@ -6114,7 +6169,7 @@ def _read_Tool(o: Json, at: At) -> Tool:
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(Tool)
     held = made.__dict__
@@ -6123,7 +6178,9 @@ def _read_Tool(o: Json, at: At) -> Tool:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "execution" in o:
@@ -6144,7 +6201,7 @@ def _read_Tool(o: Json, at: At) -> Tool:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -6192,7 +6249,9 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if len(o) != 1:
         if "$schema" in o:
             schema_ = o["$schema"]
-            if schema_.__class__ is not str:
+            if schema_.__class__ is not str or not (
+                schema_.isascii() or is_string(schema_)
+            ):
                 raise wrong((at, "$schema"), "string", schema_)
             held["schema_"] = schema_
         if "properties" in o:
@@ -6233,7 +6292,9 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if len(o) != 1:
         if "$schema" in o:
             schema_ = o["$schema"]
-            if schema_.__class__ is not str:
+            if schema_.__class__ is not str or not (
+                schema_.isascii() or is_string(schema_)
+            ):
                 raise wrong((at, "$schema"), "string", schema_)
             held["schema_"] = schema_
         if "properties" in o:
@@ -6295,7 +6356,7 @@ def _read_RelatedTaskMetadata(o: Json, at: At) -> RelatedTaskMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     made = new(RelatedTaskMetadata)
     held = made.__dict__
@@ -6318,7 +6379,7 @@ def _read_Task(o: Json, at: At) -> Task:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
@@ -6328,10 +6389,14 @@ def _read_Task(o: Json, at: At) -> Task:
             o.get("status", UNSET),
         )
     created_at = o.get("createdAt")
-    if created_at.__class__ is not str:
+    if created_at.__class__ is not str or not (
+        created_at.isascii() or is_string(created_at)
+    ):
         raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
     last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str:
+    if last_updated_at.__class__ is not str or not (
+        last_updated_at.isascii() or is_string(last_updated_at)
+    ):
         raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
@@ -6345,7 +6410,9 @@ def _read_Task(o: Json, at: At) -> Task:
     if len(o) != 5:
         if "statusMessage" in o:
             status_message = o["statusMessage"]
-            if status_message.__class__ is not str:
+            if status_message.__class__ is not str or not (
+                status_message.isascii() or is_string(status_message)
+            ):
                 raise wrong((at, "statusMessage"), "string", status_message)
             held["status_message"] = status_message
         if "pollInterval" in o:
@@ -6450,7 +6517,7 @@ def _read_GetTaskRequestParams(o: Json, at: At) -> GetTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     made = new(GetTaskRequestParams)
     held = made.__dict__
@@ -6473,7 +6540,7 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
@@ -6483,10 +6550,14 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
             o.get("status", UNSET),
         )
     created_at = o.get("createdAt")
-    if created_at.__class__ is not str:
+    if created_at.__class__ is not str or not (
+        created_at.isascii() or is_string(created_at)
+    ):
         raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
     last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str:
+    if last_updated_at.__class__ is not str or not (
+        last_updated_at.isascii() or is_string(last_updated_at)
+    ):
         raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
@@ -6504,7 +6575,9 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
             held["meta"] = meta
         if "statusMessage" in o:
             status_message = o["statusMessage"]
-            if status_message.__class__ is not str:
+            if status_message.__class__ is not str or not (
+                status_message.isascii() or is_string(status_message)
+            ):
                 raise wrong((at, "statusMessage"), "string", status_message)
             held["status_message"] = status_message
         if "pollInterval" in o:
@@ -6576,7 +6649,7 @@ def _read_GetTaskPayloadRequestParams(o: Json, at: At) -> GetTaskPayloadRequestP
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     made = new(GetTaskPayloadRequestParams)
     held = made.__dict__
@@ -6659,7 +6732,7 @@ def _read_CancelTaskRequestParams(o: Json, at: At) -> CancelTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     made = new(CancelTaskRequestParams)
     held = made.__dict__
@@ -6682,7 +6755,7 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
@@ -6692,10 +6765,14 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
             o.get("status", UNSET),
         )
     created_at = o.get("createdAt")
-    if created_at.__class__ is not str:
+    if created_at.__class__ is not str or not (
+        created_at.isascii() or is_string(created_at)
+    ):
         raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
     last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str:
+    if last_updated_at.__class__ is not str or not (
+        last_updated_at.isascii() or is_string(last_updated_at)
+    ):
         raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
@@ -6713,7 +6790,9 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
             held["meta"] = meta
         if "statusMessage" in o:
             status_message = o["statusMessage"]
-            if status_message.__class__ is not str:
+            if status_message.__class__ is not str or not (
+                status_message.isascii() or is_string(status_message)
+            ):
                 raise wrong((at, "statusMessage"), "string", status_message)
             held["status_message"] = status_message
         if "pollInterval" in o:
@@ -6791,7 +6870,9 @@ def _read_ListTasksResult(o: Json, at: At) -> ListTasksResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -6820,7 +6901,7 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
@@ -6830,10 +6911,14 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
             o.get("status", UNSET),
         )
     created_at = o.get("createdAt")
-    if created_at.__class__ is not str:
+    if created_at.__class__ is not str or not (
+        created_at.isascii() or is_string(created_at)
+    ):
         raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
     last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str:
+    if last_updated_at.__class__ is not str or not (
+        last_updated_at.isascii() or is_string(last_updated_at)
+    ):
         raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
@@ -6851,7 +6936,9 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
             held["meta"] = meta
         if "statusMessage" in o:
             status_message = o["statusMessage"]
-            if status_message.__class__ is not str:
+            if status_message.__class__ is not str or not (
+                status_message.isascii() or is_string(status_message)
+            ):
                 raise wrong((at, "statusMessage"), "string", status_message)
             held["status_message"] = status_message
         if "pollInterval" in o:
@@ -7024,7 +7111,9 @@ def _read_LoggingMessageNotificationParams(
     if len(o) != 2:
         if "logger" in o:
             logger = o["logger"]
-            if logger.__class__ is not str:
+            if logger.__class__ is not str or not (
+                logger.isascii() or is_string(logger)
+            ):
                 raise wrong((at, "logger"), "string", logger)
             held["logger"] = logger
         if "_meta" in o:
@@ -7102,7 +7191,9 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
             held["model_preferences"] = model_preferences
         if "systemPrompt" in o:
             system_prompt = o["systemPrompt"]
-            if system_prompt.__class__ is not str:
+            if system_prompt.__class__ is not str or not (
+                system_prompt.isascii() or is_string(system_prompt)
+            ):
                 raise wrong((at, "systemPrompt"), "string", system_prompt)
             held["system_prompt"] = system_prompt
         if "includeContext" in o:
@@ -7245,7 +7336,7 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     model = o.get("model")
-    if model.__class__ is not str:
+    if model.__class__ is not str or not (model.isascii() or is_string(model)):
         raise wrong((at, "model"), "string", o.get("model", UNSET))
     role = o.get("role")
     if role not in ("user", "assistant"):
@@ -7260,7 +7351,9 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if len(o) != 3:
         if "stopReason" in o:
             stop_reason = o["stopReason"]
-            if stop_reason.__class__ is not str:
+            if stop_reason.__class__ is not str or not (
+                stop_reason.isascii() or is_string(stop_reason)
+            ):
                 raise wrong(
                     (at, "stopReason"),
                     '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
@@ -7408,7 +7501,9 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
             held["priority"] = priority
         if "lastModified" in o:
             last_modified = o["lastModified"]
-            if last_modified.__class__ is not str:
+            if last_modified.__class__ is not str or not (
+                last_modified.isascii() or is_string(last_modified)
+            ):
                 raise wrong((at, "lastModified"), "string", last_modified)
             held["last_modified"] = last_modified
         if len(o) != len(held):
@@ -7437,7 +7532,7 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     made = new(TextContent)
     held = made.__dict__
@@ -7475,10 +7570,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     made = new(ImageContent)
     held = made.__dict__
@@ -7517,10 +7614,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     made = new(AudioContent)
     held = made.__dict__
@@ -7559,10 +7658,10 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
     id = o.get("id")
-    if id.__class__ is not str:
+    if id.__class__ is not str or not (id.isascii() or is_string(id)):
         raise wrong((at, "id"), "string", o.get("id", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     input = o.get("input", UNSET)
     input = read_object(input, (at, "input"))
@@ -7603,7 +7702,9 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
     tool_use_id = o.get("toolUseId")
-    if tool_use_id.__class__ is not str:
+    if tool_use_id.__class__ is not str or not (
+        tool_use_id.isascii() or is_string(tool_use_id)
+    ):
         raise wrong((at, "toolUseId"), "string", o.get("toolUseId", UNSET))
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
@@ -7727,7 +7828,7 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if len(o) != 0:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if len(o) != len(held):
@@ -7807,10 +7908,10 @@ def _read_CompleteRequestParamsArgument(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     value = o.get("value")
-    if value.__class__ is not str:
+    if value.__class__ is not str or not (value.isascii() or is_string(value)):
         raise wrong((at, "value"), "string", o.get("value", UNSET))
     made = new(CompleteRequestParamsArgument)
     held = made.__dict__
@@ -7962,7 +8063,7 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(ResourceTemplateReference)
     held = made.__dict__
@@ -7987,7 +8088,7 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     made = new(PromptReference)
     held = made.__dict__
@@ -7995,7 +8096,7 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held) + 1:
@@ -8080,7 +8181,7 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     made = new(Root)
     held = made.__dict__
@@ -8088,7 +8189,7 @@ def _read_Root(o: Json, at: At) -> Root:
     if len(o) != 1:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if "_meta" in o:
@@ -8149,7 +8250,7 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
@@ -8215,7 +8316,9 @@ def _read_ElicitRequestFormParamsRequestedSchema(
     if len(o) != 2:
         if "$schema" in o:
             schema_ = o["$schema"]
-            if schema_.__class__ is not str:
+            if schema_.__class__ is not str or not (
+                schema_.isascii() or is_string(schema_)
+            ):
                 raise wrong((at, "$schema"), "string", schema_)
             held["schema_"] = schema_
         if "required" in o:
@@ -8307,13 +8410,15 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
     if o.get("mode") != "url":
         raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     elicitation_id = o.get("elicitationId")
-    if elicitation_id.__class__ is not str:
+    if elicitation_id.__class__ is not str or not (
+        elicitation_id.isascii() or is_string(elicitation_id)
+    ):
         raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
     url = o.get("url")
-    if url.__class__ is not str:
+    if url.__class__ is not str or not (url.isascii() or is_string(url)):
         raise wrong((at, "url"), "string", o.get("url", UNSET))
     made = new(ElicitRequestURLParams)
     held = made.__dict__
@@ -8420,12 +8525,14 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minLength" in o:
@@ -8447,7 +8554,9 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
             held["format"] = format
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -8488,12 +8597,14 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minimum" in o:
@@ -8545,12 +8656,14 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
@@ -8593,17 +8706,21 @@ def _read_UntitledSingleSelectEnumSchema(
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -8641,17 +8758,21 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -8685,10 +8806,10 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     const = o.get("const")
-    if const.__class__ is not str:
+    if const.__class__ is not str or not (const.isascii() or is_string(const)):
         raise wrong((at, "const"), "string", o.get("const", UNSET))
     title = o.get("title")
-    if title.__class__ is not str:
+    if title.__class__ is not str or not (title.isascii() or is_string(title)):
         raise wrong((at, "title"), "string", o.get("title", UNSET))
     made = new(TitledSingleSelectEnumSchemaOneOfItem)
     held = made.__dict__
@@ -8725,12 +8846,14 @@ def _read_UntitledMultiSelectEnumSchema(
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minItems" in o:
@@ -8815,12 +8938,14 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minItems" in o:
@@ -8902,10 +9027,10 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     const = o.get("const")
-    if const.__class__ is not str:
+    if const.__class__ is not str or not (const.isascii() or is_string(const)):
         raise wrong((at, "const"), "string", o.get("const", UNSET))
     title = o.get("title")
-    if title.__class__ is not str:
+    if title.__class__ is not str or not (title.isascii() or is_string(title)):
         raise wrong((at, "title"), "string", o.get("title", UNSET))
     made = new(TitledMultiSelectEnumSchemaItemsAnyOfItem)
     held = made.__dict__
@@ -8942,12 +9067,14 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "enumNames" in o:
@@ -8956,7 +9083,9 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
             held["enum_names"] = enum_names
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -9009,7 +9138,7 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
 
 
 def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x) or x.__class__ is bool:
+    if is_string(x) or is_number(x) or x.__class__ is bool:
         return x
     if x.__class__ is list:
         return read_strings(x, at)
@@ -9071,7 +9200,9 @@ def _read_ElicitationCompleteNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     elicitation_id = o.get("elicitationId")
-    if elicitation_id.__class__ is not str:
+    if elicitation_id.__class__ is not str or not (
+        elicitation_id.isascii() or is_string(elicitation_id)
+    ):
         raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
     made = new(ElicitationCompleteNotificationParams)
     held = made.__dict__

@@ -44,6 +44,7 @@ from .._wire import (
     check_objects,
     extras,
     is_number,
+    is_string,
     merge,
     new,
     parse,
@@ -2816,7 +2817,7 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x):
+    if is_string(x) or is_number(x):
         return x
     raise wrong(at, "string | number", x)
 
@@ -2857,7 +2858,7 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
@@ -2906,7 +2907,7 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
@@ -2958,7 +2959,7 @@ def _read_Error(o: Json, at: At) -> Error:
     if not is_number(code):
         raise wrong((at, "code"), "number", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"code": code, "message": message}
     if len(o) != 2:
@@ -2988,7 +2989,7 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"id": id, "method": method}
     if len(o) != 3:
@@ -3016,7 +3017,7 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 2:
@@ -3126,7 +3127,7 @@ def _read_URLElicitationRequiredErrorError(
     if not is_number(code) or code != -32042:
         raise wrong((at, "code"), "-32042", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_URLElicitationRequiredErrorErrorData(data, (at, "data"))
@@ -3188,7 +3189,9 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
             held["request_id"] = request_id
         if "reason" in o:
             reason = o["reason"]
-            if reason.__class__ is not str:
+            if reason.__class__ is not str or not (
+                reason.isascii() or is_string(reason)
+            ):
                 raise wrong((at, "reason"), "string", reason)
             held["reason"] = reason
         if "_meta" in o:
@@ -3245,7 +3248,9 @@ def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
@@ -3315,7 +3320,9 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
     capabilities = o.get("capabilities", UNSET)
     capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
@@ -3329,7 +3336,9 @@ def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
     if len(o) != 3:
         if "instructions" in o:
             instructions = o["instructions"]
-            if instructions.__class__ is not str:
+            if instructions.__class__ is not str or not (
+                instructions.isascii() or is_string(instructions)
+            ):
                 raise wrong((at, "instructions"), "string", instructions)
             held["instructions"] = instructions
         if "_meta" in o:
@@ -3880,13 +3889,15 @@ def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     src = o.get("src")
-    if src.__class__ is not str:
+    if src.__class__ is not str or not (src.isascii() or is_string(src)):
         raise wrong((at, "src"), "string", o.get("src", UNSET))
     held: dict[str, Json] = {"src": src}
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "sizes" in o:
@@ -3943,13 +3954,13 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -3970,26 +3981,30 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     version = o.get("version")
-    if version.__class__ is not str:
+    if version.__class__ is not str or not (version.isascii() or is_string(version)):
         raise wrong((at, "version"), "string", o.get("version", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"version": version, "name": name}
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "websiteUrl" in o:
             website_url = o["websiteUrl"]
-            if website_url.__class__ is not str:
+            if website_url.__class__ is not str or not (
+                website_url.isascii() or is_string(website_url)
+            ):
                 raise wrong((at, "websiteUrl"), "string", website_url)
             held["website_url"] = website_url
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -4064,7 +4079,9 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
             held["total"] = total
         if "message" in o:
             message = o["message"]
-            if message.__class__ is not str:
+            if message.__class__ is not str or not (
+                message.isascii() or is_string(message)
+            ):
                 raise wrong((at, "message"), "string", message)
             held["message"] = message
         if "_meta" in o:
@@ -4124,7 +4141,9 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if len(o) != 0:
         if "cursor" in o:
             cursor = o["cursor"]
-            if cursor.__class__ is not str:
+            if cursor.__class__ is not str or not (
+                cursor.isascii() or is_string(cursor)
+            ):
                 raise wrong((at, "cursor"), "string", cursor)
             held["cursor"] = cursor
         if "_meta" in o:
@@ -4155,7 +4174,7 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"id": id, "method": method}
     if len(o) != 3:
@@ -4182,7 +4201,9 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
         raise wrong(at, "object", o)
     if "nextCursor" in o:
         next_cursor = o["nextCursor"]
-        if next_cursor.__class__ is not str:
+        if next_cursor.__class__ is not str or not (
+            next_cursor.isascii() or is_string(next_cursor)
+        ):
             raise wrong((at, "nextCursor"), "string", next_cursor)
     if "_meta" in o:
         meta = o["_meta"]
@@ -4245,7 +4266,9 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4312,7 +4335,9 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4341,7 +4366,7 @@ def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
@@ -4367,7 +4392,7 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
@@ -4505,7 +4530,7 @@ def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
@@ -4563,7 +4588,7 @@ def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
@@ -4623,7 +4648,7 @@ def _read_ResourceUpdatedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
@@ -4681,21 +4706,25 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -4713,7 +4742,7 @@ def _read_Resource(o: Json, at: At) -> Resource:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -4750,21 +4779,27 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri_template = o.get("uriTemplate")
-    if uri_template.__class__ is not str:
+    if uri_template.__class__ is not str or not (
+        uri_template.isascii() or is_string(uri_template)
+    ):
         raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri_template": uri_template, "name": name}
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -4777,7 +4812,7 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -4812,13 +4847,15 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -4845,16 +4882,18 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"text": text, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -4881,16 +4920,18 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     blob = o.get("blob")
-    if blob.__class__ is not str:
+    if blob.__class__ is not str or not (blob.isascii() or is_string(blob)):
         raise wrong((at, "blob"), "string", o.get("blob", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"blob": blob, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -4953,7 +4994,9 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4980,7 +5023,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
@@ -5049,7 +5092,9 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "_meta" in o:
@@ -5076,13 +5121,15 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "arguments" in o:
@@ -5095,7 +5142,7 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5128,13 +5175,15 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "required" in o:
@@ -5144,7 +5193,7 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
             held["required"] = required
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -5218,21 +5267,25 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 3:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -5250,7 +5303,7 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5393,7 +5446,9 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -5460,7 +5515,7 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
@@ -5563,7 +5618,7 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if len(o) != 0:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "readOnlyHint" in o:
@@ -5642,13 +5697,15 @@ def _read_Tool(o: Json, at: At) -> Tool:
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"input_schema": input_schema, "name": name}
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "execution" in o:
@@ -5669,7 +5726,7 @@ def _read_Tool(o: Json, at: At) -> Tool:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5711,7 +5768,9 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
     if len(o) != 1:
         if "$schema" in o:
             schema_ = o["$schema"]
-            if schema_.__class__ is not str:
+            if schema_.__class__ is not str or not (
+                schema_.isascii() or is_string(schema_)
+            ):
                 raise wrong((at, "$schema"), "string", schema_)
             held["schema_"] = schema_
         if "properties" in o:
@@ -5749,7 +5808,9 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
     if len(o) != 1:
         if "$schema" in o:
             schema_ = o["$schema"]
-            if schema_.__class__ is not str:
+            if schema_.__class__ is not str or not (
+                schema_.isascii() or is_string(schema_)
+            ):
                 raise wrong((at, "$schema"), "string", schema_)
             held["schema_"] = schema_
         if "properties" in o:
@@ -5806,7 +5867,7 @@ def _read_RelatedTaskMetadata(o: Json, at: At) -> RelatedTaskMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
@@ -5825,7 +5886,7 @@ def _read_Task(o: Json, at: At) -> Task:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
@@ -5835,10 +5896,14 @@ def _read_Task(o: Json, at: At) -> Task:
             o.get("status", UNSET),
         )
     created_at = o.get("createdAt")
-    if created_at.__class__ is not str:
+    if created_at.__class__ is not str or not (
+        created_at.isascii() or is_string(created_at)
+    ):
         raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
     last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str:
+    if last_updated_at.__class__ is not str or not (
+        last_updated_at.isascii() or is_string(last_updated_at)
+    ):
         raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
@@ -5852,7 +5917,9 @@ def _read_Task(o: Json, at: At) -> Task:
     if len(o) != 5:
         if "statusMessage" in o:
             status_message = o["statusMessage"]
-            if status_message.__class__ is not str:
+            if status_message.__class__ is not str or not (
+                status_message.isascii() or is_string(status_message)
+            ):
                 raise wrong((at, "statusMessage"), "string", status_message)
             held["status_message"] = status_message
         if "pollInterval" in o:
@@ -5949,7 +6016,7 @@ def _read_GetTaskRequestParams(o: Json, at: At) -> GetTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
@@ -5968,7 +6035,7 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
@@ -5978,10 +6045,14 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
             o.get("status", UNSET),
         )
     created_at = o.get("createdAt")
-    if created_at.__class__ is not str:
+    if created_at.__class__ is not str or not (
+        created_at.isascii() or is_string(created_at)
+    ):
         raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
     last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str:
+    if last_updated_at.__class__ is not str or not (
+        last_updated_at.isascii() or is_string(last_updated_at)
+    ):
         raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
@@ -5999,7 +6070,9 @@ def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
             held["meta"] = meta
         if "statusMessage" in o:
             status_message = o["statusMessage"]
-            if status_message.__class__ is not str:
+            if status_message.__class__ is not str or not (
+                status_message.isascii() or is_string(status_message)
+            ):
                 raise wrong((at, "statusMessage"), "string", status_message)
             held["status_message"] = status_message
         if "pollInterval" in o:
@@ -6067,7 +6140,7 @@ def _read_GetTaskPayloadRequestParams(o: Json, at: At) -> GetTaskPayloadRequestP
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
@@ -6141,7 +6214,7 @@ def _read_CancelTaskRequestParams(o: Json, at: At) -> CancelTaskRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     held: dict[str, Json] = {"task_id": task_id}
     if len(o) != 1:
@@ -6160,7 +6233,7 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
@@ -6170,10 +6243,14 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
             o.get("status", UNSET),
         )
     created_at = o.get("createdAt")
-    if created_at.__class__ is not str:
+    if created_at.__class__ is not str or not (
+        created_at.isascii() or is_string(created_at)
+    ):
         raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
     last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str:
+    if last_updated_at.__class__ is not str or not (
+        last_updated_at.isascii() or is_string(last_updated_at)
+    ):
         raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
@@ -6191,7 +6268,9 @@ def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
             held["meta"] = meta
         if "statusMessage" in o:
             status_message = o["statusMessage"]
-            if status_message.__class__ is not str:
+            if status_message.__class__ is not str or not (
+                status_message.isascii() or is_string(status_message)
+            ):
                 raise wrong((at, "statusMessage"), "string", status_message)
             held["status_message"] = status_message
         if "pollInterval" in o:
@@ -6263,7 +6342,9 @@ def _read_ListTasksResult(o: Json, at: At) -> ListTasksResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -6290,7 +6371,7 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     task_id = o.get("taskId")
-    if task_id.__class__ is not str:
+    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
         raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
     status = o.get("status")
     if status not in ("working", "input_required", "completed", "failed", "cancelled"):
@@ -6300,10 +6381,14 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
             o.get("status", UNSET),
         )
     created_at = o.get("createdAt")
-    if created_at.__class__ is not str:
+    if created_at.__class__ is not str or not (
+        created_at.isascii() or is_string(created_at)
+    ):
         raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
     last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str:
+    if last_updated_at.__class__ is not str or not (
+        last_updated_at.isascii() or is_string(last_updated_at)
+    ):
         raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
     ttl = o.get("ttl", UNSET)
     ttl = _read_Task_ttl(ttl, (at, "ttl"))
@@ -6321,7 +6406,9 @@ def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificatio
             held["meta"] = meta
         if "statusMessage" in o:
             status_message = o["statusMessage"]
-            if status_message.__class__ is not str:
+            if status_message.__class__ is not str or not (
+                status_message.isascii() or is_string(status_message)
+            ):
                 raise wrong((at, "statusMessage"), "string", status_message)
             held["status_message"] = status_message
         if "pollInterval" in o:
@@ -6481,7 +6568,9 @@ def _read_LoggingMessageNotificationParams(
     if len(o) != 2:
         if "logger" in o:
             logger = o["logger"]
-            if logger.__class__ is not str:
+            if logger.__class__ is not str or not (
+                logger.isascii() or is_string(logger)
+            ):
                 raise wrong((at, "logger"), "string", logger)
             held["logger"] = logger
         if "_meta" in o:
@@ -6552,7 +6641,9 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
             held["model_preferences"] = model_preferences
         if "systemPrompt" in o:
             system_prompt = o["systemPrompt"]
-            if system_prompt.__class__ is not str:
+            if system_prompt.__class__ is not str or not (
+                system_prompt.isascii() or is_string(system_prompt)
+            ):
                 raise wrong((at, "systemPrompt"), "string", system_prompt)
             held["system_prompt"] = system_prompt
         if "includeContext" in o:
@@ -6688,7 +6779,7 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     model = o.get("model")
-    if model.__class__ is not str:
+    if model.__class__ is not str or not (model.isascii() or is_string(model)):
         raise wrong((at, "model"), "string", o.get("model", UNSET))
     role = o.get("role")
     if role not in ("user", "assistant"):
@@ -6699,7 +6790,9 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if len(o) != 3:
         if "stopReason" in o:
             stop_reason = o["stopReason"]
-            if stop_reason.__class__ is not str:
+            if stop_reason.__class__ is not str or not (
+                stop_reason.isascii() or is_string(stop_reason)
+            ):
                 raise wrong(
                     (at, "stopReason"),
                     '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
@@ -6836,7 +6929,9 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
             held["priority"] = priority
         if "lastModified" in o:
             last_modified = o["lastModified"]
-            if last_modified.__class__ is not str:
+            if last_modified.__class__ is not str or not (
+                last_modified.isascii() or is_string(last_modified)
+            ):
                 raise wrong((at, "lastModified"), "string", last_modified)
             held["last_modified"] = last_modified
         if len(o) != len(held):
@@ -6863,7 +6958,7 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     held: dict[str, Json] = {"text": text}
     if len(o) != 2:
@@ -6897,10 +6992,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
@@ -6934,10 +7031,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
@@ -6971,10 +7070,10 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
     id = o.get("id")
-    if id.__class__ is not str:
+    if id.__class__ is not str or not (id.isascii() or is_string(id)):
         raise wrong((at, "id"), "string", o.get("id", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     input = o.get("input", UNSET)
     input = read_object(input, (at, "input"))
@@ -7004,7 +7103,9 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
     tool_use_id = o.get("toolUseId")
-    if tool_use_id.__class__ is not str:
+    if tool_use_id.__class__ is not str or not (
+        tool_use_id.isascii() or is_string(tool_use_id)
+    ):
         raise wrong((at, "toolUseId"), "string", o.get("toolUseId", UNSET))
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
@@ -7116,7 +7217,7 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if len(o) != 0:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if len(o) != len(held):
@@ -7189,10 +7290,10 @@ def _read_CompleteRequestParamsArgument(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     value = o.get("value")
-    if value.__class__ is not str:
+    if value.__class__ is not str or not (value.isascii() or is_string(value)):
         raise wrong((at, "value"), "string", o.get("value", UNSET))
     held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
@@ -7326,7 +7427,7 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
@@ -7347,13 +7448,13 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held) + 1:
@@ -7430,13 +7531,13 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if "_meta" in o:
@@ -7493,7 +7594,7 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
@@ -7552,7 +7653,9 @@ def _read_ElicitRequestFormParamsRequestedSchema(
     if len(o) != 2:
         if "$schema" in o:
             schema_ = o["$schema"]
-            if schema_.__class__ is not str:
+            if schema_.__class__ is not str or not (
+                schema_.isascii() or is_string(schema_)
+            ):
                 raise wrong((at, "$schema"), "string", schema_)
             held["schema_"] = schema_
         if "required" in o:
@@ -7642,13 +7745,15 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
     if o.get("mode") != "url":
         raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     elicitation_id = o.get("elicitationId")
-    if elicitation_id.__class__ is not str:
+    if elicitation_id.__class__ is not str or not (
+        elicitation_id.isascii() or is_string(elicitation_id)
+    ):
         raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
     url = o.get("url")
-    if url.__class__ is not str:
+    if url.__class__ is not str or not (url.isascii() or is_string(url)):
         raise wrong((at, "url"), "string", o.get("url", UNSET))
     held: dict[str, Json] = {
         "message": message,
@@ -7750,12 +7855,14 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minLength" in o:
@@ -7777,7 +7884,9 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
             held["format"] = format
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -7814,12 +7923,14 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minimum" in o:
@@ -7868,12 +7979,14 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
@@ -7912,17 +8025,21 @@ def _read_UntitledSingleSelectEnumSchema(
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -7956,17 +8073,21 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -7996,10 +8117,10 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     const = o.get("const")
-    if const.__class__ is not str:
+    if const.__class__ is not str or not (const.isascii() or is_string(const)):
         raise wrong((at, "const"), "string", o.get("const", UNSET))
     title = o.get("title")
-    if title.__class__ is not str:
+    if title.__class__ is not str or not (title.isascii() or is_string(title)):
         raise wrong((at, "title"), "string", o.get("title", UNSET))
     held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
@@ -8029,12 +8150,14 @@ def _read_UntitledMultiSelectEnumSchema(
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minItems" in o:
@@ -8111,12 +8234,14 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minItems" in o:
@@ -8190,10 +8315,10 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     const = o.get("const")
-    if const.__class__ is not str:
+    if const.__class__ is not str or not (const.isascii() or is_string(const)):
         raise wrong((at, "const"), "string", o.get("const", UNSET))
     title = o.get("title")
-    if title.__class__ is not str:
+    if title.__class__ is not str or not (title.isascii() or is_string(title)):
         raise wrong((at, "title"), "string", o.get("title", UNSET))
     held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
@@ -8223,12 +8348,14 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "enumNames" in o:
@@ -8237,7 +8364,9 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
             held["enum_names"] = enum_names
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -8286,7 +8415,7 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
 
 
 def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x) or x.__class__ is bool:
+    if is_string(x) or is_number(x) or x.__class__ is bool:
         return x
     if x.__class__ is list:
         return read_strings(x, at)
@@ -8344,7 +8473,9 @@ def _read_ElicitationCompleteNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     elicitation_id = o.get("elicitationId")
-    if elicitation_id.__class__ is not str:
+    if elicitation_id.__class__ is not str or not (
+        elicitation_id.isascii() or is_string(elicitation_id)
+    ):
         raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
     held: dict[str, Json] = {"elicitation_id": elicitation_id}
     if len(o) != 1:

@@ -44,6 +44,7 @@ from .._wire import (
     check_map,
     extras,
     is_number,
+    is_string,
     merge,
     new,
     parse,
@@ -2941,7 +2942,9 @@ def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     protocol_version = o.get("io.modelcontextprotocol/protocolVersion")
-    if protocol_version.__class__ is not str:
+    if protocol_version.__class__ is not str or not (
+        protocol_version.isascii() or is_string(protocol_version)
+    ):
         raise wrong(
             (at, "io.modelcontextprotocol/protocolVersion"),
             "string",
@@ -2990,7 +2993,7 @@ def _read_RequestMetaObject(o: Json, at: At) -> RequestMetaObject:
 
 
 def _read_ProgressToken(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x):
+    if is_string(x) or is_number(x):
         return x
     raise wrong(at, "string | number", x)
 
@@ -3085,7 +3088,7 @@ def _read_Request(o: Json, at: At) -> Request:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
@@ -3134,7 +3137,7 @@ def _read_Notification(o: Json, at: At) -> Notification:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 1:
@@ -3160,7 +3163,9 @@ def _read_Result(o: Json, at: At) -> Result:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -3195,7 +3200,7 @@ def _read_Error(o: Json, at: At) -> Error:
     if not is_number(code):
         raise wrong((at, "code"), "number", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"code": code, "message": message}
     if len(o) != 2:
@@ -3225,7 +3230,7 @@ def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"id": id, "method": method}
     if len(o) != 3:
@@ -3253,7 +3258,7 @@ def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
     if o.get("jsonrpc") != "2.0":
         raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"method": method}
     if len(o) != 2:
@@ -3331,7 +3336,7 @@ def _read_ParseError(o: Json, at: At) -> ParseError:
     if not is_number(code) or code != -32700:
         raise wrong((at, "code"), "-32700", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
@@ -3360,7 +3365,7 @@ def _read_InvalidRequestError(o: Json, at: At) -> InvalidRequestError:
     if not is_number(code) or code != -32600:
         raise wrong((at, "code"), "-32600", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
@@ -3389,7 +3394,7 @@ def _read_MethodNotFoundError(o: Json, at: At) -> MethodNotFoundError:
     if not is_number(code) or code != -32601:
         raise wrong((at, "code"), "-32601", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
@@ -3418,7 +3423,7 @@ def _read_InvalidParamsError(o: Json, at: At) -> InvalidParamsError:
     if not is_number(code) or code != -32602:
         raise wrong((at, "code"), "-32602", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
@@ -3447,7 +3452,7 @@ def _read_InternalError(o: Json, at: At) -> InternalError:
     if not is_number(code) or code != -32603:
         raise wrong((at, "code"), "-32603", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
@@ -3503,7 +3508,7 @@ def _read_HeaderMismatchErrorError(o: Json, at: At) -> HeaderMismatchErrorError:
     if not is_number(code) or code != -32020:
         raise wrong((at, "code"), "-32020", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     held: dict[str, Json] = {"message": message}
     if len(o) != 2:
@@ -3566,7 +3571,7 @@ def _read_UnsupportedProtocolVersionErrorError(
     if not is_number(code) or code != -32022:
         raise wrong((at, "code"), "-32022", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_UnsupportedProtocolVersionErrorErrorData(data, (at, "data"))
@@ -3597,7 +3602,9 @@ def _read_UnsupportedProtocolVersionErrorErrorData(
     supported = o.get("supported", UNSET)
     supported = read_strings(supported, (at, "supported"))
     requested = o.get("requested")
-    if requested.__class__ is not str:
+    if requested.__class__ is not str or not (
+        requested.isascii() or is_string(requested)
+    ):
         raise wrong((at, "requested"), "string", o.get("requested", UNSET))
     held: dict[str, Json] = {"supported": supported, "requested": requested}
     if len(o) != 2:
@@ -3661,7 +3668,7 @@ def _read_MissingRequiredClientCapabilityErrorError(
     if not is_number(code) or code != -32021:
         raise wrong((at, "code"), "-32021", o.get("code", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     data = o.get("data", UNSET)
     data = _read_MissingRequiredClientCapabilityErrorErrorData(data, (at, "data"))
@@ -3729,7 +3736,9 @@ def _read_InputRequiredResult(o: Json, at: At) -> InputRequiredResult:
             held["input_requests"] = input_requests
         if "requestState" in o:
             request_state = o["requestState"]
-            if request_state.__class__ is not str:
+            if request_state.__class__ is not str or not (
+                request_state.isascii() or is_string(request_state)
+            ):
                 raise wrong((at, "requestState"), "string", request_state)
             held["request_state"] = request_state
         if "_meta" in o:
@@ -3787,7 +3796,9 @@ def _read_InputResponseRequestParams(o: Json, at: At) -> InputResponseRequestPar
             held["input_responses"] = input_responses
         if "requestState" in o:
             request_state = o["requestState"]
-            if request_state.__class__ is not str:
+            if request_state.__class__ is not str or not (
+                request_state.isascii() or is_string(request_state)
+            ):
                 raise wrong((at, "requestState"), "string", request_state)
             held["request_state"] = request_state
         if len(o) != len(held):
@@ -3839,7 +3850,9 @@ def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationP
     if len(o) != 1:
         if "reason" in o:
             reason = o["reason"]
-            if reason.__class__ is not str:
+            if reason.__class__ is not str or not (
+                reason.isascii() or is_string(reason)
+            ):
                 raise wrong((at, "reason"), "string", reason)
             held["reason"] = reason
         if "_meta" in o:
@@ -3940,7 +3953,9 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
             (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
         )
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -3956,7 +3971,9 @@ def _read_DiscoverResult(o: Json, at: At) -> DiscoverResult:
     if len(o) != 5:
         if "instructions" in o:
             instructions = o["instructions"]
-            if instructions.__class__ is not str:
+            if instructions.__class__ is not str or not (
+                instructions.isascii() or is_string(instructions)
+            ):
                 raise wrong((at, "instructions"), "string", instructions)
             held["instructions"] = instructions
         if "_meta" in o:
@@ -4274,13 +4291,15 @@ def _read_Icon(o: Json, at: At) -> Icon:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     src = o.get("src")
-    if src.__class__ is not str:
+    if src.__class__ is not str or not (src.isascii() or is_string(src)):
         raise wrong((at, "src"), "string", o.get("src", UNSET))
     held: dict[str, Json] = {"src": src}
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "sizes" in o:
@@ -4337,13 +4356,13 @@ def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -4364,26 +4383,30 @@ def _read_Implementation(o: Json, at: At) -> Implementation:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     version = o.get("version")
-    if version.__class__ is not str:
+    if version.__class__ is not str or not (version.isascii() or is_string(version)):
         raise wrong((at, "version"), "string", o.get("version", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"version": version, "name": name}
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "websiteUrl" in o:
             website_url = o["websiteUrl"]
-            if website_url.__class__ is not str:
+            if website_url.__class__ is not str or not (
+                website_url.isascii() or is_string(website_url)
+            ):
                 raise wrong((at, "websiteUrl"), "string", website_url)
             held["website_url"] = website_url
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -4427,7 +4450,9 @@ def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationPar
             held["total"] = total
         if "message" in o:
             message = o["message"]
-            if message.__class__ is not str:
+            if message.__class__ is not str or not (
+                message.isascii() or is_string(message)
+            ):
                 raise wrong((at, "message"), "string", message)
             held["message"] = message
         if "_meta" in o:
@@ -4489,7 +4514,9 @@ def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
     if len(o) != 1:
         if "cursor" in o:
             cursor = o["cursor"]
-            if cursor.__class__ is not str:
+            if cursor.__class__ is not str or not (
+                cursor.isascii() or is_string(cursor)
+            ):
                 raise wrong((at, "cursor"), "string", cursor)
             held["cursor"] = cursor
         if len(o) != len(held):
@@ -4516,7 +4543,7 @@ def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
     id = o.get("id", UNSET)
     id = _read_ProgressToken(id, (at, "id"))
     method = o.get("method")
-    if method.__class__ is not str:
+    if method.__class__ is not str or not (method.isascii() or is_string(method)):
         raise wrong((at, "method"), "string", o.get("method", UNSET))
     held: dict[str, Json] = {"params": params, "id": id, "method": method}
     if len(o) != 4:
@@ -4540,7 +4567,9 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -4552,7 +4581,9 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if len(o) != 1:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4589,7 +4620,9 @@ def _read_CacheableResult(o: Json, at: At) -> CacheableResult:
             (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
         )
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -4661,7 +4694,9 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     resources = o.get("resources", UNSET)
     resources = read_array(_read_Resource, resources, (at, "resources"))
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -4686,7 +4721,9 @@ def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
     if len(o) != 4:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4782,7 +4819,9 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
         _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
     )
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -4807,7 +4846,9 @@ def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesR
     if len(o) != 4:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -4869,7 +4910,7 @@ def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
@@ -4890,7 +4931,7 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
@@ -4904,7 +4945,9 @@ def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParam
             held["input_responses"] = input_responses
         if "requestState" in o:
             request_state = o["requestState"]
-            if request_state.__class__ is not str:
+            if request_state.__class__ is not str or not (
+                request_state.isascii() or is_string(request_state)
+            ):
                 raise wrong((at, "requestState"), "string", request_state)
             held["request_state"] = request_state
         if len(o) != len(held):
@@ -4973,7 +5016,9 @@ def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
             (at, "cacheScope"), '"public" | "private"', o.get("cacheScope", UNSET)
         )
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -5255,7 +5300,9 @@ def _read_SubscriptionsListenResult(o: Json, at: At) -> SubscriptionsListenResul
     meta = o.get("_meta", UNSET)
     meta = _read_SubscriptionsListenResultMetaObject(meta, (at, "_meta"))
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -5380,7 +5427,7 @@ def _read_ResourceUpdatedNotificationParams(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
@@ -5438,21 +5485,25 @@ def _read_Resource(o: Json, at: At) -> Resource:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -5470,7 +5521,7 @@ def _read_Resource(o: Json, at: At) -> Resource:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5507,21 +5558,27 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri_template = o.get("uriTemplate")
-    if uri_template.__class__ is not str:
+    if uri_template.__class__ is not str or not (
+        uri_template.isascii() or is_string(uri_template)
+    ):
         raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri_template": uri_template, "name": name}
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -5534,7 +5591,7 @@ def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -5569,13 +5626,15 @@ def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -5602,16 +5661,18 @@ def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"text": text, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -5638,16 +5699,18 @@ def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     blob = o.get("blob")
-    if blob.__class__ is not str:
+    if blob.__class__ is not str or not (blob.isascii() or is_string(blob)):
         raise wrong((at, "blob"), "string", o.get("blob", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"blob": blob, "uri": uri}
     if len(o) != 2:
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "_meta" in o:
@@ -5708,7 +5771,9 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     prompts = o.get("prompts", UNSET)
     prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -5733,7 +5798,9 @@ def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
     if len(o) != 4:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -5791,7 +5858,7 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
@@ -5809,7 +5876,9 @@ def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
             held["input_responses"] = input_responses
         if "requestState" in o:
             request_state = o["requestState"]
-            if request_state.__class__ is not str:
+            if request_state.__class__ is not str or not (
+                request_state.isascii() or is_string(request_state)
+            ):
                 raise wrong((at, "requestState"), "string", request_state)
             held["request_state"] = request_state
         if len(o) != len(held):
@@ -5868,7 +5937,9 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     messages = o.get("messages", UNSET)
     messages = read_array(_read_PromptMessage, messages, (at, "messages"))
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -5878,7 +5949,9 @@ def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "_meta" in o:
@@ -5953,13 +6026,15 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "arguments" in o:
@@ -5972,7 +6047,7 @@ def _read_Prompt(o: Json, at: At) -> Prompt:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -6005,13 +6080,15 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 1:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "required" in o:
@@ -6021,7 +6098,7 @@ def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
             held["required"] = required
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held):
@@ -6095,21 +6172,25 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
     if o.get("type") != "resource_link":
         raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"uri": uri, "name": name}
     if len(o) != 3:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "mimeType" in o:
             mime_type = o["mimeType"]
-            if mime_type.__class__ is not str:
+            if mime_type.__class__ is not str or not (
+                mime_type.isascii() or is_string(mime_type)
+            ):
                 raise wrong((at, "mimeType"), "string", mime_type)
             held["mime_type"] = mime_type
         if "annotations" in o:
@@ -6127,7 +6208,7 @@ def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -6268,7 +6349,9 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     tools = o.get("tools", UNSET)
     tools = read_array(_read_Tool, tools, (at, "tools"))
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -6293,7 +6376,9 @@ def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
     if len(o) != 4:
         if "nextCursor" in o:
             next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str:
+            if next_cursor.__class__ is not str or not (
+                next_cursor.isascii() or is_string(next_cursor)
+            ):
                 raise wrong((at, "nextCursor"), "string", next_cursor)
             held["next_cursor"] = next_cursor
         if "_meta" in o:
@@ -6349,7 +6434,9 @@ def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -6442,7 +6529,7 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     meta = o.get("_meta", UNSET)
     meta = _read_RequestMetaObject(meta, (at, "_meta"))
@@ -6460,7 +6547,9 @@ def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
             held["input_responses"] = input_responses
         if "requestState" in o:
             request_state = o["requestState"]
-            if request_state.__class__ is not str:
+            if request_state.__class__ is not str or not (
+                request_state.isascii() or is_string(request_state)
+            ):
                 raise wrong((at, "requestState"), "string", request_state)
             held["request_state"] = request_state
         if len(o) != len(held):
@@ -6550,7 +6639,7 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
     if len(o) != 0:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "readOnlyHint" in o:
@@ -6601,13 +6690,15 @@ def _read_Tool(o: Json, at: At) -> Tool:
     input_schema = o.get("inputSchema", UNSET)
     input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"input_schema": input_schema, "name": name}
     if len(o) != 2:
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "outputSchema" in o:
@@ -6624,7 +6715,7 @@ def _read_Tool(o: Json, at: At) -> Tool:
             held["meta"] = meta
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "icons" in o:
@@ -6662,7 +6753,9 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
         raise wrong((at, "type"), '"object"', o.get("type", UNSET))
     if "$schema" in o:
         schema_ = o["$schema"]
-        if schema_.__class__ is not str:
+        if schema_.__class__ is not str or not (
+            schema_.isascii() or is_string(schema_)
+        ):
             raise wrong((at, "$schema"), "string", schema_)
     if at is not None:
         extras(o, _ToolInputSchema_members, at)
@@ -6685,7 +6778,9 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
         raise wrong(at, "object", o)
     if "$schema" in o:
         schema_ = o["$schema"]
-        if schema_.__class__ is not str:
+        if schema_.__class__ is not str or not (
+            schema_.isascii() or is_string(schema_)
+        ):
             raise wrong((at, "$schema"), "string", schema_)
     if at is not None:
         extras(o, _ToolOutputSchema_members, at)
@@ -6730,7 +6825,9 @@ def _read_LoggingMessageNotificationParams(
     if len(o) != 2:
         if "logger" in o:
             logger = o["logger"]
-            if logger.__class__ is not str:
+            if logger.__class__ is not str or not (
+                logger.isascii() or is_string(logger)
+            ):
                 raise wrong((at, "logger"), "string", logger)
             held["logger"] = logger
         if "_meta" in o:
@@ -6801,7 +6898,9 @@ def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestPar
             held["model_preferences"] = model_preferences
         if "systemPrompt" in o:
             system_prompt = o["systemPrompt"]
-            if system_prompt.__class__ is not str:
+            if system_prompt.__class__ is not str or not (
+                system_prompt.isascii() or is_string(system_prompt)
+            ):
                 raise wrong((at, "systemPrompt"), "string", system_prompt)
             held["system_prompt"] = system_prompt
         if "includeContext" in o:
@@ -6916,7 +7015,7 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     model = o.get("model")
-    if model.__class__ is not str:
+    if model.__class__ is not str or not (model.isascii() or is_string(model)):
         raise wrong((at, "model"), "string", o.get("model", UNSET))
     role = o.get("role")
     if role not in ("user", "assistant"):
@@ -6927,7 +7026,9 @@ def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
     if len(o) != 3:
         if "stopReason" in o:
             stop_reason = o["stopReason"]
-            if stop_reason.__class__ is not str:
+            if stop_reason.__class__ is not str or not (
+                stop_reason.isascii() or is_string(stop_reason)
+            ):
                 raise wrong(
                     (at, "stopReason"),
                     '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
@@ -7064,7 +7165,9 @@ def _read_Annotations(o: Json, at: At) -> Annotations:
             held["priority"] = priority
         if "lastModified" in o:
             last_modified = o["lastModified"]
-            if last_modified.__class__ is not str:
+            if last_modified.__class__ is not str or not (
+                last_modified.isascii() or is_string(last_modified)
+            ):
                 raise wrong((at, "lastModified"), "string", last_modified)
             held["last_modified"] = last_modified
         if len(o) != len(held):
@@ -7091,7 +7194,7 @@ def _read_TextContent(o: Json, at: At) -> TextContent:
     if o.get("type") != "text":
         raise wrong((at, "type"), '"text"', o.get("type", UNSET))
     text = o.get("text")
-    if text.__class__ is not str:
+    if text.__class__ is not str or not (text.isascii() or is_string(text)):
         raise wrong((at, "text"), "string", o.get("text", UNSET))
     held: dict[str, Json] = {"text": text}
     if len(o) != 2:
@@ -7125,10 +7228,12 @@ def _read_ImageContent(o: Json, at: At) -> ImageContent:
     if o.get("type") != "image":
         raise wrong((at, "type"), '"image"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
@@ -7162,10 +7267,12 @@ def _read_AudioContent(o: Json, at: At) -> AudioContent:
     if o.get("type") != "audio":
         raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
     data = o.get("data")
-    if data.__class__ is not str:
+    if data.__class__ is not str or not (data.isascii() or is_string(data)):
         raise wrong((at, "data"), "string", o.get("data", UNSET))
     mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str:
+    if mime_type.__class__ is not str or not (
+        mime_type.isascii() or is_string(mime_type)
+    ):
         raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
     held: dict[str, Json] = {"data": data, "mime_type": mime_type}
     if len(o) != 3:
@@ -7199,10 +7306,10 @@ def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
     if o.get("type") != "tool_use":
         raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
     id = o.get("id")
-    if id.__class__ is not str:
+    if id.__class__ is not str or not (id.isascii() or is_string(id)):
         raise wrong((at, "id"), "string", o.get("id", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     input = o.get("input", UNSET)
     input = read_object(input, (at, "input"))
@@ -7232,7 +7339,9 @@ def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
     if o.get("type") != "tool_result":
         raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
     tool_use_id = o.get("toolUseId")
-    if tool_use_id.__class__ is not str:
+    if tool_use_id.__class__ is not str or not (
+        tool_use_id.isascii() or is_string(tool_use_id)
+    ):
         raise wrong((at, "toolUseId"), "string", o.get("toolUseId", UNSET))
     content = o.get("content", UNSET)
     content = read_array(_read_ContentBlock, content, (at, "content"))
@@ -7344,7 +7453,7 @@ def _read_ModelHint(o: Json, at: At) -> ModelHint:
     if len(o) != 0:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if len(o) != len(held):
@@ -7414,10 +7523,10 @@ def _read_CompleteRequestParamsArgument(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     value = o.get("value")
-    if value.__class__ is not str:
+    if value.__class__ is not str or not (value.isascii() or is_string(value)):
         raise wrong((at, "value"), "string", o.get("value", UNSET))
     held: dict[str, Json] = {"name": name, "value": value}
     if len(o) != 2:
@@ -7493,7 +7602,9 @@ def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
     completion = o.get("completion", UNSET)
     completion = _read_CompleteResultCompletion(completion, (at, "completion"))
     result_type = o.get("resultType")
-    if result_type.__class__ is not str:
+    if result_type.__class__ is not str or not (
+        result_type.isascii() or is_string(result_type)
+    ):
         raise wrong(
             (at, "resultType"),
             '"complete" | "input_required" | string',
@@ -7585,7 +7696,7 @@ def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReferenc
     if o.get("type") != "ref/resource":
         raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 2:
@@ -7606,13 +7717,13 @@ def _read_PromptReference(o: Json, at: At) -> PromptReference:
     if o.get("type") != "ref/prompt":
         raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
     name = o.get("name")
-    if name.__class__ is not str:
+    if name.__class__ is not str or not (name.isascii() or is_string(name)):
         raise wrong((at, "name"), "string", o.get("name", UNSET))
     held: dict[str, Json] = {"name": name}
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if len(o) != len(held) + 1:
@@ -7699,13 +7810,13 @@ def _read_Root(o: Json, at: At) -> Root:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     uri = o.get("uri")
-    if uri.__class__ is not str:
+    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
         raise wrong((at, "uri"), "string", o.get("uri", UNSET))
     held: dict[str, Json] = {"uri": uri}
     if len(o) != 1:
         if "name" in o:
             name = o["name"]
-            if name.__class__ is not str:
+            if name.__class__ is not str or not (name.isascii() or is_string(name)):
                 raise wrong((at, "name"), "string", name)
             held["name"] = name
         if "_meta" in o:
@@ -7732,7 +7843,7 @@ def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     requested_schema = o.get("requestedSchema", UNSET)
     requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
@@ -7779,7 +7890,9 @@ def _read_ElicitRequestFormParamsRequestedSchema(
     if len(o) != 2:
         if "$schema" in o:
             schema_ = o["$schema"]
-            if schema_.__class__ is not str:
+            if schema_.__class__ is not str or not (
+                schema_.isascii() or is_string(schema_)
+            ):
                 raise wrong((at, "$schema"), "string", schema_)
             held["schema_"] = schema_
         if "required" in o:
@@ -7869,10 +7982,10 @@ def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
     if o.get("mode") != "url":
         raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
     message = o.get("message")
-    if message.__class__ is not str:
+    if message.__class__ is not str or not (message.isascii() or is_string(message)):
         raise wrong((at, "message"), "string", o.get("message", UNSET))
     url = o.get("url")
-    if url.__class__ is not str:
+    if url.__class__ is not str or not (url.isascii() or is_string(url)):
         raise wrong((at, "url"), "string", o.get("url", UNSET))
     held: dict[str, Json] = {"message": message, "url": url}
     if len(o) != 3:
@@ -7938,12 +8051,14 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minLength" in o:
@@ -7965,7 +8080,9 @@ def _read_StringSchema(o: Json, at: At) -> StringSchema:
             held["format"] = format
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -8002,12 +8119,14 @@ def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minimum" in o:
@@ -8056,12 +8175,14 @@ def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
     if len(o) != 1:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
@@ -8100,17 +8221,21 @@ def _read_UntitledSingleSelectEnumSchema(
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -8144,17 +8269,21 @@ def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnu
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -8184,10 +8313,10 @@ def _read_TitledSingleSelectEnumSchemaOneOfItem(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     const = o.get("const")
-    if const.__class__ is not str:
+    if const.__class__ is not str or not (const.isascii() or is_string(const)):
         raise wrong((at, "const"), "string", o.get("const", UNSET))
     title = o.get("title")
-    if title.__class__ is not str:
+    if title.__class__ is not str or not (title.isascii() or is_string(title)):
         raise wrong((at, "title"), "string", o.get("title", UNSET))
     held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
@@ -8217,12 +8346,14 @@ def _read_UntitledMultiSelectEnumSchema(
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minItems" in o:
@@ -8299,12 +8430,14 @@ def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumS
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "minItems" in o:
@@ -8378,10 +8511,10 @@ def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
     if o.__class__ is not dict:
         raise wrong(at, "object", o)
     const = o.get("const")
-    if const.__class__ is not str:
+    if const.__class__ is not str or not (const.isascii() or is_string(const)):
         raise wrong((at, "const"), "string", o.get("const", UNSET))
     title = o.get("title")
-    if title.__class__ is not str:
+    if title.__class__ is not str or not (title.isascii() or is_string(title)):
         raise wrong((at, "title"), "string", o.get("title", UNSET))
     held: dict[str, Json] = {"const": const, "title": title}
     if len(o) != 2:
@@ -8411,12 +8544,14 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
     if len(o) != 2:
         if "title" in o:
             title = o["title"]
-            if title.__class__ is not str:
+            if title.__class__ is not str or not (title.isascii() or is_string(title)):
                 raise wrong((at, "title"), "string", title)
             held["title"] = title
         if "description" in o:
             description = o["description"]
-            if description.__class__ is not str:
+            if description.__class__ is not str or not (
+                description.isascii() or is_string(description)
+            ):
                 raise wrong((at, "description"), "string", description)
             held["description"] = description
         if "enumNames" in o:
@@ -8425,7 +8560,9 @@ def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
             held["enum_names"] = enum_names
         if "default" in o:
             default = o["default"]
-            if default.__class__ is not str:
+            if default.__class__ is not str or not (
+                default.isascii() or is_string(default)
+            ):
                 raise wrong((at, "default"), "string", default)
             held["default"] = default
         if len(o) != len(held) + 1:
@@ -8470,7 +8607,7 @@ def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
 
 
 def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
-    if x.__class__ is str or is_number(x) or x.__class__ is bool:
+    if is_string(x) or is_number(x) or x.__class__ is bool:
         return x
     if x.__class__ is list:
         return read_strings(x, at)
@@ -8528,7 +8665,7 @@ def _read_JSONRPCMessage(x: Json, at: At) -> Json:
 
 
 def _read_ResultType(x: Json, at: At) -> Json:
-    if x.__class__ is not str:
+    if x.__class__ is not str or not (x.isascii() or is_string(x)):
         raise wrong(at, '"complete" | "input_required" | string', x)
     return x
 
