@@ -18,6 +18,7 @@ from mcp_bindgen.errors import BindgenError
 from tests.cli.command import invoke, run
 
 COMMAND: Final = [sys.executable, "-m", "mcp_bindgen"]
+FULL: Final = Path("/dev/full")
 HEAVY: Final = {"jinja2", "rich", "tree_sitter", "urllib.request", "mcp_bindgen.emit"}
 
 
@@ -98,6 +99,56 @@ def test_a_closed_pipe_is_no_fault() -> None:
     done = subprocess.run(arguments, stdout=writer, stderr=subprocess.PIPE, timeout=60)
     os.close(writer)
     assert (done.returncode, done.stderr) == (cli.CLOSED, b"")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("inspect", "2025-11-25"),
+        ("inspect", "2025-11-25", "Tool"),
+        ("inspect", "2025-11-25", "Tool", "--format", "json"),
+        ("diff", "--explain", "MEMBER_MOVED"),
+        ("validate", "--revision", "2025-11-25", "{message}"),
+        ("validate", "--revision", "2025-11-25", "--format", "json", "{message}"),
+        ("validate", "--revision", "2025-11-25", "--format", "json", "-"),
+    ],
+    ids=" ".join,
+)
+def test_output_that_cannot_be_written_is_code_2(
+    arguments: tuple[str, ...], unbuffered: str, tmp_path: Path
+) -> None:
+    message = tmp_path / "message.json"
+    message.write_text('{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
+    with FULL.open("wb") as full, message.open("rb") as stdin:
+        done = subprocess.run(
+            [*COMMAND, *(argument.format(message=message) for argument in arguments)],
+            stdin=stdin,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            timeout=60,
+        )
+    told = b"mcp-bindgen: standard output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (cli.COULD_NOT, told)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("inspect", "--help")])
+def test_help_that_cannot_be_written_is_code_2(arguments: tuple[str, ...]) -> None:
+    with FULL.open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=60
+        )
+    told = b"mcp-bindgen: No space left on device\n"
+    assert (done.returncode, done.stderr) == (cli.COULD_NOT, told)
+
+
+def test_standard_output_may_be_closed() -> None:
+    shell = f"{sys.executable} -m mcp_bindgen inspect 2025-11-25 Tool >&-"
+    done = subprocess.run(shell, shell=True, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (cli.OK, b"")
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])

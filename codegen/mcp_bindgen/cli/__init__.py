@@ -85,27 +85,35 @@ class _Verbs(click.Group):
         except click.ClickException as error:
             error.show()
             code = COULD_NOT
+        except OSError as error:
+            code = _failed(error)
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> int:
         try:
             code = super().invoke(ctx)
-            sys.stdout.flush()
+            _say_the_rest()
             return code if isinstance(code, int) else OK
         except BindgenError as error:
             return _could_not(str(error))
         except BrokenPipeError:
             return _closed()
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            return _could_not(f"{place}{error.strerror or error}")
+            return _failed(error)
 
 
 def _speak_utf8() -> None:
-    """The same bytes in every locale."""
+    """The same bytes in every locale; to where nothing is kept, if standard output is closed."""
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _failed(error: OSError) -> int:
+    place = f"{error.filename}: " if error.filename else ""
+    return _could_not(f"{place}{error.strerror or error}")
 
 
 def _could_not(message: str) -> int:
@@ -113,14 +121,29 @@ def _could_not(message: str) -> int:
 
     lines = [safe(line) for line in message.split("\n")]
     click.echo("mcp-bindgen: " + "\n".join(lines), err=True)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _let_go()
     return COULD_NOT
 
 
 def _closed() -> int:
+    _let_go()
+    return CLOSED
+
+
+def _say_the_rest() -> None:
+    """Writes what a verb did not say at once."""
+    from mcp_bindgen.cli.show import say
+
+    say("", nl=False)
+
+
+def _let_go() -> None:
     """Gives the interpreter's last flush a place to go."""
     with contextlib.suppress(OSError, ValueError):  # not a real stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return CLOSED
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})

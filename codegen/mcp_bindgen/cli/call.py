@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import safe
+from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -132,10 +132,10 @@ def _shown(result: Any, format: str) -> int:
     from mcp_runtime.revisions import latest
 
     if format == "json":
-        click.echo(latest.encode(result).decode())
+        say(latest.encode(result).decode())
     else:
         for block in result.content:
-            click.echo(_block(block))
+            say(_block(block))
     return FINDINGS if result.is_error is True else OK
 
 
@@ -154,13 +154,13 @@ async def _listed(client: Any, format: str) -> int:
         from mcp_runtime.revisions import latest
 
         told = {kind: [latest.to_wire(item) for item in items] for kind, items in found.items()}
-        click.echo(json.dumps({"revision": client.revision, **told}, ensure_ascii=False))
+        say(json.dumps({"revision": client.revision, **told}, ensure_ascii=False))
         return OK
     info: Mapping[str, Any] = client.server_info or {}
-    click.echo(safe(f"{info.get('name', '?')} {info.get('version', '')}, MCP {client.revision}"))
+    say(safe(f"{info.get('name', '?')} {info.get('version', '')}, MCP {client.revision}"))
     for kind, items in found.items():
         for item in items:
-            click.echo(safe(f"  {kind[:-1]:<9} {_name(item)}{_described(item)}"))
+            say(safe(f"  {kind[:-1]:<9} {_name(item)}{_described(item)}"))
     return OK
 
 

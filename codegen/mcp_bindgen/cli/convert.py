@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import safe
+from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
 
@@ -46,9 +46,9 @@ def command(
     converted = _converted(message, from_, to, method, _context(context))
     if format == "json":
         losses = [loss._asdict() for loss in converted.losses]
-        click.echo(_written({"message": converted.message, "losses": losses}))
+        say(_written({"message": converted.message, "losses": losses}))
     else:
-        click.echo(_written(converted.message))
+        say(_written(converted.message))
         for loss in converted.losses:
             click.echo(safe(_told(loss)), err=True)
     return FINDINGS if converted.losses else OK

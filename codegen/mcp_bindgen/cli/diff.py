@@ -12,7 +12,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import columns, heading, safe
+from mcp_bindgen.cli.show import columns, heading, safe, say
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def command(
 ) -> int:
     """Compare OLD with NEW, each a revision, a schema.ts file or a folder with one."""
     if explain is not None:
-        click.echo("\n".join(_explained(explain)))
+        say("\n".join(_explained(explain)))
         return OK
     if history:
         if tools or ignore is not None:
@@ -110,7 +110,7 @@ def _without_ignored(report: Report, path: str) -> Report:
 
 def _say(text: str, output: str | None) -> None:
     if output is None:
-        click.echo(text.removesuffix("\n"))
+        say(text.removesuffix("\n"))
         return
     Path(output).write_text(text.removesuffix("\n") + "\n", encoding="utf-8", newline="\n")
     click.echo(f"mcp-bindgen: {safe(output)} is written", err=True)

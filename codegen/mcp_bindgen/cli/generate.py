@@ -13,7 +13,7 @@ import click
 
 from mcp_bindgen import manifest, pins, places
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import near, progress
+from mcp_bindgen.cli.show import near, progress, say
 from mcp_bindgen.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def command(
     choices = _Choices(_flavours(models), unknown, literals, format, _folder(templates))
     target = _target(_out(out), _found(revisions, schema, revision))
     outcome = _check(target, choices) if check else _write(target, choices, force)
-    click.echo(_report(report, target, outcome, check), nl=False)
+    say(_report(report, target, outcome, check), nl=False)
     return FINDINGS if outcome.diffs else OK
 
 

@@ -11,7 +11,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.show import code, columns, heading, safe
+from mcp_bindgen.cli.show import code, columns, heading, safe, say
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ def command(schema: str, names: tuple[str, ...], format: str) -> int:
     found = pins.find(schema)
     match format:
         case "text":
-            click.echo("\n".join(_text(found, names)))
+            say("\n".join(_text(found, names)))
         case "json":
-            click.echo(_plain(_named(_dump(found), names)))
+            say(_plain(_named(_dump(found), names)))
         case "facts":
-            click.echo(_plain(_named(_facts(found), names)))
+            say(_plain(_named(_facts(found), names)))
         case _:
-            click.echo(_plain(_json_schema(found, names)))
+            say(_plain(_json_schema(found, names)))
     return OK
 
 

@@ -14,7 +14,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.show import near, safe
+from mcp_bindgen.cli.show import near, safe, say
 from mcp_bindgen.errors import InputError, OutputError
 from mcp_bindgen.scaffold.answers import (
     TRANSPORTS,
@@ -57,7 +57,7 @@ def command(
 
     files = texts(answers, [] if from_tools is None else tools(from_tools))
     if dry_run:
-        click.echo("\n".join(files))
+        say("\n".join(files))
         return OK
     _write(folder, files)
     click.echo(_done(folder, len(files)), err=True)

@@ -11,7 +11,7 @@ import click
 
 from mcp_bindgen import pins, places
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import near, progress
+from mcp_bindgen.cli.show import near, progress, say
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def command(revision: str, origin: str, commit: str, into: Path | None, format: 
         data = pull.fetch(revision, origin, commit)
         step("reading")
         pulled = pull.pull(revision, data, _into(into), commit)
-    click.echo(_json(pulled) if format == "json" else _text(pulled, _into(into)))
+    say(_json(pulled) if format == "json" else _text(pulled, _into(into)))
     return FINDINGS if pulled.status == "changed" else OK
 
 

@@ -11,7 +11,9 @@ from typing import Final, TypeAlias
 
 import click
 
-__all__ = ["Step", "code", "columns", "heading", "near", "progress", "safe"]
+from mcp_bindgen.errors import OutputError
+
+__all__ = ["Step", "code", "columns", "heading", "near", "progress", "safe", "say"]
 
 Step: TypeAlias = Callable[[str], None]
 """Says what comes next."""
@@ -36,6 +38,21 @@ def progress(total: int) -> Generator[Step, None, None]:
             bar.update(task, description=what, advance=1, refresh=True)
 
         yield step
+
+
+def say(text: str, *, nl: bool = True, at_once: bool = True) -> None:
+    """Writes to standard output, whole lines unless `nl` is false.
+
+    What need not be there at once is written with what is said later. Raises OutputError where no
+    more can be written, BrokenPipeError where nobody reads any more.
+    """
+    try:
+        sys.stdout.write(f"{text}\n") if not at_once else click.echo(text, nl=nl)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"standard output cannot be written: {error.strerror or error}"
+        raise OutputError(message) from None
 
 
 def near(path: Path) -> str:

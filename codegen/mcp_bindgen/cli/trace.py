@@ -11,7 +11,7 @@ from typing import IO, Final, cast
 import click
 
 from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
-from mcp_bindgen.cli.show import safe
+from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.cli.validate import Bindings
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
@@ -75,7 +75,7 @@ def _shown(lines: Iterator[_Line]) -> int:
     for line in lines:
         text = line.data.decode("utf-8", "backslashreplace")
         cut = text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
-        click.echo(safe(f"{line.at:10.3f} {_ARROWS[line.direction]} {cut}"))
+        say(safe(f"{line.at:10.3f} {_ARROWS[line.direction]} {cut}"))
         shown += 1
     return OK if shown else COULD_NOT
 
@@ -94,8 +94,8 @@ def _judged(lines: Iterator[_Line], bindings: Bindings) -> int:
         verdict = judge.judge(Text(line.number, line.data))
         counts[verdict.valid] += 1
         if verdict.valid is False:
-            click.echo(safe(_told(line, verdict)))
-    click.echo(f"{counts.total()} messages: {counts[True]} valid, {counts[False]} invalid")
+            say(safe(_told(line, verdict)))
+    say(f"{counts.total()} messages: {counts[True]} valid, {counts[False]} invalid")
     if not counts:
         return COULD_NOT
     return FINDINGS if counts[False] else OK

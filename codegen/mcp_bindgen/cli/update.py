@@ -12,7 +12,7 @@ import click
 
 from mcp_bindgen import __version__, pins
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import safe
+from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold.record import (
     BASE,
@@ -73,13 +73,14 @@ def command(check: bool, dry_run: bool) -> int:
     changes = plan(project.old, project.new, project.yours, merge)
     behind = bool(changes) or project.old != project.new
     if check:
-        click.echo(_behind(record, changes) if behind else "up to date")
+        say(_behind(record, changes) if behind else "up to date")
         return FINDINGS if behind else OK
     if dry_run:
-        click.echo("".join(_diffs(project, changes)), nl=False)
+        say("".join(_diffs(project, changes)), nl=False)
     elif behind:
         _write(project, changes)
-    click.echo("\n".join(_told(changes)) or "up to date", err=dry_run)
+    told = "\n".join(_told(changes)) or "up to date"
+    click.echo(told, err=True) if dry_run else say(told)
     return FINDINGS if any(change.kind == "conflict" for change in changes) else OK
 
 

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
-from mcp_bindgen.cli.show import safe
+from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
 from mcp_bindgen.messages import numbered, texts
@@ -50,14 +50,14 @@ def command(revision: str, type: str | None, format: str, files: tuple[str, ...]
         try:
             for verdict in _verdicts(file, bindings, type):
                 counts[verdict.valid] += 1
-                _say(_LINES[format](file, verdict, len(files) > 1), at_once)
+                say(_LINES[format](file, verdict, len(files) > 1), at_once=at_once)
         except BrokenPipeError:
             raise
         except OSError as error:
             unread += 1
             click.echo(f"mcp-bindgen: {safe(file)}: {error.strerror or error}", err=True)
     if format == "text":
-        _say(_summary(counts), True)
+        say(_summary(counts))
     if not counts:
         click.echo("mcp-bindgen: no message was found", err=True)
         return COULD_NOT
@@ -164,7 +164,3 @@ def _summary(counts: Counter[bool | None]) -> str:
     total = counts.total()
     head = "1 message" if total == 1 else f"{total} messages"
     return head + (f": {', '.join(told)}" if told else "")
-
-
-def _say(line: str, at_once: bool) -> None:
-    click.echo(line) if at_once else sys.stdout.write(f"{line}\n")
