@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pty
 import signal
@@ -132,6 +133,17 @@ def test_output_that_cannot_be_written_is_code_2(
         )
     told = b"mcp-bindgen: standard output cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (cli.COULD_NOT, told)
+
+
+def test_verbs_write_to_standard_output_by_one_function(root: Path) -> None:
+    calls = [
+        f"{path.name}:{node.lineno}"
+        for path in (root / "codegen" / "mcp_bindgen" / "cli").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("click.echo", "print")
+        if "err=True" not in ast.unparse(node)
+    ]
+    assert [call.partition(":")[0] for call in calls] == ["show.py"], calls
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
