@@ -545,6 +545,11 @@ def test_the_fault_of_what_is_not_written_has_its_place(flavour: Flavour) -> Non
     assert error is None or error.path == '$["a b"][1].c'
 
 
+def test_the_longest_integer_is_not_blamed_for_another_fault(flavour: Flavour) -> None:
+    error = _refuses_to_write(flavour, {"id": 1, "extra_": {"a": 10**DIGITS - 1, "b": math.nan}})
+    assert error is None or error.path == "$.b"
+
+
 @pytest.mark.parametrize("shape", ["arrays", "objects", "mixed"])
 def test_levels_without_end_are_not_written(flavour: Flavour, shape: str) -> None:
     """128 is a limit of reading; what is written ends where the interpreter does."""
