@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from mcp_runtime.calling import ClientConnection
 from mcp_runtime.io.http_client import Http
-from mcp_runtime.over_http.connection import ClientOverHttp, Known
+from mcp_runtime.over_http.connection import ClientOverHttp
+from mcp_runtime.over_http.exchange import Known
 
 if TYPE_CHECKING:
     from mcp_runtime.client import Client
