@@ -1,5 +1,7 @@
 """Runs one job in its own interpreter: for each line on stdin a number of turns, timed, printed.
 
+Half as many are made before, untimed: a process that has waited for its turn has lost its caches.
+
 Usage: worker.py MODULE JOB. It needs nothing but the standard library, as peers have no more.
 """
 
@@ -19,6 +21,8 @@ def main() -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         turns = int(line)
+        for _ in range(turns // 2):
+            run()
         begin = time.perf_counter()
         for _ in range(turns):
             run()
