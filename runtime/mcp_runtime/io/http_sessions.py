@@ -185,6 +185,11 @@ class OverHttp(_OnStreams):
     Source: 2025-11-25 basic/transports, "Streamable HTTP".
     """
 
+    # Where sessions are kept; elsewhere these take no room in each of them.
+    begun = b""
+    """The body that began it."""
+    kept: Record | None = None
+
     def __init__(
         self,
         server: Server,
@@ -197,9 +202,6 @@ class OverHttp(_OnStreams):
     ) -> None:
         super().__init__(server, principal=principal, first_id=first, trace=trace)
         self.id: Final = id
-        self.begun = b""
-        """The body that began it, where sessions are kept."""
-        self.kept: Record | None = None
         self._events = events
         self.used = self.loop.time()
         self.responses = 0
