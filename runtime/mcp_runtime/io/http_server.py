@@ -9,7 +9,6 @@ Source: the pages on transports of every revision.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from mcp_runtime.server import Server
 
 __all__ = ["HttpApp", "admitted"]
-
-log: Final = logging.getLogger("mcp_runtime.http")
 
 Principal: TypeAlias = Callable[[Scope], str]
 _Handler: TypeAlias = Callable[[Call], Awaitable[Sending | None]]
