@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -13,7 +12,8 @@ from typing import Final
 
 from bench.http import Connection, post
 from bench.pairs import Row
-from bench.stdio import INITIALIZE
+from bench.soak import resident
+from bench.stdio import ERAS, INITIALIZE
 
 __all__ = ["idle"]
 
@@ -27,14 +27,7 @@ _MIRRORED: Final = {
     "MCP-Protocol-Version": "2026-07-28",
     "Mcp-Method": "subscriptions/listen",
 }
-_LISTEN: Final = {
-    "notifications": {"toolsListChanged": True},
-    "_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    },
-}
+_LISTEN: Final = {"notifications": {"toolsListChanged": True}, **ERAS["2026-07-28"][1]}
 
 
 class _Served:
@@ -46,11 +39,6 @@ class _Served:
         self.port = int(self.process.stdout.readline())
         self.open: list[socket.socket] = []
         self.asking = Connection(self.port)
-
-    def resident(self) -> int:
-        """Bytes of memory."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def begin(self, request: bytes) -> None:
         """Returns when the first event, or comment, is there."""
@@ -105,10 +93,10 @@ def _cost(server: str, request: Callable[[_Served], bytes]) -> float:
     with closing(_Served([sys.executable, str(_HERE / server)])) as served:
         for _ in range(_WARM):
             served.begin(request(served))
-        before = served.resident()
+        before = resident(served.process.pid)
         for _ in range(_STREAMS):
             served.begin(request(served))
-        return (served.resident() - before) / _STREAMS / 1000
+        return (resident(served.process.pid) - before) / _STREAMS / 1000
 
 
 def idle() -> Iterator[Row]:

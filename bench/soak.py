@@ -25,7 +25,7 @@ from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
 from tests.runtime.http_server.asking import Client, Response, Session
 
-__all__ = ["Counts", "churn", "counts", "settled", "slope", "talker"]
+__all__ = ["Counts", "churn", "counts", "resident", "settled", "slope", "talker"]
 
 _HOURS: Final = 4 * 3600.0
 _AT_ONCE: Final = 50
@@ -124,9 +124,9 @@ async def _resume(session: Session, asked: Response, dice: random.Random) -> Non
         await (again.drop() if dice.random() < 0.5 else again.until_over())
 
 
-def _resident() -> int:
-    """Bytes of memory."""
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+def resident(process: int | str = "self") -> int:
+    """Bytes of memory of a process, by its id."""
+    pages = int(Path(f"/proc/{process}/statm").read_text("ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -154,9 +154,9 @@ async def _soak(seconds: float) -> None:
         client.open.clear()
         if now >= due:
             due = now + min(_REPORT, seconds / 10)
-            points.append(((now - begun) / 3600, _resident()))
+            points.append(((now - begun) / 3600, resident()))
             held = ", ".join(f"{name} {count}" for name, count in counts(client).items())
-            print(f"{now - begun:8.0f} s  {seed:9} clients  {_resident() >> 10} KiB  {held}")
+            print(f"{now - begun:8.0f} s  {seed:9} clients  {resident() >> 10} KiB  {held}")
     await settled(client)
     print(f"at the end: {counts(client)}")
     found, error = (each / 1024 for each in slope(points[len(points) // 4 :]))
