@@ -71,9 +71,9 @@ def generation() -> Iterator[Row]:
     for flavour in _FLAVOURS:
         job = f"generate {flavour}"
         yield turns(f"2025-11-25, {flavour}", _ours(job), _theirs(job), 4)
-    lower = _ours("lower")
-    yield Row("read and lower 2026-07-28", min(lower.turn() for _ in range(9)), None, 0.06)
-    lower.close()
+    with _ours("lower").at_work() as lower:
+        least = min(lower.turn() for _ in range(9))
+    yield Row("read and lower 2026-07-28", least, None, 0.06)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         command = [sys.executable, "-m", "mcp_bindgen", "generate", "--out", str(out)]
@@ -98,18 +98,14 @@ def _way(job: str) -> Side:
 
 
 def _turn(job: str) -> float:
-    side = _way(job)
-    median = statistics.median(side.turn() for _ in range(PAIRS))
-    side.close()
-    return median
+    with _way(job).at_work() as side:
+        return statistics.median(side.turn() for _ in range(PAIRS))
 
 
 def _over(ours: Side, part: Side) -> float:
     """What a turn takes more than a part of it: the median over interleaved rounds."""
-    median = statistics.median(ours.turn() - part.turn() for _ in range(2 * PAIRS + 1))
-    ours.close()
-    part.close()
-    return median
+    with ours.at_work() as whole, part.at_work() as less:
+        return statistics.median(whole.turn() - less.turn() for _ in range(2 * PAIRS + 1))
 
 
 _OVER: Final = dict.fromkeys(way.STEPS, 3e-6)
@@ -129,8 +125,7 @@ BENCHES: Final = {
 
 def main() -> None:
     for name in sys.argv[1:] or BENCHES:
-        rows = list(BENCHES[name]())
-        show(f"{name}: {(BENCHES[name].__doc__ or '').strip()}", rows)
+        show(f"{name}: {(BENCHES[name].__doc__ or '').strip()}", BENCHES[name]())
 
 
 if __name__ == "__main__":

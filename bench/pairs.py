@@ -1,6 +1,6 @@
 """Interleaved pairs: ours, the peer, ours, the peer; the median of each, and of their ratios.
 
-Both run on one processor, where that can be said: what disturbs it disturbs both sides alike.
+Both run on one processor, where that can be said, and count while it is quiet.
 """
 
 from __future__ import annotations
@@ -10,18 +10,24 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
+
+from bench.quiet import Quiet, quiet_machine
 
 __all__ = ["Row", "Side", "processes", "show", "turns"]
 
 PAIRS: Final = 9
-_SHORT: Final = 5
-"""How many pairs of rounds stand for one pair of whole processes."""
+_PROCESSES: Final = 5
+"""How often both sides of two jobs are started: where things lie in memory is a matter of luck."""
+_ROUNDS: Final = PAIRS
+"""Pairs of rounds of each start."""
 _ROUND: Final = 0.01
 """Seconds that one side works before the other has its turn."""
+_WORKER: Final = Path(__file__).with_name("worker.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,8 @@ class Row:
     unit: str = "s"
     pairs: tuple[float, ...] = ()
     """peer / ours of each pair: what slows the machine for a while slows both sides of it."""
+    disturbed: int = 0
+    """How many of the pairs were taken while the machine was not quiet, for want of others."""
 
     @property
     def ratio(self) -> float | None:
@@ -43,21 +51,17 @@ class Row:
         return None if self.peer is None else self.peer / self.ours
 
 
-class Side:
-    """A worker process that does one job in its own interpreter."""
+class Worker:
+    """A process that does one job in its own interpreter."""
 
-    def __init__(self, python: str, module: str, job: str) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         self.process = subprocess.Popen(
-            [python, str(Path(__file__).with_name("worker.py")), module, job],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            text=True,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
         )
         assert self.process.stdout is not None
         if self.process.stdout.readline() != "ready\n":
-            raise RuntimeError(f"{module} {job} did not start")
+            raise RuntimeError(f"{' '.join(command[1:])} did not start")
         first = self.time(1)
         self.turns = max(1, int(_ROUND / max(first, 1e-9) / 4))
         self.turns = max(1, int(_ROUND / max(self.time(self.turns) / self.turns, 1e-9)))
@@ -79,38 +83,46 @@ class Side:
         self.process.wait()
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A job of a module of ours, and the interpreter that does it."""
+
+    python: str
+    module: str
+    job: str
+
+    @contextmanager
+    def at_work(self) -> Iterator[Worker]:
+        worker = Worker([self.python, str(_WORKER), self.module, self.job])
+        try:
+            yield worker
+        finally:
+            worker.close()
+
+
 def turns(name: str, ours: Side, peer: Side, bar: float | None) -> Row:
     """Medians of interleaved rounds of two jobs; `bar` is the least peer / ours."""
-    if hasattr(os, "sched_setaffinity"):
-        quiet = {_least_disturbed()}
-        for side in (ours, peer):
-            os.sched_setaffinity(side.process.pid, quiet)
-    times = [(ours.turn(), peer.turn()) for _ in range(_SHORT * PAIRS)]
-    ours.close()
-    peer.close()
+    kept: list[_Pair] = []
+    disturbed: list[_Pair] = []
+    with quiet_machine() as machine:
+        for _ in range(_PROCESSES):
+            for pair, undisturbed in _rounds(ours, peer, machine):
+                (kept if undisturbed else disturbed).append(pair)
+    lacking = max(0, PAIRS - len(kept))
+    times = kept + disturbed[:lacking]
     mine, theirs = (statistics.median(side) for side in zip(*times, strict=True))
-    return Row(name, mine, theirs, bar, pairs=tuple(b / a for a, b in times))
+    return Row(name, mine, theirs, bar, pairs=tuple(b / a for a, b in times), disturbed=lacking)
 
 
-def _least_disturbed() -> int:
-    """The processor on which the same work is done soonest at the moment."""
-    allowed = os.sched_getaffinity(0)
-    try:
-        return min(sorted(allowed), key=_spun_on)
-    finally:
-        os.sched_setaffinity(0, allowed)
+_Pair: TypeAlias = tuple[float, float]
 
 
-def _spun_on(processor: int) -> float:
-    """Seconds that a little work takes there: the median of several times."""
-    os.sched_setaffinity(0, {processor})
-    return statistics.median(_spun() for _ in range(9))
-
-
-def _spun() -> float:
-    begin = time.perf_counter()
-    sum(range(50_000))
-    return time.perf_counter() - begin
+def _rounds(ours: Side, peer: Side, machine: Quiet) -> Iterator[tuple[_Pair, bool]]:
+    """Rounds of two jobs, each pair with whether the machine was quiet before and after it."""
+    with ours.at_work() as mine, peer.at_work() as theirs:
+        for _ in range(_ROUNDS):
+            settled = machine.settle(mine.process.pid, theirs.process.pid)
+            yield (mine.turn(), theirs.turn()), settled and machine.lasts()
 
 
 def processes(
@@ -138,15 +150,16 @@ def _process(command: Sequence[str]) -> float:
     return time.perf_counter() - begin
 
 
-def show(title: str, rows: Sequence[Row]) -> None:
-    """A table: our time, the peer's, their ratio, the bar, and whether it is met."""
-    print(f"\n{title}\n{'':48} {'ours':>10} {'peer':>10} {'ratio':>7} {'bar':>7}")
+def show(title: str, rows: Iterable[Row]) -> None:
+    """A table, a line as soon as it is measured: our time, the peer's, their ratio, the bar."""
+    print(f"\n{title}\n{'':48} {'ours':>10} {'peer':>10} {'ratio':>7} {'bar':>7}", flush=True)
     for row in rows:
         ours, peer = (_amount(side, row.unit) for side in (row.ours, row.peer))
         ratio = f"{row.ratio:.2f}" if row.ratio is not None else ""
         bar, met = _bar(row)
-        print(f"{row.name:48} {ours:>10} {peer:>10} {ratio:>7} {bar:>7} {met}")
-    sys.stdout.flush()
+        note = f"({row.disturbed} of {len(row.pairs)} disturbed)" if row.disturbed else ""
+        print(f"{row.name:48} {ours:>10} {peer:>10} {ratio:>7} {bar:>7} {met:6} {note}".rstrip())
+        sys.stdout.flush()
 
 
 def _bar(row: Row) -> tuple[str, str]:
