@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -25,6 +26,8 @@ _PROCESSES: Final = 5
 """How often both sides of two jobs are started: where things lie in memory is a matter of luck."""
 _ROUNDS: Final = PAIRS
 """Pairs of rounds of each start."""
+_RUNS: Final = 3 * PAIRS
+"""Pairs of whole processes, at most."""
 _ROUND: Final = 0.01
 """Seconds that one side works before the other has its turn."""
 _WORKER: Final = Path(__file__).with_name("worker.py")
@@ -102,14 +105,9 @@ class Side:
 
 def turns(name: str, ours: Side, peer: Side, bar: float | None) -> Row:
     """Medians of interleaved rounds of two jobs; `bar` is the least peer / ours."""
-    kept: list[_Pair] = []
-    disturbed: list[_Pair] = []
     with quiet_machine() as machine:
-        for _ in range(_PROCESSES):
-            for pair, undisturbed in _rounds(ours, peer, machine):
-                (kept if undisturbed else disturbed).append(pair)
-    lacking = max(0, PAIRS - len(kept))
-    times = kept + disturbed[:lacking]
+        starts = (_rounds(ours, peer, machine) for _ in range(_PROCESSES))
+        times, lacking = _chosen(chain.from_iterable(starts), _PROCESSES * _ROUNDS)
     mine, theirs = (statistics.median(side) for side in zip(*times, strict=True))
     return Row(name, mine, theirs, bar, pairs=tuple(b / a for a, b in times), disturbed=lacking)
 
@@ -125,6 +123,18 @@ def _rounds(ours: Side, peer: Side, machine: Quiet) -> Iterator[tuple[_Pair, boo
             yield (mine.turn(), theirs.turn()), settled and machine.lasts()
 
 
+def _chosen(found: Iterable[tuple[_Pair, bool]], enough: int) -> tuple[list[_Pair], int]:
+    """The pairs of a quiet machine; with so many others as they are less than PAIRS."""
+    kept: list[_Pair] = []
+    disturbed: list[_Pair] = []
+    for pair, undisturbed in found:
+        (kept if undisturbed else disturbed).append(pair)
+        if len(kept) == enough:
+            break
+    lacking = max(0, PAIRS - len(kept))
+    return kept + disturbed[:lacking], lacking
+
+
 def processes(
     name: str,
     ours: Sequence[str],
@@ -133,14 +143,25 @@ def processes(
     before: Callable[[], None] = lambda: None,
 ) -> Row:
     """Medians of whole processes in turn; `before` is called before each of ours."""
-    mine: list[float] = []
-    theirs: list[float] = []
-    for _ in range(PAIRS + 1):
+    with quiet_machine() as machine:
+        times, lacking = _chosen(_runs(ours, peer, before, machine), PAIRS)
+    mine, theirs = (statistics.median(side) for side in zip(*times, strict=True))
+    return Row(name, mine, theirs if peer else None, bar, disturbed=lacking)
+
+
+def _runs(
+    ours: Sequence[str],
+    peer: Sequence[str] | None,
+    before: Callable[[], None],
+    machine: Quiet,
+) -> Iterator[tuple[_Pair, bool]]:
+    """As `_rounds`, of whole processes; the first of each side only fills the caches."""
+    for n in range(_RUNS + 1):
         before()
-        mine.append(_process(ours))
-        theirs += [_process(peer)] if peer else []
-    median = statistics.median(theirs[1:]) if theirs else None
-    return Row(name, statistics.median(mine[1:]), median, bar)
+        settled = machine.settle()
+        pair = _process(ours), _process(peer) if peer else 0.0
+        if n:
+            yield pair, settled and machine.lasts()
 
 
 def _process(command: Sequence[str]) -> float:
@@ -157,7 +178,7 @@ def show(title: str, rows: Iterable[Row]) -> None:
         ours, peer = (_amount(side, row.unit) for side in (row.ours, row.peer))
         ratio = f"{row.ratio:.2f}" if row.ratio is not None else ""
         bar, met = _bar(row)
-        note = f"({row.disturbed} of {len(row.pairs)} disturbed)" if row.disturbed else ""
+        note = f"({row.disturbed} of {PAIRS} pairs disturbed)" if row.disturbed else ""
         print(f"{row.name:48} {ours:>10} {peer:>10} {ratio:>7} {bar:>7} {met:6} {note}".rstrip())
         sys.stdout.flush()
 

@@ -39,7 +39,10 @@ class Quiet:
             self._spin(each)
 
     def settle(self, *processes: int) -> bool:
-        """Moves them to a quiet processor; False if none has been quiet for too long."""
+        """Moves them, and what is started from here, to a quiet processor.
+
+        False if none has been quiet for too long.
+        """
         begin = time.monotonic()
         while not (found := self.lasts()) and time.monotonic() - begin < self._patience:
             self._here = min(self._processors, key=self._spin)
