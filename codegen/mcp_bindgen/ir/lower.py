@@ -232,7 +232,8 @@ class _Lowering:
         type, optional = member.type, member.optional
         if isinstance(type, syntax.Union) and any(_is_undefined(arm) for arm in type.of):
             arms = tuple(arm for arm in type.of if not _is_undefined(arm))
-            type, optional = (arms[0] if len(arms) == 1 else replace(type, of=arms)), True
+            type = arms[0] if len(arms) == 1 else syntax.Union(arms, type.at)
+            optional = True
         origin = self.origin(member.at)
         place = self.place(member.at).at(member.name)
         doc = member.doc

@@ -8,8 +8,10 @@ at, so their origin is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
 from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES, MAX_WEIGHT

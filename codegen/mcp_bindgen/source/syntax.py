@@ -5,8 +5,9 @@ Parentheses leave no trace, `Array<T>` stays a reference, and nothing is resolve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 __all__ = [
     "Alias",
@@ -39,16 +40,14 @@ __all__ = [
 LiteralValue: TypeAlias = str | int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(Struct, frozen=True):
     """One `@name rest` of a doc comment; `rest` runs to the end of its line, trimmed."""
 
     name: str
     rest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Doc:
+class Doc(Struct, frozen=True):
     """A `/** */` comment: its lines as text, the description before the first tag, the tags.
 
     `prose` is the description without its markup of lines; `deprecated` the text of that tag.
@@ -64,36 +63,31 @@ class Doc:
         return next((tag.rest for tag in self.tags if tag.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Keyword:
+class Keyword(Struct, frozen=True):
     """string, number, boolean, null, undefined, unknown, any, object, never, void, symbol."""
 
     name: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     value: LiteralValue
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     name: str
     args: tuple[Type, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(Struct, frozen=True):
     of: Type
     readonly: bool
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(Struct, frozen=True):
     """A place of a tuple: `T`, `T?` or `...T[]` (then `of` is the array)."""
 
     of: Type
@@ -101,48 +95,41 @@ class Element:
     rest: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Tuple:
+class Tuple(Struct, frozen=True):
     of: tuple[Element, ...]
     readonly: bool
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Union:
+class Union(Struct, frozen=True):
     of: tuple[Type, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Intersection:
+class Intersection(Struct, frozen=True):
     of: tuple[Type, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
+class Inline(Struct, frozen=True):
     members: tuple[Member, ...]
     index: tuple[Index, ...]
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class TypeOf:
+class TypeOf(Struct, frozen=True):
     """`typeof CONST`."""
 
     name: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class KeyOf:
+class KeyOf(Struct, frozen=True):
     of: Type
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(Struct, frozen=True):
     """`object[index]`."""
 
     object: Type
@@ -165,8 +152,7 @@ Type: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     name: str
     type: Type
     optional: bool
@@ -176,8 +162,7 @@ class Member:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """`[param: key]: type`."""
 
     param: str
@@ -188,15 +173,13 @@ class Index:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class TypeParam:
+class TypeParam(Struct, frozen=True):
     name: str
     constraint: Type | None
     default: Type | None
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(Struct, frozen=True):
     name: str
     params: tuple[TypeParam, ...]
     extends: tuple[Type, ...]
@@ -207,8 +190,7 @@ class Interface:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(Struct, frozen=True):
     name: str
     params: tuple[TypeParam, ...]
     type: Type
@@ -217,8 +199,7 @@ class Alias:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Struct, frozen=True):
     name: str
     type: Type | None
     value: LiteralValue
@@ -227,8 +208,7 @@ class Const:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Enum:
+class Enum(Struct, frozen=True):
     """A string enum; each member is its name and its value."""
 
     name: str
@@ -241,8 +221,7 @@ class Enum:
 Declaration: TypeAlias = Interface | Alias | Const | Enum
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """A schema file: its declarations in order; `nodes` counts the syntax tree's named nodes."""
 
     path: str
