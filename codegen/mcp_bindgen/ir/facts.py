@@ -7,9 +7,10 @@ so that two readings are compared. No sentence is in it, only hashes; `structure
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+
+import msgspec
 
 from mcp_bindgen.ir.pairs import Pair, pairs
 from mcp_bindgen.ir.resolve import Resolver
@@ -52,10 +53,8 @@ def facts(resolver: Resolver, *, docs: bool = True) -> _Json:
 
 def digest(resolver: Resolver) -> str:
     """The structure digest: SHA-256 of the facts without prose, as canonical JSON."""
-    text = json.dumps(
-        facts(resolver, docs=False), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
-    return hashlib.sha256(text.encode()).hexdigest()
+    text = msgspec.json.encode(facts(resolver, docs=False), order="sorted")
+    return hashlib.sha256(text).hexdigest()
 
 
 def tag_value(tag: syntax.Tag) -> Any:
