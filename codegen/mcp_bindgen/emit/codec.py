@@ -7,10 +7,12 @@ writer returns parsed JSON. Nothing is looked up in a table of members at run ti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+import msgspec
 
 from mcp_bindgen.emit.annotate import expected
-from mcp_bindgen.emit.layout import STEP, WIDTH, Code, Group, Or, call, lay, literal
+from mcp_bindgen.emit.layout import STEP, Code, Group, Or, call, lay, literal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
@@ -77,7 +79,7 @@ _KINDS: Final[tuple[Kind, ...]] = tuple(_TAKEN)
 _READERS: Final = {name: f"read_{name}" for name in ("string", *_REFUSED, "object")}
 
 
-class Line(NamedTuple):
+class Line(msgspec.Struct, frozen=True):
     """A statement, or the head of a block: its depth in the function, and its code."""
 
     depth: int
@@ -88,7 +90,7 @@ class Line(NamedTuple):
 
 def _deeper(lines: Iterable[Line], by: int = 1) -> Iterator[Line]:
     for line in lines:
-        yield line._replace(depth=line.depth + by)
+        yield Line(line.depth + by, line.prefix, line.code, line.suffix)
 
 
 class Codec:
@@ -128,13 +130,8 @@ class Codec:
         head, _, result = signature.rpartition(") -> ")
         group = Group(f"def {name}(", tuple(head.split(", ")), ")")
         lines = self.functions[name] = lay("", "", group, f" -> {result}:")
-        for depth, prefix, code, suffix in body:
-            indent = STEP * (depth + 1)
-            plain = f"{indent}{prefix}{code}{suffix}" if isinstance(code, str) else ""
-            if plain and len(plain) <= WIDTH:
-                lines.append(plain)
-            else:
-                lines += lay(indent, prefix, code, suffix)
+        for line in body:
+            lines += lay(STEP * (line.depth + 1), line.prefix, line.code, line.suffix)
 
     def use(self, name: str) -> str:
         """A function of the shared module, noted for the import."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import textwrap
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 __all__ = [
     "STEP",
@@ -28,7 +30,7 @@ WIDTH: Final = 88
 STEP: Final = "    "
 
 
-class Group(NamedTuple):
+class Group(Struct, frozen=True):
     """`head` with its opening bracket, items between commas, and the closing bracket."""
 
     head: str
@@ -36,7 +38,7 @@ class Group(NamedTuple):
     close: str
 
 
-class Or(NamedTuple):
+class Or(Struct, frozen=True):
     """Items between `|`, or between another operator."""
 
     items: tuple[Code, ...]
@@ -62,7 +64,7 @@ def flat(code: Code) -> str:
 
 def lay(indent: str, prefix: str, code: Code, suffix: str = "") -> list[str]:
     """The lines of `prefix code suffix`."""
-    line = f"{indent}{prefix}{flat(code)}{suffix}"
+    line = f"{indent}{prefix}{code if isinstance(code, str) else flat(code)}{suffix}"
     if len(line) <= WIDTH:
         return [line]
     match code:

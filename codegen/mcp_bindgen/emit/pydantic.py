@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
+from msgspec.structs import replace
+
 from mcp_bindgen.emit.annotate import Annotator
 from mcp_bindgen.emit.layout import (
     STEP,
@@ -91,9 +93,9 @@ def _quoted(code: Code, unknown: frozenset[str]) -> Code:
         case Group(head="With[", items=(of, *marks)):
             return _with(_quoted(of, unknown), *marks)
         case Group():
-            return code._replace(items=tuple(_quoted(item, unknown) for item in code.items))
+            return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
         case Or() if not any(isinstance(x, str) and _names(x, unknown) for x in code.items):
-            return code._replace(items=tuple(_quoted(item, unknown) for item in code.items))
+            return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
         case _:
             return literal(flat(code)) if _names(code, unknown) else code
 

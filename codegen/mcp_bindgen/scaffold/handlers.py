@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
+from msgspec.structs import replace
+
 from mcp_bindgen.diff.document import list_of, object_of
 from mcp_bindgen.emit.layout import Code, Group, call, docstring, lay, literal
 from mcp_bindgen.scaffold.structs import imports, lines
@@ -73,5 +75,5 @@ def _code(value: Any) -> Code:
 def _member(name: str, value: Code) -> Code:
     head = f"{literal(name)}: "
     if isinstance(value, Group):
-        return value._replace(head=head + value.head)
+        return replace(value, head=head + value.head)
     return f"{head}{value if isinstance(value, str) else ''}"
