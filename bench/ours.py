@@ -28,16 +28,16 @@ def _models(flavour: str, text: str, what: str) -> Callable[[], Any]:
 
 
 def _generate(flavour: str) -> Callable[[], Any]:
-    """Reads, lowers and emits one revision in one flavour."""
+    """Reads, lowers and emits one revision in one flavour; what is decided of all was read."""
     from mcp_bindgen import emit, pins
     from mcp_bindgen.ir import decisions, lower
 
     path = pins.schema_path("2025-11-25")
-    data, rows = path.read_bytes(), path.parents[1] / "decisions.toml"
+    data, decided = path.read_bytes(), decisions.load(path.parents[1] / "decisions.toml")
     options = emit.Options(models=(flavour,))
 
     def run() -> None:
-        schema = lower.load(data, "schema.ts", "2025-11-25", decisions.load(rows))
+        schema = lower.load(data, "schema.ts", "2025-11-25", decided)
         emit.generate([schema], options)
 
     return run
