@@ -15,7 +15,7 @@ from bench import steps as way
 from bench.http import http
 from bench.idle import idle
 from bench.messages import TEXTS
-from bench.pairs import PAIRS, Row, Side, processes, show, turns
+from bench.pairs import PAIRS, Row, Side, interleaved, processes, show, turns
 from bench.scaffold import scaffold
 from bench.stdio import stdio
 
@@ -104,8 +104,7 @@ def _turn(job: str) -> float:
 
 def _over(ours: Side, part: Side) -> float:
     """What a turn takes more than a part of it: the median over interleaved rounds."""
-    with ours.at_work() as whole, part.at_work() as less:
-        return statistics.median(whole.turn() - less.turn() for _ in range(2 * PAIRS + 1))
+    return statistics.median(whole - less for whole, less in interleaved(ours, part)[0])
 
 
 _OVER: Final = dict.fromkeys(way.STEPS, 3e-6)

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from bench.quiet import Quiet, quiet_machine
 
-__all__ = ["Row", "Side", "processes", "show", "turns"]
+__all__ = ["PAIRS", "Row", "Side", "interleaved", "processes", "show", "turns"]
 
 PAIRS: Final = 9
 _PROCESSES: Final = 5
@@ -105,14 +105,19 @@ class Side:
 
 def turns(name: str, ours: Side, peer: Side, bar: float | None) -> Row:
     """Medians of interleaved rounds of two jobs; `bar` is the least peer / ours."""
-    with quiet_machine() as machine:
-        starts = (_rounds(ours, peer, machine) for _ in range(_PROCESSES))
-        times, lacking = _chosen(chain.from_iterable(starts), _PROCESSES * _ROUNDS)
+    times, lacking = interleaved(ours, peer)
     mine, theirs = (statistics.median(side) for side in zip(*times, strict=True))
     return Row(name, mine, theirs, bar, pairs=tuple(b / a for a, b in times), disturbed=lacking)
 
 
 _Pair: TypeAlias = tuple[float, float]
+
+
+def interleaved(ours: Side, peer: Side) -> tuple[list[_Pair], int]:
+    """Seconds of a turn of two jobs, round by round; and in how many the machine was not quiet."""
+    with quiet_machine() as machine:
+        starts = (_rounds(ours, peer, machine) for _ in range(_PROCESSES))
+        return _chosen(chain.from_iterable(starts), _PROCESSES * _ROUNDS)
 
 
 def _rounds(ours: Side, peer: Side, machine: Quiet) -> Iterator[tuple[_Pair, bool]]:
