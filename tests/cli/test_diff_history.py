@@ -86,3 +86,10 @@ def test_an_unknown_name_is_refused(args: tuple[str, ...], text: str) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert text in result.stderr
     assert "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize("option", [("--tools",), ("--ignore", "rows.toml"), ("--for", "client")])
+def test_what_a_history_cannot_heed_is_refused(option: tuple[str, ...]) -> None:
+    result = invoke("diff", "--history", *option)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--history goes without" in result.stderr

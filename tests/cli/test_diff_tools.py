@@ -63,11 +63,6 @@ def test_a_file_that_is_not_there_could_not_be_compared(files: tuple[Path, Path]
     assert "new.json: cannot be read" in result.stderr
 
 
-def test_tools_have_no_history() -> None:
-    result = invoke("diff", "--tools", "--history")
-    assert (result.exit_code, result.stdout) == (2, "")
-
-
 def test_a_name_steers_no_terminal(files: tuple[Path, Path]) -> None:
     files[0].write_text(json.dumps([{**OLD, "name": "\x1b[31m"}]))
     result = invoke("diff", "--tools", *files)

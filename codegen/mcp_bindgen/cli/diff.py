@@ -61,8 +61,8 @@ def command(
         say("\n".join(_explained(explain)))
         return OK
     if history:
-        if tools or ignore is not None:
-            raise click.UsageError("--history is of the revisions, without --tools and --ignore.")
+        if tools or ignore is not None or whom != "all":
+            raise click.UsageError("--history goes without --tools, --ignore and --for.")
         _say(_history(names, format), output)
         return OK
     if len(names) != 2:
