@@ -104,7 +104,9 @@ def _turn(job: str) -> float:
 
 def _over(ours: Side, part: Side) -> float:
     """What a turn takes more than a part of it: the median over interleaved rounds."""
-    return statistics.median(whole - less for whole, less in interleaved(ours, part)[0])
+    found = list(interleaved(ours, part))
+    quiet = [pair for pair, undisturbed in found if undisturbed] or [pair for pair, _ in found]
+    return statistics.median(whole - less for whole, less in quiet)
 
 
 _OVER: Final = dict.fromkeys(way.STEPS, 3e-6)

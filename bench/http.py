@@ -14,14 +14,17 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from bench import peers
-from bench.pairs import Row
+from bench.pairs import Pair, Row, row
+from bench.quiet import quiet_machine
 from bench.stdio import ERAS, INITIALIZE, is_sum
 
 __all__ = ["Connection", "http", "post"]
@@ -190,18 +193,25 @@ def _drive(
     return answers, times
 
 
-def _rounds(sides: Mapping[str, Served], connections: int) -> dict[str, list[Round]]:
+_Rounds: TypeAlias = list[tuple[Round, bool]]
+
+
+def _rounds(sides: Mapping[str, Served], connections: int) -> dict[str, _Rounds]:
     """Of all sides, each in its turn."""
-    found: dict[str, list[Round]] = {name: [] for name in sides}
-    for _ in range(_ROUNDS):
-        for name, side in sides.items():
-            found[name].append(side.round(connections))
+    found: dict[str, _Rounds] = {name: [] for name in sides}
+    with quiet_machine() as machine:
+        for _ in range(_ROUNDS):
+            for name, side in sides.items():
+                work = partial(side.round, connections)
+                found[name].append(machine.undisturbed_anywhere(work))
     return found
 
 
-def _row(name: str, ours: Sequence[float], peer: Sequence[float], bar: float | None) -> Row:
-    ratios = tuple(b / a for a, b in zip(ours, peer, strict=True))
-    return Row(name, statistics.median(ours), statistics.median(peer), bar, pairs=ratios)
+def _paired(
+    ours: _Rounds, peer: _Rounds, what: Callable[[Round], float]
+) -> Iterator[tuple[Pair, bool]]:
+    for (mine, settled), (theirs, undisturbed) in zip(ours, peer, strict=True):
+        yield (what(mine), what(theirs)), settled and undisturbed
 
 
 def _sides(era: str, servers: ExitStack) -> dict[str, Served]:
@@ -227,10 +237,10 @@ def _rows(era: str, connections: int, sides: Mapping[str, Served]) -> Iterator[R
     ours = rounds.pop("ours")
     for peer, theirs in rounds.items():
         name = f"{era}, {connections} at a time, {peer}"
-        each = [[round.each for round in of] for of in (ours, theirs)]
-        yield _row(name, *each, {"bare": 0.6, "mcp": _BESIDE_MCP[era]}.get(peer))
-        p99 = [[round.p99 for round in of] for of in (ours, theirs)]
-        yield _row(f"{name}, p99", *p99, {"bare": 0.5}.get(peer))
+        bar = {"bare": 0.6, "mcp": _BESIDE_MCP[era]}.get(peer)
+        yield row(name, _paired(ours, theirs, attrgetter("each")), bar)
+        p99 = _paired(ours, theirs, attrgetter("p99"))
+        yield row(f"{name}, p99", p99, {"bare": 0.5}.get(peer))
 
 
 def http() -> Iterator[Row]:

@@ -5,6 +5,7 @@ Both run on one processor, where that can be said, and count while it is quiet.
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import subprocess
@@ -12,22 +13,19 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from bench.quiet import Quiet, quiet_machine
 
-__all__ = ["PAIRS", "Row", "Side", "interleaved", "processes", "show", "turns"]
+__all__ = ["PAIRS", "Pair", "Row", "Side", "interleaved", "processes", "row", "show", "turns"]
 
 PAIRS: Final = 9
 _PROCESSES: Final = 5
 """How often both sides of two jobs are started: where things lie in memory is a matter of luck."""
 _ROUNDS: Final = PAIRS
 """Pairs of rounds of each start."""
-_RUNS: Final = 3 * PAIRS
-"""Pairs of whole processes, at most."""
 _ROUND: Final = 0.01
 """Seconds that one side works before the other has its turn."""
 _WORKER: Final = Path(__file__).with_name("worker.py")
@@ -103,41 +101,40 @@ class Side:
             worker.close()
 
 
-def turns(name: str, ours: Side, peer: Side, bar: float | None) -> Row:
-    """Medians of interleaved rounds of two jobs; `bar` is the least peer / ours."""
-    times, lacking = interleaved(ours, peer)
-    mine, theirs = (statistics.median(side) for side in zip(*times, strict=True))
-    return Row(name, mine, theirs, bar, pairs=tuple(b / a for a, b in times), disturbed=lacking)
+Pair: TypeAlias = tuple[float, float]
+"""What ours takes, and the peer."""
 
 
-_Pair: TypeAlias = tuple[float, float]
-
-
-def interleaved(ours: Side, peer: Side) -> tuple[list[_Pair], int]:
-    """Seconds of a turn of two jobs, round by round; and in how many the machine was not quiet."""
-    with quiet_machine() as machine:
-        starts = (_rounds(ours, peer, machine) for _ in range(_PROCESSES))
-        return _chosen(chain.from_iterable(starts), _PROCESSES * _ROUNDS)
-
-
-def _rounds(ours: Side, peer: Side, machine: Quiet) -> Iterator[tuple[_Pair, bool]]:
-    """Rounds of two jobs, each pair with whether the machine was quiet before and after it."""
-    with ours.at_work() as mine, peer.at_work() as theirs:
-        for _ in range(_ROUNDS):
-            settled = machine.settle(mine.process.pid, theirs.process.pid)
-            yield (mine.turn(), theirs.turn()), settled and machine.lasts()
-
-
-def _chosen(found: Iterable[tuple[_Pair, bool]], enough: int) -> tuple[list[_Pair], int]:
-    """The pairs of a quiet machine; with so many others as they are less than PAIRS."""
-    kept: list[_Pair] = []
-    disturbed: list[_Pair] = []
+def row(name: str, found: Iterable[tuple[Pair, bool]], bar: float | None, unit: str = "s") -> Row:
+    """Medians of the pairs that a quiet machine gave, and of others as far as those are too few."""
+    kept: list[Pair] = []
+    disturbed: list[Pair] = []
     for pair, undisturbed in found:
         (kept if undisturbed else disturbed).append(pair)
-        if len(kept) == enough:
-            break
-    lacking = max(0, PAIRS - len(kept))
-    return kept + disturbed[:lacking], lacking
+    lacking = disturbed[: max(0, PAIRS - len(kept))]
+    ours, peer = zip(*kept, *lacking, strict=True)
+    ratios = tuple(b / a for a, b in zip(ours, peer, strict=True))
+    medians = statistics.median(ours), statistics.median(peer)
+    return Row(name, *medians, bar, unit, pairs=ratios, disturbed=len(lacking))
+
+
+def turns(name: str, ours: Side, peer: Side, bar: float | None) -> Row:
+    """Medians of interleaved rounds of two jobs; `bar` is the least peer / ours."""
+    return row(name, interleaved(ours, peer), bar)
+
+
+def interleaved(ours: Side, peer: Side) -> Iterator[tuple[Pair, bool]]:
+    """Seconds of a turn of two jobs, round by round, and whether the machine was quiet then."""
+    with quiet_machine() as machine:
+        for _ in range(_PROCESSES):
+            yield from _rounds(ours, peer, machine)
+
+
+def _rounds(ours: Side, peer: Side, machine: Quiet) -> Iterator[tuple[Pair, bool]]:
+    with ours.at_work() as mine, peer.at_work() as theirs:
+        both = (mine.process.pid, theirs.process.pid)
+        for _ in range(_ROUNDS):
+            yield machine.undisturbed(lambda: (mine.turn(), theirs.turn()), *both)
 
 
 def processes(
@@ -148,25 +145,15 @@ def processes(
     before: Callable[[], None] = lambda: None,
 ) -> Row:
     """Medians of whole processes in turn; `before` is called before each of ours."""
-    with quiet_machine() as machine:
-        times, lacking = _chosen(_runs(ours, peer, before, machine), PAIRS)
-    mine, theirs = (statistics.median(side) for side in zip(*times, strict=True))
-    return Row(name, mine, theirs if peer else None, bar, disturbed=lacking)
 
-
-def _runs(
-    ours: Sequence[str],
-    peer: Sequence[str] | None,
-    before: Callable[[], None],
-    machine: Quiet,
-) -> Iterator[tuple[_Pair, bool]]:
-    """As `_rounds`, of whole processes; the first of each side only fills the caches."""
-    for n in range(_RUNS + 1):
+    def pair() -> Pair:
         before()
-        settled = machine.settle()
-        pair = _process(ours), _process(peer) if peer else 0.0
-        if n:
-            yield pair, settled and machine.lasts()
+        return _process(ours), _process(peer) if peer else math.nan
+
+    pair()
+    with quiet_machine() as machine:
+        found = row(name, [machine.undisturbed(pair) for _ in range(PAIRS)], bar)
+    return found if peer else replace(found, peer=None, pairs=())
 
 
 def _process(command: Sequence[str]) -> float:
@@ -179,12 +166,12 @@ def _process(command: Sequence[str]) -> float:
 def show(title: str, rows: Iterable[Row]) -> None:
     """A table, a line as soon as it is measured: our time, the peer's, their ratio, the bar."""
     print(f"\n{title}\n{'':48} {'ours':>10} {'peer':>10} {'ratio':>7} {'bar':>7}", flush=True)
-    for row in rows:
-        ours, peer = (_amount(side, row.unit) for side in (row.ours, row.peer))
-        ratio = f"{row.ratio:.2f}" if row.ratio is not None else ""
-        bar, met = _bar(row)
-        note = f"({row.disturbed} of {PAIRS} pairs disturbed)" if row.disturbed else ""
-        print(f"{row.name:48} {ours:>10} {peer:>10} {ratio:>7} {bar:>7} {met:6} {note}".rstrip())
+    for each in rows:
+        ours, peer = (_amount(side, each.unit) for side in (each.ours, each.peer))
+        ratio = f"{each.ratio:.2f}" if each.ratio is not None else ""
+        bar, met = _bar(each)
+        note = f"({each.disturbed} of {PAIRS} disturbed)" if each.disturbed else ""
+        print(f"{each.name:48} {ours:>10} {peer:>10} {ratio:>7} {bar:>7} {met:6} {note}".rstrip())
         sys.stdout.flush()
 
 

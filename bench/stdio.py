@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench import peers
-from bench.pairs import PAIRS, Row
+from bench.pairs import PAIRS, Pair, Row, row
+from bench.quiet import quiet_machine
 
 __all__ = ["ERAS", "INITIALIZE", "is_sum", "paired", "stdio"]
 
@@ -184,16 +185,17 @@ def _measure(
     for start in starts:
         start()
     one, other = Server(command, era), Server(peer, era)
-    measures = {
-        "start to first answer": (PAIRS, *starts),
-        "one at a time": (_ROUNDS, one.one_at_a_time, other.one_at_a_time),
-        "32 in flight": (_ROUNDS, one.in_flight, other.in_flight),
-    }
-    for what, (rounds, *sides) in measures.items():
-        yield paired(f"{name}, {what}", rounds, *sides, bars.get(what))
+    yield paired(f"{name}, {_START}", PAIRS, *starts, bars.get(_START))
+    for what, work in _WORKS.items():
+        sides = partial(work, one), partial(work, other)
+        yield paired(f"{name}, {what}", _ROUNDS, *sides, bars.get(what))
     yield Row(f"{name}, memory", one.memory(), other.memory(), bars.get("memory"), "B")
     one.close()
     other.close()
+
+
+_START: Final = "start to first answer"
+_WORKS: Final = {"one at a time": Server.one_at_a_time, "32 in flight": Server.in_flight}
 
 
 def paired(
@@ -204,9 +206,13 @@ def paired(
     bar: float | None,
 ) -> Row:
     """Medians of interleaved rounds, and the ratio of each pair."""
-    times = [(one(), other()) for _ in range(rounds)]
-    ours, peer = (statistics.median(side) for side in zip(*times, strict=True))
-    return Row(name, ours, peer, bar, pairs=tuple(b / a for a, b in times))
+
+    def pair() -> Pair:
+        return one(), other()
+
+    with quiet_machine() as machine:
+        pairs = [machine.undisturbed_anywhere(pair) for _ in range(rounds)]
+    return row(name, pairs, bar)
 
 
 def stdio() -> Iterator[Row]:
