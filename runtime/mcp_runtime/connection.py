@@ -187,7 +187,11 @@ class Connection(ABC):
             self.send(await self._answer(called), called.id)
         finally:
             if self._is_ours(called):
-                del self._tasks[called.id]
+                self._on_served(called.id)
+
+    def _on_served(self, id: Id) -> None:
+        """That request was answered, and not given up before."""
+        del self._tasks[id]
 
     def _is_ours(self, called: Called) -> bool:
         """Whether this task still serves the request: given up, its id may be another's by now."""

@@ -240,12 +240,9 @@ class OverHttp(_OnStreams):
         stream = self._current if about is None else self._by_request.get(about)
         (stream or self.standalone).put(data)
 
-    async def _serve(self, called: Called) -> None:
-        try:
-            self.send(await self._answer(called), called.id)
-        finally:
-            self._tasks.pop(called.id, None)
-            self._release(called.id)
+    def _on_served(self, id: Id) -> None:
+        super()._on_served(id)
+        self._release(id)
 
     def _drop(self, id: Id) -> bool:
         found = super()._drop(id)

@@ -404,6 +404,50 @@ def test_a_dropped_connection_cancels_nothing_and_a_message_does() -> None:
     run(main)
 
 
+def test_an_id_that_is_used_again_after_a_cancellation_keeps_the_stream_of_its_own_request() -> (
+    None
+):
+    async def main() -> None:
+        server = Server("s", "1")
+        started, may_end, second = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        ended: list[str] = []
+
+        @server.tool
+        async def stubborn() -> str:
+            started.set()
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                await may_end.wait()
+            ended.append("stubborn")
+            return "of the first"
+
+        @server.tool
+        async def patient() -> str:
+            await second.wait()
+            return "of the second"
+
+        async with serving(server) as client:
+            session = await client.session()
+            call = {**PING, "id": 9, "method": "tools/call"}
+            first = session.post({**call, "params": {"name": "stubborn"}})
+            await started.wait()
+            told = {"method": "notifications/cancelled", "params": {"requestId": 9}}
+            assert (await session.post({"jsonrpc": "2.0", **told}).until_over()).status == 202
+            again = session.post({**call, "params": {"name": "patient"}})
+            await until(lambda: session_of(client, session).running > 0)
+            may_end.set()
+            await until(lambda: bool(ended))
+            await asyncio.sleep(0)
+            second.set()
+            await first.until_over()
+            await again.until_over()
+            assert b"of the first" not in first.body + again.body
+            assert b"of the second" in again.body
+
+    run(main)
+
+
 ABLE: dict[str, Any] = {"sampling": {}, "elicitation": {}, "roots": {}}
 ANSWERS: dict[str, Any] = {
     "elicitation/create": {"action": "accept", "content": {"name": "Ann"}},
