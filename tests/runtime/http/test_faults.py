@@ -67,9 +67,9 @@ async def test_a_black_hole_ends_at_the_deadline(revision: str) -> None:
     async with server.running():
         started = time.monotonic()
         with pytest.raises(TimedOut):
-            async with server.client(limits=Limits(deadline=0.3)):
+            async with server.client(limits=Limits(deadline=1)):
                 pass
-        assert 0.3 <= time.monotonic() - started < 1.5
+        assert 1 <= time.monotonic() - started < 3
     assert len(server.asked) == 1
 
 
