@@ -270,7 +270,7 @@ async def test_a_stream_that_names_no_endpoint_ends_in_time() -> None:
     server.acts["GET"] = mute
     async with server.running():
         with pytest.raises(TimedOut, match="initialize"):
-            async with server.client(limits=Limits(deadline=0.2)):
+            async with server.client(limits=Limits(deadline=1)):
                 pass
 
 

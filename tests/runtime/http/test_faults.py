@@ -77,7 +77,7 @@ async def test_a_black_hole_ends_at_the_deadline(revision: str) -> None:
 async def test_what_has_become_a_black_hole_ends_at_the_deadline_too(revision: str) -> None:
     server = Server(revision)
     async with server.running():
-        client = server.client(limits=Limits(deadline=0.3))
+        client = server.client(limits=Limits(deadline=1))
         async with client:
             pass
         asked = len(server.asked)
