@@ -15,7 +15,7 @@ from bench import steps as way
 from bench.http import http
 from bench.idle import idle
 from bench.messages import TEXTS
-from bench.pairs import PAIRS, Row, Side, interleaved, processes, show, turns
+from bench.pairs import PAIRS, Row, Side, chosen, interleaved, processes, show, turns
 from bench.scaffold import scaffold
 from bench.stdio import stdio
 
@@ -104,9 +104,8 @@ def _turn(job: str) -> float:
 
 def _over(ours: Side, part: Side) -> float:
     """What a turn takes more than a part of it: the median over interleaved rounds."""
-    found = list(interleaved(ours, part))
-    quiet = [pair for pair, undisturbed in found if undisturbed] or [pair for pair, _ in found]
-    return statistics.median(whole - less for whole, less in quiet)
+    pairs, _ = chosen(interleaved(ours, part))
+    return statistics.median(whole - less for whole, less in pairs)
 
 
 _OVER: Final = dict.fromkeys(way.STEPS, 3e-6)

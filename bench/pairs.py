@@ -19,7 +19,18 @@ from typing import Final, TypeAlias
 
 from bench.quiet import Quiet, quiet_machine
 
-__all__ = ["PAIRS", "Pair", "Row", "Side", "interleaved", "processes", "row", "show", "turns"]
+__all__ = [
+    "PAIRS",
+    "Pair",
+    "Row",
+    "Side",
+    "chosen",
+    "interleaved",
+    "processes",
+    "row",
+    "show",
+    "turns",
+]
 
 PAIRS: Final = 9
 _PROCESSES: Final = 5
@@ -105,17 +116,21 @@ Pair: TypeAlias = tuple[float, float]
 """What ours takes, and the peer."""
 
 
-def row(name: str, found: Iterable[tuple[Pair, bool]], bar: float | None, unit: str = "s") -> Row:
-    """Medians of the pairs that a quiet machine gave, and of others as far as those are too few."""
+def chosen(found: Iterable[tuple[Pair, bool]]) -> tuple[list[Pair], int]:
+    """The pairs that a quiet machine gave, and others as far as those are too few: how many."""
     kept: list[Pair] = []
     disturbed: list[Pair] = []
     for pair, undisturbed in found:
         (kept if undisturbed else disturbed).append(pair)
     lacking = disturbed[: max(0, PAIRS - len(kept))]
-    ours, peer = zip(*kept, *lacking, strict=True)
-    ratios = tuple(b / a for a, b in zip(ours, peer, strict=True))
-    medians = statistics.median(ours), statistics.median(peer)
-    return Row(name, *medians, bar, unit, pairs=ratios, disturbed=len(lacking))
+    return kept + lacking, len(lacking)
+
+
+def row(name: str, found: Iterable[tuple[Pair, bool]], bar: float | None) -> Row:
+    """Medians of the chosen pairs."""
+    pairs, disturbed = chosen(found)
+    ours, peer = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return Row(name, ours, peer, bar, pairs=tuple(b / a for a, b in pairs), disturbed=disturbed)
 
 
 def turns(name: str, ours: Side, peer: Side, bar: float | None) -> Row:
