@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from mcp_bindgen import pins
-from mcp_bindgen.diff.markdown import markdown
-from mcp_bindgen.diff.report import Side, compare
-from mcp_bindgen.diff.rules import RULES, Rule
+from mcp_bindgen.compare.judge.rules import RULES, Rule
+from mcp_bindgen.compare.report.markdown import markdown
+from mcp_bindgen.compare.report.report import Side, compare
 from mcp_bindgen.source import Source
 from mcp_runtime import limits as runtime_limits
 

@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
-from mcp_bindgen.messages import Text, numbered, texts
+from mcp_bindgen.validate.messages import Text, numbered, texts
 
 BOM = "\ufeff"
 

@@ -1,6 +1,6 @@
 """Our server, as its documentation shows it."""
 
-from mcp_runtime.server import Server
+from mcp_runtime.server.server import Server
 
 server = Server("bench", "1")
 

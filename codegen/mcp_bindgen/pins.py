@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_bindgen import places
+from mcp_bindgen import paths
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def render(pins: Mapping[str, Pin]) -> str:
 
 def pins(folder: Path | None = None) -> dict[str, Pin]:
     """The pins of a schema folder; of ours without one. None are there before the first pull."""
-    path = (folder or places.schema()) / "PINS.toml"
+    path = (folder or paths.schema()) / "PINS.toml"
     if folder is not None and not path.exists():
         return {}
     return parse(_decoded(read_bytes(path), "schema/PINS.toml"), "schema/PINS.toml")
@@ -136,7 +136,7 @@ def schema_path(revision: str) -> Path:
             f"no revision is called {revision!r}",
             remedy=f"Known revisions: {', '.join(known)}.",
         )
-    return places.schema() / revision / "schema.ts"
+    return paths.schema() / revision / "schema.ts"
 
 
 def find(text: str) -> Found:
@@ -157,7 +157,7 @@ def find(text: str) -> Found:
     path = path / "schema.ts" if path.is_dir() else path
     data = read_bytes(path)
     for revision, pin in known.items():
-        ours = places.schema() / revision / "schema.ts"
+        ours = paths.schema() / revision / "schema.ts"
         if ours.exists() and path.samefile(ours):
             return Found(data, f"schema/{revision}/schema.ts", revision)
         if pin.sha256 == hashlib.sha256(data).hexdigest():
@@ -192,7 +192,7 @@ def decisions() -> Decisions:
     """The rows of schema/decisions.toml, none asked for yet. Raises DecisionError."""
     from mcp_bindgen.ir.decisions import load
 
-    return replace(load(places.schema() / "decisions.toml"), source="schema/decisions.toml")
+    return replace(load(paths.schema() / "decisions.toml"), source="schema/decisions.toml")
 
 
 def load(revision: str) -> Schema:

@@ -11,17 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from mcp_runtime.client import Client as Client
-    from mcp_runtime.content import Audio as Audio
-    from mcp_runtime.content import Embedded as Embedded
-    from mcp_runtime.content import Image as Image
-    from mcp_runtime.context import Context as Context
+    from mcp_runtime.client.client import Client as Client
     from mcp_runtime.errors import Refuse as Refuse
     from mcp_runtime.errors import ToolError as ToolError
     from mcp_runtime.limits import Limits as Limits
     from mcp_runtime.revisions import latest as types
-    from mcp_runtime.server import Server as Server
-    from mcp_runtime.signature import Header as Header
+    from mcp_runtime.server.context import Context as Context
+    from mcp_runtime.server.functions.content import Audio as Audio
+    from mcp_runtime.server.functions.content import Embedded as Embedded
+    from mcp_runtime.server.functions.content import Image as Image
+    from mcp_runtime.server.functions.signature import Header as Header
+    from mcp_runtime.server.server import Server as Server
 
 __all__ = [
     "Audio",
@@ -38,15 +38,15 @@ __all__ = [
 ]
 
 _FROM: Final = {
-    "Audio": "content",
-    "Client": "client",
-    "Context": "context",
-    "Embedded": "content",
-    "Header": "signature",
-    "Image": "content",
+    "Audio": "server.functions.content",
+    "Client": "client.client",
+    "Context": "server.context",
+    "Embedded": "server.functions.content",
+    "Header": "server.functions.signature",
+    "Image": "server.functions.content",
     "Limits": "limits",
     "Refuse": "errors",
-    "Server": "server",
+    "Server": "server.server",
     "ToolError": "errors",
     "types": "revisions",
 }

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from mcp_bindgen import emit, manifest, pins, places
+from mcp_bindgen import emit, manifest, paths, pins
 from tests.cli.command import checkout, invoke, run
 
 MODELS: Final = ("--models", "dataclass")
@@ -116,7 +116,7 @@ def test_no_stamp_hides_a_change(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     copy = checkout(root, tmp_path / "copy")
-    monkeypatch.setattr(places, "schema", lambda: copy / "schema")
+    monkeypatch.setattr(paths, "schema", lambda: copy / "schema")
     templates = copy / "templates" / "bindings"
     args = ["generate", REVISION, *MODELS, "--out", tmp_path / "out", "--templates", templates]
     assert invoke(*args).exit_code == 0
@@ -234,7 +234,7 @@ def test_a_colliding_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{{ nothing_of_that_name }}", "{% if %}"])
 def test_a_failing_template(tmp_path: Path, text: str) -> None:
     templates = tmp_path / "templates"
-    shutil.copytree(places.templates() / "bindings", templates)
+    shutil.copytree(paths.templates() / "bindings", templates)
     (templates / "models_dataclass.py.jinja").write_text(text)
     args = (REVISION, *MODELS, "--templates", templates, "--out", tmp_path / "out")
     refused(*args, said="models_dataclass.py.jinja")
@@ -282,8 +282,8 @@ def test_an_interrupt_exits_130(out: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_installed_wheel_asks_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    shutil.copytree(places.schema(), tmp_path / "_schema")
-    monkeypatch.setattr(places, "schema", lambda: tmp_path / "_schema")
+    shutil.copytree(paths.schema(), tmp_path / "_schema")
+    monkeypatch.setattr(paths, "schema", lambda: tmp_path / "_schema")
     refused(REVISION, said="--out DIR")
 
 
@@ -302,7 +302,7 @@ def test_the_line_ends_of_a_checkout_change_nothing(
     made: Path, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = checkout(root, tmp_path / "copy", crlf=True)
-    monkeypatch.setattr(places, "schema", lambda: copy / "schema")
+    monkeypatch.setattr(paths, "schema", lambda: copy / "schema")
     templates = copy / "templates" / "bindings"
     args = ("generate", REVISION, *MODELS, "--out", tmp_path / "out", "--templates", templates)
     assert invoke(*args).exit_code == 0

@@ -432,7 +432,7 @@ def test_a_url_without_the_library_for_it_is_one_message_that_names_the_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    for module in ("mcp_runtime.over_http", "mcp_runtime.io.http_client"):
+    for module in ("mcp_runtime.client.http", "mcp_runtime.client.http.http"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     done = ask("--list", "http://127.0.0.1:1/mcp")
     assert (done.exit_code, done.stdout) == (2, "")

@@ -16,8 +16,8 @@ from mcp_bindgen.cli.validate import Bindings
 from mcp_bindgen.ir.accepts import fault
 from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
-from mcp_bindgen.messages import Text
-from mcp_bindgen.verdicts import Judge
+from mcp_bindgen.validate.messages import Text
+from mcp_bindgen.validate.verdicts import Judge
 from tests.cli.command import invoke, run
 from tests.laws.voices import REVISIONS, schema_of
 
@@ -137,7 +137,7 @@ def test_of_several_results_the_one_that_goes_furthest_tells_the_fault(tmp_path:
 def test_only_so_many_requests_and_such_ids_are_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_bindgen.verdicts.MAX_OPEN_REQUESTS", 2)
+    monkeypatch.setattr("mcp_bindgen.validate.verdicts.MAX_OPEN_REQUESTS", 2)
     messages = [{**base, "id": id} for base in (CALL, RESULT) for id in (1, 2, 3)]
     types = [type for _, type, _ in judged(tmp_path, *messages)]
     assert types[3:] == ["JSONRPCResultResponse", "ListToolsResult", "ListToolsResult"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mcp_bindgen.convert.heritage import envelope
+from mcp_bindgen.convert.inherited_params import envelope
 from mcp_bindgen.ir.model import Alias, Arr, Bounded, Lit, Map, Prim, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_wire.steps import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mcp_bindgen.diff.judge import Finding, judge
+from mcp_bindgen.compare.judge.verdicts import Finding, judge
 from mcp_bindgen.ir import lower
 from mcp_bindgen.ir.model import Schema
 

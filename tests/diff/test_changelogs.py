@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.diff.judge import Finding, judge, severity
+from mcp_bindgen.compare.judge.verdicts import Finding, judge, severity
 
 REVISIONS: Final = pins.revisions()
 

@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from mcp_bindgen import emit, pins
-from mcp_bindgen.diff.judge import judge
-from mcp_bindgen.diff.rules import RULES
+from mcp_bindgen.compare.judge.rules import RULES
+from mcp_bindgen.compare.judge.verdicts import judge
 from tests.diff.corpus import Case, cases, judged, schema_of
 
 CASES: Final = {case.name: case for case in cases()}

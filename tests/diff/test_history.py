@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.diff.history import History, Row, document, history, members, related
-from mcp_bindgen.diff.report import Side
+from mcp_bindgen.compare.report.history import History, Row, document, history, members, related
+from mcp_bindgen.compare.report.report import Side
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.source import Source
 

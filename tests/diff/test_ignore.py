@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.diff.ignore import apply, parse
-from mcp_bindgen.diff.report import Report, Side, compare
+from mcp_bindgen.compare.report.ignore import apply, parse
+from mcp_bindgen.compare.report.report import Report, Side, compare
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.source import Source
 

@@ -16,9 +16,9 @@ import pytest
 
 import mcp_wire
 from mcp_bindgen import pins
-from mcp_bindgen.diff.judge import Finding, judge
-from mcp_bindgen.diff.reach import TO_CLIENT, TO_SERVER, Way
-from mcp_bindgen.diff.witness import Witness
+from mcp_bindgen.compare.judge.verdicts import Finding, judge
+from mcp_bindgen.compare.judge.witness import Witness
+from mcp_bindgen.compare.travel import TO_CLIENT, TO_SERVER, Way
 from mcp_bindgen.ir.accepts import accepts, fault
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type
 from mcp_bindgen.source import Source, read

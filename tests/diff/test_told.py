@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.diff import told
-from mcp_bindgen.diff.github import workflow_commands
-from mcp_bindgen.diff.judge import SEVERITIES
-from mcp_bindgen.diff.markdown import markdown
-from mcp_bindgen.diff.report import FORMAT, Report, Side, compare, document
+from mcp_bindgen.compare.judge.verdicts import SEVERITIES
+from mcp_bindgen.compare.report import grouping
+from mcp_bindgen.compare.report.github import workflow_commands
+from mcp_bindgen.compare.report.markdown import markdown
+from mcp_bindgen.compare.report.report import FORMAT, Report, Side, compare, document
 from mcp_bindgen.source import Source
 from tests.cli.command import invoke
 
@@ -36,7 +36,7 @@ def side(revision: str) -> Side:
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_every_finding_is_told_once(old: str, new: str) -> None:
     found = report(old, new)
-    items = [item for section in told.sections(found) for item in section.items]
+    items = [item for section in grouping.sections(found) for item in section.items]
     assert sorted(id(f) for item in items for f in item.findings) == sorted(map(id, found.findings))
     assert len(items) < len(found.findings)
 
@@ -44,24 +44,24 @@ def test_every_finding_is_told_once(old: str, new: str) -> None:
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_what_is_told_as_one_is_alike(old: str, new: str) -> None:
     found = report(old, new)
-    for section in told.sections(found):
+    for section in grouping.sections(found):
         for item in section.items:
             assert len({f.rule.id for f in item.findings}) == 1
             assert len({found.severity(f) for f in item.findings}) == 1
-            assert len({told.breaks(found, f) for f in item.findings}) == 1
+            assert len({grouping.breaks(found, f) for f in item.findings}) == 1
             assert len(item.findings) == 1 or not any(f.witnesses for f in item.findings)
 
 
 def test_a_section_is_worst_first() -> None:
     found = report(*PAIRS[-1])
-    for section in told.sections(found):
+    for section in grouping.sections(found):
         ranks = [SEVERITIES.index(found.severity(item.first)) for item in section.items]
         assert ranks == sorted(ranks)
 
 
 def test_sections_follow_the_methods_of_the_new_schema() -> None:
     found = report(*PAIRS[-1])
-    titles = [section.title for section in told.sections(found)]
+    titles = [section.title for section in grouping.sections(found)]
     methods = [m.name for m in found.new.schema.methods if m.name in titles]
     assert titles[: len(methods)] == methods
     assert titles[-2:] == ["Python source alone", "In no message that both sides have"]
@@ -69,7 +69,7 @@ def test_sections_follow_the_methods_of_the_new_schema() -> None:
 
 def test_the_summary_answers_for_those_who_ask() -> None:
     found = report(*PAIRS[-1])
-    counts = {audience: counts for audience, _, counts in told.summary(found)}
+    counts = {audience: counts for audience, _, counts in grouping.summary(found)}
     assert set(counts) == {"client", "server", "bindings"}
     for audience, each in counts.items():
         assert sum(each.values()) == len(found.findings)

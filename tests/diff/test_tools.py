@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_bindgen.diff.judge import Finding
-from mcp_bindgen.diff.report import Report, document
-from mcp_bindgen.diff.tools import compare, read
+from mcp_bindgen.compare.judge.verdicts import Finding
+from mcp_bindgen.compare.report.report import Report, document
 from mcp_bindgen.errors import InputError, LimitExceeded
 from mcp_bindgen.limits import MAX_TOOLS
+from mcp_bindgen.tools.surface import compare, read
 
 STRING = {"type": "string"}
 NUMBER = {"type": "number"}

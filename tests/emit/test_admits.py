@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcp_bindgen.emit.admits import Admits
+from mcp_bindgen.emit.steps.predicates import Admits
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
 from mcp_wire._wire import is_number

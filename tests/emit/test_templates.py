@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_bindgen import emit, pins, places
+from mcp_bindgen import emit, paths, pins
 from mcp_bindgen.errors import TemplateError
 
 
@@ -21,7 +21,7 @@ from mcp_bindgen.errors import TemplateError
 )
 def test_a_template_that_fails_is_named_with_its_line(text: str, said: str, tmp_path: Path) -> None:
     folder = tmp_path / "bindings"
-    shutil.copytree(places.templates() / "bindings", folder)
+    shutil.copytree(paths.templates() / "bindings", folder)
     template = folder / "methods.py.jinja"
     lines = len(template.read_text().splitlines())
     template.write_text(f"{template.read_text()}{text}\n")
@@ -33,7 +33,7 @@ def test_a_template_that_fails_is_named_with_its_line(text: str, said: str, tmp_
 
 def test_a_template_of_ones_own_is_used(tmp_path: Path) -> None:
     folder = tmp_path / "bindings"
-    shutil.copytree(places.templates() / "bindings", folder)
+    shutil.copytree(paths.templates() / "bindings", folder)
     (folder / "revision.py.jinja").write_text('{{ header }}\n"""Mine: {{ title }}."""\n')
     files = emit.generate([pins.load("2025-11-25")], emit.Options(templates=folder))
     assert '"""Mine: 2025-11-25."""' in files["v2025_11_25/__init__.py"]

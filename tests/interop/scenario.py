@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from bench.peers import python
 from mcp_bindgen.cli.validate import Bindings
-from mcp_bindgen.messages import Text
-from mcp_bindgen.verdicts import Judge
+from mcp_bindgen.validate.messages import Text
+from mcp_bindgen.validate.verdicts import Judge
 from tests.interop import node
 
 __all__ = [

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 
-from mcp_bindgen.convert.heritage import envelope, with_heritage
+from mcp_bindgen.convert.inherited_params import envelope, with_heritage
 from mcp_bindgen.emit.calls import answered
 from mcp_bindgen.ir.accepts import fault
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni

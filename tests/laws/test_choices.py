@@ -14,10 +14,10 @@ from typing import Final, TypeAlias
 import pytest
 
 from mcp_bindgen import emit
-from mcp_bindgen.emit.choices import literals_chosen
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.ir import unions
 from mcp_bindgen.ir.accepts import accepts
+from mcp_bindgen.ir.choices import literals_chosen
 from mcp_bindgen.ir.model import Arr, Bounded, Map, Ref, Schema, Struct, Type, Uni
 from tests.laws.instances import JSON, Case, Generator, Seeded, more
 from tests.laws.reach import Reach

@@ -22,7 +22,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcp_bindgen import places
+from mcp_bindgen import paths
 from mcp_wire.steps import (
     STEPS,
     Context,
@@ -222,7 +222,7 @@ ELSEWHERE: Final = frozenset(
 
 def _sentences(pair: str, direction: str) -> Iterator[str]:
     """Why something is lost or refused; defaults, and renames with a way back, lose nothing."""
-    rows = tomllib.loads((places.schema() / "decisions.toml").read_text("utf-8"))["step"]
+    rows = tomllib.loads((paths.schema() / "decisions.toml").read_text("utf-8"))["step"]
     for row in rows:
         telling = row.get(direction) in ("drop", "degrade", "refuse") or "data" in row
         told = telling or (row.get(direction) == "rename" and isinstance(row["to"], int))

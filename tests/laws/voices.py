@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from mcp_bindgen import pins, places
+from mcp_bindgen import paths, pins
 from mcp_bindgen.ir import decisions, unions
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.json_schema import json_schema
@@ -53,8 +53,8 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 @cache
 def schema_of(revision: str) -> Schema:
-    path = places.schema() / revision / "schema.ts"
-    table = decisions.load(places.schema() / "decisions.toml")
+    path = paths.schema() / revision / "schema.ts"
+    table = decisions.load(paths.schema() / "decisions.toml")
     return load(path.read_bytes(), str(path), revision, table)
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 import jsonschema_rs
 
 from mcp_bindgen.cli.validate import Bindings
-from mcp_bindgen.messages import Text
-from mcp_bindgen.verdicts import Judge, Method
+from mcp_bindgen.validate.messages import Text
+from mcp_bindgen.validate.verdicts import Judge, Method
 from mcp_runtime.revisions import ALL, revision
 from tests.laws.test_official_schema import official
 

@@ -14,9 +14,9 @@ from itertools import count
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime import Client, Server
-from mcp_runtime.calling import ClientOnWire
-from mcp_runtime.io.memory import pair
-from mcp_runtime.io.wire import Wire
+from mcp_runtime.client.connection import ClientOnWire
+from mcp_runtime.transports.memory import pair
+from mcp_runtime.transports.wire import Wire
 
 __all__ = [
     "ALL",

@@ -11,8 +11,8 @@ import pytest
 
 from mcp_runtime import Context, Server
 from mcp_runtime.errors import TimedOut
-from mcp_runtime.io.memory import pair
 from mcp_runtime.limits import Limits
+from mcp_runtime.transports.memory import pair
 from tests.clock import Clock
 from tests.requirements.peers import (
     ALL,

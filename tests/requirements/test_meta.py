@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Audio, Client, Context, Embedded, Image, Server
-from mcp_runtime.meta import require_meta
+from mcp_runtime.shared.meta_names import require_meta
 from tests.requirements.peers import (
     NEWEST,
     RawServer,

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime import Context, Server, serving
+from mcp_runtime import Context, Server
 from mcp_runtime import types as t
-from mcp_runtime.core.inputs import KeyRing, SingleUse
+from mcp_runtime.core.request_state import KeyRing, SingleUse
 from mcp_runtime.errors import NotApproved, NotOffered, TooMuch
-from mcp_runtime.io.memory import pair
 from mcp_runtime.limits import Limits
-from mcp_runtime.serving import StreamConnection
+from mcp_runtime.server import connection
+from mcp_runtime.server.connection import StreamConnection
+from mcp_runtime.transports.memory import pair
 from tests.requirements.peers import NEWEST, RawClient, RawServer, connected, with_page
 
 ROOTS: dict[str, Any] = {"roots": {}}
@@ -265,7 +266,7 @@ async def test_a_state_serves_its_own_request_only() -> None:
 @pytest.mark.requirement("mrtr.state.expiry")
 async def test_a_state_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1_000_000.0]
-    monkeypatch.setattr(serving.time, "time", lambda: now[0])
+    monkeypatch.setattr(connection.time, "time", lambda: now[0])
     async with connected(twice(limits=Limits(request_state_age=60)), NEWEST, ROOTS) as client:
         state = (await halfway(client))["requestState"]
         now[0] += 59

@@ -12,7 +12,7 @@ import pytest
 
 from mcp_runtime import Client, Context, Header, Server
 from mcp_runtime.errors import BadAnswer
-from mcp_runtime.schemas import BadSchema, checker, validate_schema
+from mcp_runtime.json_schema.validator import BadSchema, checker, validate_schema
 from tests.requirements.peers import RawServer, connected, since, with_page
 
 each = pytest.mark.parametrize("revision", since("2025-11-25"))

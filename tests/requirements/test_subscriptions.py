@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Server
-from mcp_runtime.changes import Change
+from mcp_runtime.client.subscription import Change
 from mcp_runtime.errors import Disconnected
 from tests.requirements.peers import (
     HANDSHAKE,

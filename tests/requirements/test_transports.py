@@ -15,9 +15,9 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Server
-from mcp_runtime.calling import ClientOnWire
-from mcp_runtime.io.memory import pair
-from mcp_runtime.io.wire import Receiver
+from mcp_runtime.client.connection import ClientOnWire
+from mcp_runtime.transports.memory import pair
+from mcp_runtime.transports.wire import Receiver
 from tests.requirements.peers import ALL, HANDSHAKE, NEWEST, RawClient
 
 each = pytest.mark.parametrize("revision", ALL)

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from mcp_runtime import Server
-from mcp_runtime.io.memory import pair
-from mcp_runtime.io.wire import Wire
-from mcp_runtime.serving import StreamConnection
+from mcp_runtime.server.connection import StreamConnection
+from mcp_runtime.transports.memory import pair
+from mcp_runtime.transports.wire import Wire
 from tests.runtime.sessions import HANDSHAKE, initialize, notification, request
 
 PATIENCE: Final = 10.0

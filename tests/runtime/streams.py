@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from mcp_runtime.io.child import Child, Stderr, spawn
-from mcp_runtime.io.wire import Wire
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.transports.child_process import Child, Stderr, spawn
+from mcp_runtime.transports.wire import Wire
 
 RUNTIME: Final = str(Path(__file__).resolve().parents[2] / "runtime")
 
 SERVER: Final = """
 import asyncio, sys, os
-from mcp_runtime.io.stdio import own_pipes
+from mcp_runtime.transports.stdio import own_pipes
 
 class Echo:
     def __init__(self, wire):

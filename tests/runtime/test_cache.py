@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from mcp_runtime.cache import Cache
-from mcp_runtime.client import Client
-from mcp_runtime.context import Context
+from mcp_runtime.client.cache import Cache
+from mcp_runtime.client.client import Client
 from mcp_runtime.core.events import Notified
 from mcp_runtime.errors import Refuse
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server import Server
+from mcp_runtime.server.context import Context
+from mcp_runtime.server.server import Server
 
 HOUR = 3_600_000
 

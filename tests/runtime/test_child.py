@@ -14,9 +14,9 @@ from typing import Final
 import pytest
 
 from mcp_runtime.errors import LocalError, NotStarted
-from mcp_runtime.io import child as module
-from mcp_runtime.io.child import INHERITED, Child, spawn
 from mcp_runtime.limits import Limits
+from mcp_runtime.transports import child_process as module
+from mcp_runtime.transports.child_process import INHERITED, Child, spawn
 from tests.runtime.streams import Taker, python, until
 
 CAT: Final = ("/bin/cat",)
@@ -160,7 +160,7 @@ def test_the_dead_that_nobody_reaps_hold_nothing_up() -> None:
     text = f"""
 import asyncio, ctypes, sys, time
 assert ctypes.CDLL(None).prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER: orphans come here, and stay
-from mcp_runtime.io.child import spawn
+from mcp_runtime.transports.child_process import spawn
 async def main():
     child = await spawn([sys.executable, "-c", {LEAVES_ONE!r}], stderr="drop")
     start = time.monotonic()

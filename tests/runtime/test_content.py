@@ -19,7 +19,8 @@ import pydantic
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
-from mcp_runtime.content import (
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.functions.content import (
     Audio,
     BadResult,
     Embedded,
@@ -30,8 +31,7 @@ from mcp_runtime.content import (
     to_json,
     tool_result,
 )
-from mcp_runtime.revisions import latest as t
-from mcp_runtime.signature import Signature, read
+from mcp_runtime.server.functions.signature import Signature, read
 
 PNG = b"\x89PNG\xff"
 PNG_64 = base64.b64encode(PNG).decode()

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from mcp_runtime.io.cutoff import Cutoff
+from mcp_runtime.server.http.deadline import Cutoff
 from tests.clock import Clock
 
 

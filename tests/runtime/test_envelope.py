@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.core import envelope
-from mcp_runtime.core.envelope import (
+from mcp_runtime.core import jsonrpc
+from mcp_runtime.core.jsonrpc import (
     Answer,
     Batch,
     Malformed,
@@ -46,7 +46,7 @@ HEAD = '"jsonrpc":"2.0"'
         ('{%s,"id":null,"error":{"code":-1,"message":"m"}}', Refusal(None, -1, "m")),
     ],
 )
-def test_a_message_is_what_its_members_say(text: str, expected: envelope.Frame) -> None:
+def test_a_message_is_what_its_members_say(text: str, expected: jsonrpc.Frame) -> None:
     assert read((text % HEAD).strip().encode()) == expected
 
 
@@ -76,7 +76,7 @@ def test_a_message_is_what_its_members_say(text: str, expected: envelope.Frame) 
     ],
 )
 def test_json_that_is_no_message_is_an_invalid_request(
-    text: str, id: envelope.Id | None, why: str
+    text: str, id: jsonrpc.Id | None, why: str
 ) -> None:
     found = read((text.replace("%s", HEAD)).encode())
     assert isinstance(found, Malformed)
@@ -156,15 +156,15 @@ def test_a_batch_is_several_messages_where_batches_are() -> None:
 
 
 @pytest.mark.parametrize("id", [0, -1, 2**60, "", "1", 'q"\\\n\u2028', "é"])
-def test_what_is_written_is_read_as_it_was(id: envelope.Id) -> None:
+def test_what_is_written_is_read_as_it_was(id: jsonrpc.Id) -> None:
     body = b'{"a":1}'
-    assert read(envelope.request(id, "m/é", body)) == Request(id, "m/é", body)
-    assert read(envelope.request(id, "m")) == Request(id, "m")
-    assert read(envelope.notification("m", body)) == Notification("m", body)
-    assert read(envelope.answer(id, body)) == Answer(id, body)
-    assert read(envelope.refusal(id, -1, "é", body)) == Refusal(id, -1, "é", body)
-    assert read(envelope.refusal(None, -1, "m")) == Refusal(None, -1, "m")
-    both = envelope.together([envelope.request(id, "m"), envelope.notification("n")])
+    assert read(jsonrpc.request(id, "m/é", body)) == Request(id, "m/é", body)
+    assert read(jsonrpc.request(id, "m")) == Request(id, "m")
+    assert read(jsonrpc.notification("m", body)) == Notification("m", body)
+    assert read(jsonrpc.answer(id, body)) == Answer(id, body)
+    assert read(jsonrpc.refusal(id, -1, "é", body)) == Refusal(id, -1, "é", body)
+    assert read(jsonrpc.refusal(None, -1, "m")) == Refusal(None, -1, "m")
+    both = jsonrpc.together([jsonrpc.request(id, "m"), jsonrpc.notification("n")])
     assert read(both, batch=2) == Batch((Request(id, "m"), Notification("n")))
 
 
@@ -199,7 +199,7 @@ def test_no_text_makes_the_reader_fail() -> None:
         assert_agrees(bytes(text), found)
 
 
-def assert_agrees(text: bytes, found: envelope.Frame) -> None:
+def assert_agrees(text: bytes, found: jsonrpc.Frame) -> None:
     """With the library's reader, where the message is read at all."""
     if isinstance(found, Malformed | Batch):
         return

@@ -14,11 +14,11 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Limits, Server
-from mcp_runtime.calling import ClientOnWire
+from mcp_runtime.client.connection import ClientOnWire
 from mcp_runtime.errors import Disconnected, TooMuch
-from mcp_runtime.io.memory import pair
-from mcp_runtime.io.wire import Wire
 from mcp_runtime.revisions import UNSET
+from mcp_runtime.transports.memory import pair
+from mcp_runtime.transports.wire import Wire
 from tests.runtime.raw import connected
 from tests.runtime.sessions import HANDSHAKE, initialize, notification, request
 

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from mcp_runtime.client import Client
-from mcp_runtime.context import Context
-from mcp_runtime.server import Server
+from mcp_runtime.client.client import Client
+from mcp_runtime.server.context import Context
+from mcp_runtime.server.server import Server
 
 
 def a_server(told: list[str]) -> Server:

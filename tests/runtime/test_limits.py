@@ -15,7 +15,7 @@ from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.errors import NoCommonRevision, Refused, SessionError, TimedOut, TooMuch
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.uri import Template, TemplateError
+from mcp_runtime.shared.uri_template import Template, TemplateError
 from tests.runtime.raw import connected
 from tests.runtime.sessions import (
     HANDSHAKE,

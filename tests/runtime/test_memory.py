@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from mcp_runtime.io.memory import pair
 from mcp_runtime.limits import Limits
+from mcp_runtime.transports.memory import pair
 from tests.runtime.streams import Taker, until
 
 

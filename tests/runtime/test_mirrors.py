@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_runtime.core.envelope import Request
-from mcp_runtime.core.mirrors import BadMark, Marks, encoded, marks, mirrored
+from mcp_runtime.core.jsonrpc import Request
+from mcp_runtime.core.param_headers import BadMark, Marks, encoded, marks, mirrored
 from mcp_runtime.errors import TooMuch
 
 VERSION = "2026-07-28"

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime import Client, Context, Server, outputs
+from mcp_runtime import Client, Context, Server
 from mcp_runtime import types as t
+from mcp_runtime.client import output_schemas
 from mcp_runtime.errors import BadAnswer, LocalError, NotInstalled
 
 
@@ -46,13 +47,13 @@ def holding(value: Any) -> dict[str, Any]:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The schemas for which a checker was made."""
     found: list[Any] = []
-    make = outputs.checker
+    make = output_schemas.checker
 
     def noted(schema: Any) -> Callable[[Any], str | None]:
         found.append(schema)
         return make(schema)
 
-    monkeypatch.setattr(outputs, "checker", noted)
+    monkeypatch.setattr(output_schemas, "checker", noted)
     return found
 
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.calling import ClientOnWire
-from mcp_runtime.client import Client
-from mcp_runtime.core.rate import Bucket
+from mcp_runtime.client.client import Client
+from mcp_runtime.client.connection import ClientOnWire
+from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.errors import Refused
-from mcp_runtime.io.memory import pair
-from mcp_runtime.io.wire import Wire
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server import Server
+from mcp_runtime.server.server import Server
 from mcp_runtime.trace import TraceFile
+from mcp_runtime.transports.memory import pair
+from mcp_runtime.transports.wire import Wire
 
 
 def test_a_bucket_lets_through_its_rate_in_the_mean_and_as_many_at_once() -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mcp_runtime.json_schema.validation_cost import Unfollowed, worker
+from mcp_runtime.json_schema.validator import BadSchema, checker
 from mcp_runtime.limits import SCHEMA_VISITS
-from mcp_runtime.schema_work import Unfollowed, worker
-from mcp_runtime.schemas import BadSchema, checker
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.schemas import BadSchema, checker, validate_schema
+from mcp_runtime.json_schema.validator import BadSchema, checker, validate_schema
 
 
 def nested(depth: int) -> dict[str, Any]:

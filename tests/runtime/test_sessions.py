@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_runtime.core import envelope
+from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.events import (
     Answered,
     Called,
@@ -88,7 +88,7 @@ def test_an_initialize_that_cannot_be_read_is_refused_and_the_next_one_opens(
     params: bytes,
 ) -> None:
     session = server_session(None)
-    message = envelope.request(1, "initialize", params)
+    message = jsonrpc.request(1, "initialize", params)
     assert [(m["id"], m["error"]["code"]) for m in written(take(session, message))] == [(1, -32602)]
     events = take(session, request(2, "initialize", initialize(SHAKEN)))
     assert [m["result"]["protocolVersion"] for m in written(events)] == [SHAKEN]
@@ -172,7 +172,7 @@ INFO: Final = {"name": "a peer", "version": "1"}
 def test_a_first_answer_that_cannot_be_read_fails_the_opening(spoken: str, result: bytes) -> None:
     session = newborn(spoken)
     opening = json.loads(session.open(0.0))
-    message = envelope.answer(opening["id"], result)
+    message = jsonrpc.answer(opening["id"], result)
     (failed,) = take(session, message)
     assert isinstance(failed, Failed)
     assert session.failure is failed.error
@@ -255,7 +255,7 @@ def test_a_cancellation_that_cannot_be_read_cancels_nothing_and_gets_no_answer(
 ) -> None:
     session = server_session(SHAKEN)
     calls(session, 1)
-    events = take(session, envelope.notification("notifications/cancelled", params))
+    events = take(session, jsonrpc.notification("notifications/cancelled", params))
     assert [type(event) for event in events] == [Ignored]
     assert list(session.running) == [1]
 
@@ -535,8 +535,8 @@ def test_many_members_of_an_envelope_are_looked_at_once_each() -> None:
     count = 100_000
     many = b",".join(b'"m%d":0' % number for number in range(count))
     began = time.process_time()
-    found = envelope.read(b'{"jsonrpc":"2.0","id":1,"method":"x",%b}' % many)
-    assert isinstance(found, envelope.Request)
+    found = jsonrpc.read(b'{"jsonrpc":"2.0","id":1,"method":"x",%b}' % many)
+    assert isinstance(found, jsonrpc.Request)
     assert time.process_time() - began < 2
 
 

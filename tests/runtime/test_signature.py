@@ -31,9 +31,9 @@ import pytest
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
-from mcp_runtime.content import Image
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.signature import (
+from mcp_runtime.server.functions.content import Image
+from mcp_runtime.server.functions.signature import (
     BadArguments,
     BadResult,
     Header,
@@ -604,8 +604,8 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 from msgspec import Meta
-from mcp_runtime.content import tool_result
-from mcp_runtime.signature import read
+from mcp_runtime.server.functions.content import tool_result
+from mcp_runtime.server.functions.signature import read
 
 @dataclass
 class Point:

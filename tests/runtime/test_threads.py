@@ -12,8 +12,8 @@ from typing import Final
 
 import pytest
 
-from mcp_runtime import threads
 from mcp_runtime.limits import THREADS
+from mcp_runtime.shared import threads
 
 WORD: Final = contextvars.ContextVar("WORD", default="none")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_runtime.limits import Limits
-from mcp_runtime.uri import Template, TemplateError
+from mcp_runtime.shared.uri_template import Template, TemplateError
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,10 @@ for revision in revisions:
     asyncio.run(ask(runtime.Client(server, revisions=[revision])))
 if "stdio" in ways:
     asyncio.run(ask(runtime.Client.stdio([sys.executable, "-m", package])))
-    importlib.import_module(f"{package}._mcp.runtime.io.stdio")  # which that process had, not ours
+    importlib.import_module(f"{package}._mcp.runtime.transports.stdio")
 if "http" in ways:
     asyncio.run(ask_over_http())
-    importlib.import_module(f"{package}._mcp.runtime.io.uvicorn")  # which `--http` has
+    importlib.import_module(f"{package}._mcp.runtime.server.http.uvicorn")  # which `--http` has
 
 home = pathlib.Path(runtime.__file__).parents[1]
 for module in [m for name, m in sys.modules.items() if name.startswith(f"{package}._mcp")]:
@@ -61,10 +61,10 @@ for module in [m for name, m in sys.modules.items() if name.startswith(f"{packag
 def runtime(**files: str) -> dict[str, str]:
     """A runtime of the modules that are asked for, each empty but for those given."""
     given = {f"{name.replace('__', '/')}.py": text for name, text in files.items()}
-    return {"__init__.py": "", "io/__init__.py": "", **NEEDED, **given}
+    return {"__init__.py": "", "transports/__init__.py": "", **NEEDED, **given}
 
 
-def moved(line: str, module: str = "server") -> str:
+def moved(line: str, module: str = "server__server") -> str:
     """An import of a module, as it is vendored."""
     files = vendored(answers(), {}, runtime(**{module: f"{line}\n"}))
     return files[f"runtime/{module.replace('__', '/')}.py"].split("\n")[1]
@@ -73,14 +73,17 @@ def moved(line: str, module: str = "server") -> str:
 @pytest.mark.parametrize(
     ("line", "becomes"),
     [
-        ("import mcp_wire", "from .. import wire as mcp_wire"),
-        ("import mcp_wire as w", "from .. import wire as w"),
-        ("from mcp_wire import LATEST", "from ..wire import LATEST"),
-        ("from mcp_wire.steps import route", "from ..wire.steps import route"),
-        ("from mcp_runtime import limits", "from . import limits"),
-        ("from mcp_runtime.core.codes import X", "from .core.codes import X"),
-        ("def f(): from mcp_runtime.uri import X", "def f(): from .uri import X"),
-        ("from .core import codes", "from .core import codes"),
+        ("import mcp_wire", "from ... import wire as mcp_wire"),
+        ("import mcp_wire as w", "from ... import wire as w"),
+        ("from mcp_wire import LATEST", "from ...wire import LATEST"),
+        ("from mcp_wire.steps import route", "from ...wire.steps import route"),
+        ("from mcp_runtime import limits", "from .. import limits"),
+        ("from mcp_runtime.core.error_codes import X", "from ..core.error_codes import X"),
+        (
+            "def f(): from mcp_runtime.shared.uri_template import X",
+            "def f(): from ..shared.uri_template import X",
+        ),
+        ("from ..core import error_codes", "from ..core import error_codes"),
         ("import msgspec", "import msgspec"),
         ("x = 'from mcp_wire import y'", "x = 'from mcp_wire import y'"),
     ],
@@ -90,10 +93,10 @@ def test_imports_become_relative(line: str, becomes: str) -> None:
 
 
 def test_imports_of_a_deeper_module_lead_further_up() -> None:
-    assert (
-        moved("from mcp_wire.steps import route", "io__stdio") == "from ...wire.steps import route"
-    )
-    assert moved("from mcp_runtime.io.wire import Wire", "io__stdio") == "from .wire import Wire"
+    module = "server__http__app"
+    assert moved("from mcp_wire.steps import route", module) == "from ....wire.steps import route"
+    wire = "from mcp_runtime.transports.wire import Wire"
+    assert moved(wire, "transports__stdio") == "from .wire import Wire"
 
 
 @pytest.mark.parametrize("line", ["import mcp_wire, os", "import mcp_wire.steps"])
@@ -103,27 +106,33 @@ def test_an_import_that_cannot_be_relative_is_refused(line: str) -> None:
 
 
 def test_a_runtime_without_a_transport_is_refused() -> None:
-    with pytest.raises(TemplateError, match=r"mcp_runtime\.client is not there"):
-        vendored(answers(), {}, {"__init__.py": "", "server.py": ""})
+    with pytest.raises(TemplateError, match=r"mcp_runtime\.client\.client is not there"):
+        vendored(answers(), {}, {"__init__.py": "", "server/server.py": ""})
 
 
 def test_only_what_is_imported_comes_along() -> None:
-    imports = "from mcp_runtime.a import x\ndef f():\n    from . import b\n"
-    files = vendored(answers(), {}, runtime(server=imports, a="", b="", c="import mcp_runtime.a"))
+    imports = "from mcp_runtime.a import x\ndef f():\n    from .. import b\n"
+    files = vendored(
+        answers(), {}, runtime(server__server=imports, a="", b="", c="import mcp_runtime.a")
+    )
     assert {"runtime/a.py", "runtime/b.py"} <= files.keys()
     assert "runtime/c.py" not in files
 
 
 def test_what_only_another_transport_needs_stays_away() -> None:
-    files = runtime(server="def f(): from mcp_runtime.io import http_server", io__http_server="")
-    assert "runtime/io/http_server.py" not in vendored(answers(), {}, files)
+    files = runtime(
+        server__server="def f(): from mcp_runtime.server.http import app", server__http__app=""
+    )
+    assert "runtime/server/http/app.py" not in vendored(answers(), {}, files)
 
 
 def test_a_transport_s_own_modules_come_with_it_alone() -> None:
     stdio, http, both = (vendored_files(made(answers(transports=ways))).keys() for ways in WAYS)
     assert stdio | http == both
-    assert {f"runtime/io/{name}.py" for name in ("child", "pipes", "stdio")} <= stdio - http
-    assert {"runtime/over_http/connection.py", "runtime/io/http_server.py"} <= http - stdio
+    assert {
+        f"runtime/transports/{name}.py" for name in ("child_process", "pipes", "stdio")
+    } <= stdio - http
+    assert {"runtime/client/http/connection.py", "runtime/server/http/app.py"} <= http - stdio
 
 
 def vendored_files(files: Mapping[str, str]) -> dict[str, str]:

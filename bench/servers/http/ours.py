@@ -2,7 +2,7 @@
 
 from plain import serve
 
-from mcp_runtime.server import Server
+from mcp_runtime.server.server import Server
 
 server = Server("bench", "1")
 

@@ -17,7 +17,7 @@ from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
-    from mcp_runtime.client import Client
+    from mcp_runtime.client.client import Client
 
 __all__ = ["command"]
 
@@ -63,7 +63,7 @@ def command(
 
 def _maker(server: Sequence[str], headers: Sequence[str]) -> Callable[..., Client]:
     """Makes the client of a command or URL. Raises InputError."""
-    from mcp_runtime.client import Client
+    from mcp_runtime.client.client import Client
 
     if not server[0].startswith(_SCHEMES):
         if headers:

@@ -16,8 +16,8 @@ from mcp_bindgen.cli.show import columns, heading, safe, say
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
-    from mcp_bindgen.diff.report import Report, Side
-    from mcp_bindgen.diff.rules import Rule
+    from mcp_bindgen.compare.judge.rules import Rule
+    from mcp_bindgen.compare.report.report import Report, Side
 
 __all__ = ["command"]
 
@@ -77,7 +77,7 @@ def command(
 def _compared(old: str, new: str, whom: str, tools: bool) -> Report:
     from dataclasses import replace
 
-    from mcp_bindgen.diff.judge import AUDIENCES
+    from mcp_bindgen.compare.judge.verdicts import AUDIENCES
 
     audiences = AUDIENCES if whom == "all" else tuple(a for a in AUDIENCES if a == whom)
     report = _of_tools(old, new) if tools else _of_schemas(old, new)
@@ -85,14 +85,14 @@ def _compared(old: str, new: str, whom: str, tools: bool) -> Report:
 
 
 def _of_schemas(old: str, new: str) -> Report:
-    from mcp_bindgen.diff.report import compare
+    from mcp_bindgen.compare.report.report import compare
 
     before, after = _sides([old, new])
     return compare(before, after)
 
 
 def _of_tools(old: str, new: str) -> Report:
-    from mcp_bindgen.diff.tools import compare, read
+    from mcp_bindgen.tools.surface import compare, read
 
     data = [(pins.read_bytes(Path(path)), path) for path in (old, new)]
     before, after = (read(found, path) for found, path in data)
@@ -102,7 +102,7 @@ def _of_tools(old: str, new: str) -> Report:
 def _without_ignored(report: Report, path: str) -> Report:
     from datetime import date
 
-    from mcp_bindgen.diff.ignore import apply, parse
+    from mcp_bindgen.compare.report.ignore import apply, parse
 
     rows = parse(pins.read_text(Path(path)), path)
     return apply(report, rows, date.today())
@@ -118,7 +118,7 @@ def _say(text: str, output: str | None) -> None:
 
 def _history(names: Sequence[str], format: str) -> str:
     from mcp_bindgen.cli.diff_history import FORMATS
-    from mcp_bindgen.diff.history import history
+    from mcp_bindgen.compare.report.history import history
 
     if format not in FORMATS:
         raise click.UsageError(f"--history is told as {', '.join(FORMATS)}, not as {format}.")
@@ -127,7 +127,7 @@ def _history(names: Sequence[str], format: str) -> str:
 
 
 def _sides(names: Sequence[str]) -> list[Side]:
-    from mcp_bindgen.diff.report import Side
+    from mcp_bindgen.compare.report.report import Side
     from mcp_bindgen.source import Source
 
     found = [pins.find(name) for name in names]
@@ -145,7 +145,7 @@ def _sides(names: Sequence[str]) -> list[Side]:
 
 
 def _fails(report: Report, fail_on: str) -> bool:
-    from mcp_bindgen.diff.judge import SEVERITIES
+    from mcp_bindgen.compare.judge.verdicts import SEVERITIES
 
     worst = {"never": 0, "breaking": 1, "dangerous": 2, "any": len(SEVERITIES)}[fail_on]
     return any(report.count(severity) for severity in SEVERITIES[:worst])
@@ -163,32 +163,32 @@ class _Manner:
 
 
 def _text(report: Report, manner: _Manner) -> str:
-    from mcp_bindgen.cli.diff_text import text
+    from mcp_bindgen.compare.report.text import text
 
     return text(report, manner.verbose)
 
 
 def _json(report: Report, _: _Manner) -> str:
-    from mcp_bindgen.diff.report import document
+    from mcp_bindgen.compare.report.report import document
 
     return json.dumps(document(report), indent=2, ensure_ascii=False)
 
 
 def _markdown(report: Report, _: _Manner) -> str:
-    from mcp_bindgen.diff.markdown import markdown
+    from mcp_bindgen.compare.report.markdown import markdown
 
     return markdown(report)
 
 
 def _github(report: Report, _: _Manner) -> str:
-    from mcp_bindgen.diff.github import workflow_commands
+    from mcp_bindgen.compare.report.github import workflow_commands
 
     return workflow_commands(report)
 
 
 def _html(report: Report, manner: _Manner) -> str:
-    from mcp_bindgen.diff.history import history
-    from mcp_bindgen.diff.page import page
+    from mcp_bindgen.compare.report.history import history
+    from mcp_bindgen.compare.report.html import page
 
     if manner.tools:
         return page(report)
@@ -213,7 +213,7 @@ _FORMATS: Final[dict[str, Callable[[Report, _Manner], str]]] = {
 
 
 def _explained(id: str) -> Iterator[str]:
-    from mcp_bindgen.diff.rules import RULES, rule
+    from mcp_bindgen.compare.judge.rules import RULES, rule
 
     if id == _ALL_RULES:
         yield from columns((row.id, row.asks) for row in RULES.values())

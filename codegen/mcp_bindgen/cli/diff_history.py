@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from mcp_bindgen.cli.show import columns, heading, safe
 
 if TYPE_CHECKING:
-    from mcp_bindgen.diff.history import Cell, History, Row
+    from mcp_bindgen.compare.report.history import Cell, History, Row
 
 __all__ = ["FORMATS"]
 
@@ -32,7 +32,7 @@ def _mark(cell: Cell) -> str:
 
 def _closely(history: History, names: Sequence[str]) -> Iterator[tuple[Row, tuple[Row, ...]]]:
     """What is asked for, each row with those of its members."""
-    from mcp_bindgen.diff.history import members, related
+    from mcp_bindgen.compare.report.history import members, related
 
     asked = [row for name in names for row in related(history, history.row(name))]
     for row in {(row.kind, row.name): row for row in asked}.values():
@@ -41,7 +41,7 @@ def _closely(history: History, names: Sequence[str]) -> Iterator[tuple[Row, tupl
 
 def _changes(history: History, row: Row) -> Iterator[tuple[str, list[_Cells]]]:
     """For each pair of neighbours, the findings that concern the row, worst first."""
-    from mcp_bindgen.diff.judge import SEVERITIES
+    from mcp_bindgen.compare.judge.verdicts import SEVERITIES
 
     for report, cell in zip(history.reports, row.cells[1:], strict=True):
         found = sorted(cell.findings, key=lambda f: SEVERITIES.index(f.severity))
@@ -128,7 +128,7 @@ def _plain(text: str) -> str:
 
 
 def _json(history: History, names: Sequence[str]) -> str:
-    from mcp_bindgen.diff.history import document
+    from mcp_bindgen.compare.report.history import document
 
     return json.dumps(document(history, names), indent=2, ensure_ascii=False)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from mcp_bindgen import manifest, pins, places
+from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.show import near, progress, say
 from mcp_bindgen.errors import InputError, OutputError
@@ -133,7 +133,7 @@ def _folder(templates: Path | None) -> Path | None:
 def _out(out: Path | None) -> Path:
     if out is not None:
         return out
-    schema = places.schema()
+    schema = paths.schema()
     if schema.name != "schema":
         raise InputError(
             "an installed mcp-bindgen has no folder of its own to write to",
@@ -188,8 +188,8 @@ def _parts(target: _Target, choices: _Choices) -> Iterator[tuple[str, bytes]]:
     yield from manifest.sources()
     for revision, found in target.found.items():
         yield f"schema {revision} {_shown(found)} {found.revision}", found.data
-    yield "decisions", pins.read_bytes(places.schema() / "decisions.toml")
-    folder = choices.templates or places.templates() / "bindings"
+    yield "decisions", pins.read_bytes(paths.schema() / "decisions.toml")
+    folder = choices.templates or paths.templates() / "bindings"
     for path, data in manifest.texts(folder):
         yield f"template {path}", data
     models = "all" if choices.models is None else ",".join(choices.models)

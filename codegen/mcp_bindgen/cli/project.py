@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcp_bindgen import manifest, pins, places
+from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold.answers import Answers
 
@@ -46,8 +46,8 @@ def tools(source: str) -> list[Tool]:
 def tools_of(data: bytes, path: str) -> list[Tool]:
     """The tools of a list, which the runtime would offer. Raises InputError, SchemaError."""
     from mcp_bindgen.scaffold.tools import read
-    from mcp_runtime.core.mirrors import BadMark, marks
-    from mcp_runtime.features import require_tool_name
+    from mcp_runtime.core.param_headers import BadMark, marks
+    from mcp_runtime.server.registry import require_tool_name
 
     found = read(data, path)
     for tool in found:
@@ -64,7 +64,7 @@ def tools_of(data: bytes, path: str) -> list[Tool]:
 
 async def _listed(command: Sequence[str]) -> bytes:
     """What a server lists. Raises InputError for one that does not start or does not answer."""
-    from mcp_runtime.client import Client
+    from mcp_runtime.client.client import Client
     from mcp_runtime.errors import SessionError
     from mcp_runtime.revisions import latest
 
@@ -88,4 +88,4 @@ def _wire(revisions: tuple[str, ...]) -> dict[str, str]:
 
 
 def _runtime() -> Mapping[str, str]:
-    return {path: data.decode() for path, data in manifest.texts(places.runtime(), ".py")}
+    return {path: data.decode() for path, data in manifest.texts(paths.runtime(), ".py")}

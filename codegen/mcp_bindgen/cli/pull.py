@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mcp_bindgen import pins, places
+from mcp_bindgen import paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.show import near, progress, say
 from mcp_bindgen.errors import InputError
@@ -53,7 +53,7 @@ def command(revision: str, origin: str, commit: str, into: Path | None, format: 
 
 
 def _into(into: Path | None) -> Path:
-    folder = into or places.schema()
+    folder = into or paths.schema()
     if into is None and folder.name != "schema":
         raise InputError(
             "an installed mcp-bindgen has no schema folder of its own to write to",

@@ -57,8 +57,8 @@ def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...])
 
     Hosts and origins of the environment are meant too.
     """
-    from mcp_runtime.io.http_server import admitted
-    from mcp_runtime.io.uvicorn import address
+    from mcp_runtime.server.http.app import admitted
+    from mcp_runtime.server.http.uvicorn import address
 
     if http is None:
         if hosts or origins:
@@ -78,7 +78,7 @@ def _say(url: str) -> None:
 
 def _server(target: str) -> Any:
     """Raises InputError."""
-    from mcp_runtime.server import Server
+    from mcp_runtime.server.server import Server
 
     name, _, attribute = target.partition(":") if not Path(target).exists() else (target, "", "")
     module = _module(name)

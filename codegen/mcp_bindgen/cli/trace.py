@@ -15,8 +15,8 @@ from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.cli.validate import Bindings
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
-from mcp_bindgen.messages import Text
-from mcp_bindgen.verdicts import Judge, Verdict
+from mcp_bindgen.validate.messages import Text
+from mcp_bindgen.validate.verdicts import Judge, Verdict
 
 __all__ = ["command"]
 

@@ -16,8 +16,8 @@ from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
 from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
-from mcp_bindgen.messages import numbered, texts
-from mcp_bindgen.verdicts import Fault, Judge, Method, Verdict
+from mcp_bindgen.validate.messages import numbered, texts
+from mcp_bindgen.validate.verdicts import Fault, Judge, Method, Verdict
 
 if TYPE_CHECKING:
     from types import ModuleType

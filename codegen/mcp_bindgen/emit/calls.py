@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from mcp_bindgen.emit.annotate import annotation, deprecation
-from mcp_bindgen.emit.layout import STEP, Code, Group, call, docstring, flat, lay, literal
+from mcp_bindgen.emit.text.annotate import annotation, deprecation
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, docstring, flat, lay, literal
 from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, snake
 

@@ -10,17 +10,17 @@ from typing import Any, Final
 
 import jinja2
 
-from mcp_bindgen import places
+from mcp_bindgen import paths
 from mcp_bindgen.convert.model import Pair
 from mcp_bindgen.emit.calls import answered, calls_view, methods_view
-from mcp_bindgen.emit.choices import literals_chosen
-from mcp_bindgen.emit.dataclass import dataclass_view
-from mcp_bindgen.emit.layout import literal
-from mcp_bindgen.emit.msgspec import msgspec_view
+from mcp_bindgen.emit.models.dataclass import dataclass_view
+from mcp_bindgen.emit.models.msgspec import msgspec_view
+from mcp_bindgen.emit.models.pydantic import pydantic_view
 from mcp_bindgen.emit.options import FLAVOURS, Options
-from mcp_bindgen.emit.pydantic import pydantic_view
-from mcp_bindgen.emit.steps import step_view, steps_view
+from mcp_bindgen.emit.steps.views import step_view, steps_view
+from mcp_bindgen.emit.text.layout import literal
 from mcp_bindgen.errors import OutputError, TemplateError
+from mcp_bindgen.ir.choices import literals_chosen
 from mcp_bindgen.ir.model import Schema
 
 __all__ = ["excerpt", "generate", "package"]
@@ -155,7 +155,7 @@ def _header(schema: Schema | None, template: str) -> str:
 @lru_cache
 def _engine(folder: Path | None) -> jinja2.Environment:
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder or places.templates() / "bindings"),
+        loader=jinja2.FileSystemLoader(folder or paths.templates() / "bindings"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

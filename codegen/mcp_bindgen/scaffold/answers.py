@@ -23,18 +23,18 @@ __all__ = [
     "require_transports",
 ]
 
-COMMON: Final = ("server", "client", "context", "io.memory")
+COMMON: Final = ("server.server", "client.client", "server.context", "transports.memory")
 """The modules of mcp_runtime that every project begins with; what they import comes along."""
 
 TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "stdio": ("io.stdio", "io.child"),
-    "http": ("io.http_server", "io.uvicorn", "over_http"),
+    "stdio": ("transports.stdio", "transports.child_process"),
+    "http": ("server.http.app", "server.http.uvicorn", "client.http"),
 }
 """Those that each transport adds; the first transport is chosen where nothing is said."""
 
 OWNED: Final[Mapping[str, tuple[str, ...]]] = {
-    "stdio": ("io.child", "io.pipes", "io.stdio"),
-    "http": ("io.asgi", "io.http", "io.uvicorn", "over_http"),
+    "stdio": ("transports.child_process", "transports.pipes", "transports.stdio"),
+    "http": ("server.http", "client.http"),
 }
 """How the modules begin that only one transport needs, though others import them when asked to."""
 

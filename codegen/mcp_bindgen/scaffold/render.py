@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import jinja2
 
-from mcp_bindgen import __version__, places
+from mcp_bindgen import __version__, paths
 from mcp_bindgen.errors import TemplateError
 from mcp_bindgen.scaffold.answers import TRANSPORTS, Answers
 from mcp_bindgen.scaffold.handlers import joined, tool_view
@@ -37,9 +37,9 @@ def templates(tools: bool) -> dict[str, str]:
 
 
 def _folder(name: str) -> dict[str, str]:
-    folder = places.templates() / name
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+    folder = paths.templates() / name
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}
 
 
 def project(

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mcp_bindgen.emit.layout import (
+from mcp_bindgen.emit.models.rows import import_order
+from mcp_bindgen.emit.text.layout import (
     STEP,
     WIDTH,
     Code,
@@ -20,7 +21,6 @@ from mcp_bindgen.emit.layout import (
     literal,
     member,
 )
-from mcp_bindgen.emit.rows import import_order
 
 __all__ = [
     "IMPORTS",

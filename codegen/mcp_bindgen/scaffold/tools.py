@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from mcp_bindgen.diff.document import Node, list_of, object_of
-from mcp_bindgen.diff.samples import UnmakeableError, smallest
-from mcp_bindgen.diff.tool_schema import quoted
-from mcp_bindgen.diff.tools import Surface, listed, surface
+from mcp_bindgen.compare.judge.samples import UnmakeableError, smallest
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Type
 from mcp_bindgen.ir.names import snake
 from mcp_bindgen.scaffold.fits import fitting
 from mcp_bindgen.scaffold.structs import Class, Models
 from mcp_bindgen.scaffold.typed import Untyped, typed
+from mcp_bindgen.tools.json_document import Node, list_of, object_of
+from mcp_bindgen.tools.json_schema import quoted
+from mcp_bindgen.tools.surface import Surface, listed, surface
 
 __all__ = ["Tool", "listing", "read"]
 

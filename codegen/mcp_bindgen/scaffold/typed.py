@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
-from mcp_bindgen.emit.layout import Code, Group, call, flat, literal
+from mcp_bindgen.emit.text.layout import Code, Group, call, flat, literal
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.names import member_name
 from mcp_bindgen.scaffold.structs import (

@@ -286,7 +286,7 @@ REFUSED_DOWN: Final[Mapping[str, Refusal]] = {
         -32603,
         "batches are not part of this revision",
         "An array of messages is no message; each of them is converted by itself.",
-        "mcp_runtime.core.envelope",
+        "mcp_runtime.core.jsonrpc",
     ),
 }
 """Methods of 2025-03-26 that do not travel to 2024-11-05 by themselves; `""` are batches."""

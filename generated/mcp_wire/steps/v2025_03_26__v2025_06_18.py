@@ -1053,7 +1053,7 @@ REFUSED_UP: Final[Mapping[str, Refusal]] = {
         -32603,
         "batches are not part of this revision",
         "An array of messages is no message; each of them is converted by itself.",
-        "mcp_runtime.core.envelope",
+        "mcp_runtime.core.jsonrpc",
     ),
 }
 """Methods of 2025-03-26 that do not travel to 2025-06-18 by themselves; `""` are batches."""

@@ -16,15 +16,15 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from mcp_runtime.core import codes, envelope
+from mcp_runtime.core import error_codes, jsonrpc
 from mcp_runtime.core.capabilities import declares, needed
-from mcp_runtime.core.crossing import Crossing
-from mcp_runtime.core.envelope import UNREADABLE, Id, Refusal, Request
 from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
+from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Refusal, Request
 from mcp_runtime.core.lifecycle import CLIENT, State
-from mcp_runtime.core.offer import ClientOffer, agreed
+from mcp_runtime.core.negotiation import ClientOffer, agreed
 from mcp_runtime.core.pending import Patience, Sent
 from mcp_runtime.core.session import Running, Session
+from mcp_runtime.core.translation import Crossing
 from mcp_runtime.errors import (
     BadAnswer,
     NoCommonRevision,
@@ -40,7 +40,11 @@ from mcp_runtime.revisions import Context, DecodeError, Revision, StepError, lat
 __all__ = ["MODERN_ERRORS", "ClientSession"]
 
 MODERN_ERRORS: Final = frozenset(
-    {codes.HEADER_MISMATCH, codes.MISSING_CLIENT_CAPABILITY, codes.UNSUPPORTED_VERSION}
+    {
+        error_codes.HEADER_MISMATCH,
+        error_codes.MISSING_CLIENT_CAPABILITY,
+        error_codes.UNSUPPORTED_VERSION,
+    }
 )
 """Errors that only a server of the per-request era sends."""
 _MAX_ATTEMPTS: Final = 6
@@ -150,7 +154,7 @@ class ClientSession(Session):
         terms = Terms(crossing, told["serverInfo"], told["capabilities"])
         self._move("receive initialize result")
         opened = self._opened("send notifications/initialized", terms, told.get("instructions"))
-        return [Write(envelope.notification("notifications/initialized")), *opened]
+        return [Write(jsonrpc.notification("notifications/initialized")), *opened]
 
     def _opened(self, move: str, terms: Terms, instructions: str | None) -> list[Event]:
         self._move(move)
@@ -236,21 +240,21 @@ class ClientSession(Session):
         try:
             return self._asked_for(frame)
         except Refuse as refusal:
-            return [Write(envelope.refusal(frame.id, refusal.code, refusal.message))]
+            return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message))]
         except (DecodeError, StepError) as error:
             message = f"Invalid params: {error}"
-            return [Write(envelope.refusal(frame.id, codes.INVALID_PARAMS, message))]
+            return [Write(jsonrpc.refusal(frame.id, error_codes.INVALID_PARAMS, message))]
 
     def _asked_for(self, frame: Request) -> list[Event]:
         if frame.method == "ping":
-            return [Write(envelope.answer(frame.id, b"{}"))]
+            return [Write(jsonrpc.answer(frame.id, b"{}"))]
         method = self._method(frame.method)
         if self.agreed is None or method is None or not self._may_send(method, "request"):
-            raise Refuse(codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
+            raise Refuse(error_codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
         if frame.id in self.running:
-            raise Refuse(codes.INVALID_REQUEST, "a request with that id is in flight")
+            raise Refuse(error_codes.INVALID_REQUEST, "a request with that id is in flight")
         if len(self.running) >= self.limits.in_flight:
-            raise Refuse(codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight")
+            raise Refuse(error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight")
         self._require_own(frame, method.capability)
         terms = msgspec.structs.replace(self.agreed, token=_token(frame.params))
         self.running[frame.id] = Running(frame.method, terms)
@@ -260,10 +264,10 @@ class ClientSession(Session):
         """Raises Refuse for what we have not declared."""
         if not declares(self.offer.declared, capability):
             why = f"Method not found: {frame.method} needs `{capability}`, which is not offered"
-            raise Refuse(codes.METHOD_NOT_FOUND, why)
+            raise Refuse(error_codes.METHOD_NOT_FOUND, why)
         for path in needed(frame.method, capability, _object(frame.params)):
             if not declares(self.offer.declared, path):
-                raise Refuse(codes.INVALID_PARAMS, f"the client does not offer `{path}`")
+                raise Refuse(error_codes.INVALID_PARAMS, f"the client does not offer `{path}`")
 
     def _may_complain(self, id: Id | None) -> bool:
         """A client answers nothing in the per-request era, and no stray line in any."""
@@ -333,7 +337,7 @@ def _object(params: bytes) -> dict[str, Any]:
     try:
         return _objects.decode(params) if params else {}
     except UNREADABLE as error:
-        raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+        raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
 
 
 def _supported(frame: Refusal) -> list[str]:
@@ -349,5 +353,5 @@ def _token(params: bytes) -> Id | None:
     try:
         meta = _token_params.decode(params).meta if params else None
     except UNREADABLE as error:
-        raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+        raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
     return None if meta is None else meta.token

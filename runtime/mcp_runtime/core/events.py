@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from mcp_runtime.core.crossing import Crossing
-from mcp_runtime.core.envelope import Id
+from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Sent
+from mcp_runtime.core.translation import Crossing
 from mcp_runtime.errors import SessionError
 
 __all__ = [

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from mcp_runtime.core.envelope import Id
+from mcp_runtime.core.jsonrpc import Id
 
 __all__ = ["Patience", "Pending", "Sent"]
 

@@ -14,15 +14,15 @@ from typing import Any, ClassVar, Final, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from mcp_runtime.core import codes, envelope
+from mcp_runtime.core import error_codes, jsonrpc
 from mcp_runtime.core.capabilities import declares, needed, required
-from mcp_runtime.core.crossing import Crossing
-from mcp_runtime.core.envelope import UNREADABLE, Id, Notification, Request
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
+from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Notification, Request
 from mcp_runtime.core.lifecycle import SERVER, State
-from mcp_runtime.core.offer import ServerOffer, heard
+from mcp_runtime.core.negotiation import ServerOffer, heard
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.subscriptions import Subscriptions
+from mcp_runtime.core.translation import Crossing
 from mcp_runtime.errors import NotOffered, Refuse
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import (
@@ -108,16 +108,16 @@ class ServerSession(Session):
             return self._admit(frame, terms)
         except Refuse as refusal:
             era = "handshake" if terms is None else terms.crossing.revision.era
-            code = codes.sendable(refusal.code, era)
+            code = error_codes.sendable(refusal.code, era)
             return [_refusal(frame.id, code, refusal.message, refusal.data)]
         except (DecodeError, StepError) as error:
-            return [_refusal(frame.id, codes.INVALID_PARAMS, f"Invalid params: {error}")]
+            return [_refusal(frame.id, error_codes.INVALID_PARAMS, f"Invalid params: {error}")]
 
     def _require_room(self, frame: Request) -> None:
         if frame.id in self.running:
-            raise Refuse(codes.INVALID_REQUEST, "a request with that id is in flight")
+            raise Refuse(error_codes.INVALID_REQUEST, "a request with that id is in flight")
         if len(self.running) >= self.limits.in_flight:
-            raise Refuse(codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight")
+            raise Refuse(error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight")
 
     def _terms(self, frame: Request) -> Terms | None:
         """What the request itself tells, or the handshake did; None before there was one."""
@@ -135,20 +135,24 @@ class ServerSession(Session):
         try:
             meta = _params.decode(frame.params).meta
         except UNREADABLE as error:
-            raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+            raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
         return _no_meta if meta is UNSET else meta
 
     def _told(self, frame: Request, meta: _Meta, version: str, token: Id | None) -> Terms:
         if not isinstance(meta.capabilities, dict):
-            raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities")
+            raise Refuse(
+                error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities"
+            )
         if self.guard is not None:
             self.guard(frame, version)
         offer = self.offer()
         if version not in offer.per_request:
             data = {"supported": list(offer.newest_first), "requested": version}
-            raise Refuse(codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+            raise Refuse(error_codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
         if meta.log_level is not UNSET and meta.log_level not in LEVELS:
-            raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel")
+            raise Refuse(
+                error_codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel"
+            )
         info = None if meta.info is UNSET else meta.info
         level = None if meta.log_level is UNSET else meta.log_level
         capabilities = cast("dict[str, Any]", meta.capabilities)
@@ -163,19 +167,21 @@ class ServerSession(Session):
     def _before(self, frame: Request) -> list[Event]:
         """A request that tells no revision, where no handshake did."""
         if self.stateless:
-            raise Refuse(codes.INVALID_PARAMS, "Invalid params: `_meta` has no protocolVersion")
+            raise Refuse(
+                error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no protocolVersion"
+            )
         if frame.method == "ping" and self.offer().handshake:
-            return [Write(envelope.answer(frame.id, b"{}"))]
+            return [Write(jsonrpc.answer(frame.id, b"{}"))]
         if frame.method == "initialize":
             return self._initialize(frame)
         lacks_meta = bool(self.offer().per_request)
-        code = codes.INVALID_PARAMS if lacks_meta else codes.INVALID_REQUEST
+        code = error_codes.INVALID_PARAMS if lacks_meta else error_codes.INVALID_REQUEST
         why = "neither `initialize` nor a protocolVersion in `_meta` has told the revision"
         raise Refuse(code, why)
 
     def _admit(self, frame: Request, terms: Terms) -> list[Event]:
         if frame.method == "initialize" and self.agreed is not None:
-            raise Refuse(codes.INVALID_REQUEST, "the session is initialized already")
+            raise Refuse(error_codes.INVALID_REQUEST, "the session is initialized already")
         method = terms.crossing.revision.methods.get(frame.method)
         if not self._may_send(method, "request") or method is None:
             self._require_extra(frame.method)
@@ -188,7 +194,7 @@ class ServerSession(Session):
 
     def _require_extra(self, method: str) -> None:
         if method not in self.offer().methods:
-            raise Refuse(codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+            raise Refuse(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
 
     def _require_offered(self, method: Method) -> None:
         offer = self.offer()
@@ -196,7 +202,7 @@ class ServerSession(Session):
             why = (
                 f"Method not found: {method.name} needs `{method.capability}`, which is not offered"
             )
-            raise Refuse(codes.METHOD_NOT_FOUND, why)
+            raise Refuse(error_codes.METHOD_NOT_FOUND, why)
 
     # ---- the session's own methods
 
@@ -213,7 +219,7 @@ class ServerSession(Session):
         crossing = Crossing(revision(spoken), context, self.tolerances)
         self.agreed = Terms(crossing, asked["clientInfo"], asked["capabilities"])
         self._declared = offer.declared
-        return [Write(envelope.answer(frame.id, _dump(offer.initialized(spoken))))]
+        return [Write(jsonrpc.answer(frame.id, _dump(offer.initialized(spoken))))]
 
     def _spoken(self, frame: Request) -> str:
         """The revision that was asked for, or our newest. Raises Refuse if we have none."""
@@ -221,35 +227,35 @@ class ServerSession(Session):
         ours = self.offer().handshake
         if not ours:
             data = {"supported": list(self.offer().newest_first), "requested": asked}
-            raise Refuse(codes.INVALID_PARAMS, "Unsupported protocol version", data)
+            raise Refuse(error_codes.INVALID_PARAMS, "Unsupported protocol version", data)
         return asked if asked in ours else ours[0]
 
     def _ping(self, frame: Request, terms: Terms) -> list[Event]:
         terms.crossing.read_params(frame.method, frame.params)
-        return [Write(envelope.answer(frame.id, b"{}"))]
+        return [Write(jsonrpc.answer(frame.id, b"{}"))]
 
     def _discover(self, frame: Request, terms: Terms) -> list[Event]:
         terms.crossing.read_params(frame.method, frame.params)
         result = self.offer().discovered()
         body = terms.crossing.write_result(frame.method, result)
-        return [Write(envelope.answer(frame.id, body))]
+        return [Write(jsonrpc.answer(frame.id, body))]
 
     def _set_level(self, frame: Request, terms: Terms) -> list[Event]:
         self.log_level = terms.crossing.read_params(frame.method, frame.params).level
-        return [Write(envelope.answer(frame.id, b"{}"))]
+        return [Write(jsonrpc.answer(frame.id, b"{}"))]
 
     def _subscribe(self, frame: Request, terms: Terms) -> list[Event]:
         params = terms.crossing.read_params(frame.method, frame.params)
         if not self.offer().watchable(params.uri):
             data = {"uri": params.uri[:2000]}
-            raise Refuse(codes.RESOURCE_NOT_FOUND, "Resource not found", data)
+            raise Refuse(error_codes.RESOURCE_NOT_FOUND, "Resource not found", data)
         self.subscriptions.watch(params.uri)
-        return [Write(envelope.answer(frame.id, b"{}"))]
+        return [Write(jsonrpc.answer(frame.id, b"{}"))]
 
     def _unsubscribe(self, frame: Request, terms: Terms) -> list[Event]:
         params = terms.crossing.read_params(frame.method, frame.params)
         self.subscriptions.unwatch(params.uri)
-        return [Write(envelope.answer(frame.id, b"{}"))]
+        return [Write(jsonrpc.answer(frame.id, b"{}"))]
 
     def _listen(self, frame: Request, terms: Terms) -> list[Event]:
         """Source: 2026-07-28 basic/patterns/subscriptions, "Acknowledgment"."""
@@ -369,7 +375,7 @@ class ServerSession(Session):
         for id in sorted(self.subscriptions.open, key=repr):
             if cancelling:
                 body = _dump({"requestId": id, "reason": "the server ends"})
-                sent.append(envelope.notification("notifications/cancelled", body))
+                sent.append(jsonrpc.notification("notifications/cancelled", body))
             meta = latest.SubscriptionsListenResultMetaObject(subscription_id=id)
             result = latest.SubscriptionsListenResult(meta=meta, result_type="complete")
             sent.append(self.answer(id, result))
@@ -408,7 +414,7 @@ def missing(error: NotOffered) -> Refuse:
     """
     data = {"requiredCapabilities": required(error.capability)}
     why = f"the client does not declare `{error.capability}`"
-    return Refuse(codes.MISSING_CLIENT_CAPABILITY, why, data)
+    return Refuse(error_codes.MISSING_CLIENT_CAPABILITY, why, data)
 
 
 def _tagged(id: Id) -> latest.NotificationMetaObject:
@@ -416,7 +422,7 @@ def _tagged(id: Id) -> latest.NotificationMetaObject:
 
 
 def _refusal(id: Id, code: int, message: str, data: Any = None) -> Write:
-    return Write(envelope.refusal(id, code, message, b"" if data is None else _dump(data)))
+    return Write(jsonrpc.refusal(id, code, message, b"" if data is None else _dump(data)))
 
 
 class _Initialize(msgspec.Struct):
@@ -431,4 +437,4 @@ def _asked(frame: Request) -> str:
     try:
         return _initialize.decode(frame.params or b"{}").version
     except UNREADABLE as error:
-        raise Refuse(codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+        raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None

@@ -18,19 +18,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from mcp_runtime.core import codes, envelope
-from mcp_runtime.core.envelope import (
-    UNREADABLE,
-    Answer,
-    Batch,
-    Frame,
-    Id,
-    Malformed,
-    Notification,
-    Refusal,
-    Request,
-    Single,
-)
+from mcp_runtime.core import error_codes, jsonrpc
 from mcp_runtime.core.events import (
     Answered,
     Event,
@@ -41,6 +29,18 @@ from mcp_runtime.core.events import (
     Progressed,
     Terms,
     Write,
+)
+from mcp_runtime.core.jsonrpc import (
+    UNREADABLE,
+    Answer,
+    Batch,
+    Frame,
+    Id,
+    Malformed,
+    Notification,
+    Refusal,
+    Request,
+    Single,
 )
 from mcp_runtime.core.lifecycle import Role, State, after
 from mcp_runtime.core.lines import Lines, TooLong
@@ -71,7 +71,7 @@ class _Together:
 
     def all(self) -> bytes:
         is_done = self.is_read and not self.open
-        return envelope.together(self.answers) if is_done and self.answers else b""
+        return jsonrpc.together(self.answers) if is_done and self.answers else b""
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ class Session(ABC):
         if self.watch is not None:
             self.watch(message)
         batches = self.agreed is not None and self.agreed.crossing.revision.batches
-        return envelope.read(message, batch=self.limits.batch if batches else 0)
+        return jsonrpc.read(message, batch=self.limits.batch if batches else 0)
 
     def on(self, frame: Frame, now: float) -> list[Event]:
         """What a message means."""
@@ -212,11 +212,11 @@ class Session(ABC):
             return self._misanswered(sent, frame.message, now)
         if frame.is_response or not self._may_complain(frame.id):
             return [Ignored(frame.message)]
-        return [Write(envelope.refusal(frame.id, frame.code, frame.message))]
+        return [Write(jsonrpc.refusal(frame.id, frame.code, frame.message))]
 
     def _too_long(self, line: TooLong) -> list[Event]:
         why = f"a line of more than {line.limit} bytes"
-        return self._on_malformed(Malformed(None, codes.INVALID_REQUEST, why), 0)
+        return self._on_malformed(Malformed(None, error_codes.INVALID_REQUEST, why), 0)
 
     def _may_complain(self, id: Id | None) -> bool:
         """Whether an error may be sent, in the peer's revision, for what has that id."""
@@ -228,7 +228,9 @@ class Session(ABC):
         together = _Together()
         for single in frame.frames:
             if isinstance(single, Request) and single.method == "initialize":
-                single = Malformed(single.id, codes.INVALID_REQUEST, "initialize is never batched")
+                single = Malformed(
+                    single.id, error_codes.INVALID_REQUEST, "initialize is never batched"
+                )
             events += self._on_member(single, together, now)
         together.is_read = True
         answers = together.all()
@@ -282,13 +284,13 @@ class Session(ABC):
         id = self._next_id()
         patience = patience or Patience(self.limits.deadline, self.limits.total)
         sent = self.pending.add(id, method, patience, now, token)
-        return sent, envelope.request(id, method, body)
+        return sent, jsonrpc.request(id, method, body)
 
     def notify(self, method: str, params: Any, terms: Terms | None = None) -> bytes:
         """A notification of ours. Raises NotOpen, NotOffered, EncodeError, StepError."""
         terms = terms or self._open_terms(method)
         self._gate(method, params, terms)
-        return envelope.notification(method, terms.crossing.write_params(method, params))
+        return jsonrpc.notification(method, terms.crossing.write_params(method, params))
 
     def answer(self, id: Id, result: Any) -> bytes:
         """`result` is a model; empty where nothing is to be sent, or not yet.
@@ -298,7 +300,7 @@ class Session(ABC):
         running = self.running.get(id)
         if running is None:
             return b""
-        return self._finish(id, envelope.answer(id, self._result(running, result)))
+        return self._finish(id, jsonrpc.answer(id, self._result(running, result)))
 
     def _result(self, running: Running, result: Any) -> bytes:
         return running.terms.crossing.write_result(running.method, result)
@@ -307,9 +309,9 @@ class Session(ABC):
         """`data` is parsed JSON; empty where nothing is to be sent, or not yet."""
         if (running := self.running.get(id)) is None:
             return b""
-        code = codes.sendable(code, running.terms.crossing.revision.era)
+        code = error_codes.sendable(code, running.terms.crossing.revision.era)
         raw = b"" if data is None else _dump(data)
-        return self._finish(id, envelope.refusal(id, code, message, raw))
+        return self._finish(id, jsonrpc.refusal(id, code, message, raw))
 
     def _finish(self, id: Id, data: bytes) -> bytes:
         running = self.running.pop(id)
@@ -344,7 +346,7 @@ class Session(ABC):
         if sent is None or sent.method == "initialize":
             return b""
         body: dict[str, Any] = {"requestId": id} | ({"reason": reason} if reason else {})
-        return envelope.notification("notifications/cancelled", _dump(body))
+        return jsonrpc.notification("notifications/cancelled", _dump(body))
 
     def expired(self, now: float) -> list[Event]:
         """What is late has failed."""

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from mcp_runtime.core import codes
+from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares
-from mcp_runtime.core.envelope import Id
-from mcp_runtime.core.offer import ServerOffer
+from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.errors import Refuse
 from mcp_runtime.revisions import latest
 
@@ -73,7 +73,7 @@ class Subscriptions:
     def _require_room(self, more: int) -> None:
         if len(self.watched) + len(self._streams) + self._uris + more > self._limit:
             why = f"no more than {self._limit} subscriptions and URIs (Limits.subscriptions)"
-            raise Refuse(codes.BUSY, why)
+            raise Refuse(error_codes.BUSY, why)
 
 
 def _kept(wanted: latest.SubscriptionFilter, offer: ServerOffer) -> latest.SubscriptionFilter:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from mcp_runtime.core.inputs import StateSealer
+from mcp_runtime.core.request_state import StateSealer
 
 __all__ = ["Bus", "EventStore", "NoSuchEvent", "SessionStore", "StateSealer"]
 

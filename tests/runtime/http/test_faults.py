@@ -211,7 +211,7 @@ async def test_a_request_has_what_was_given_and_nothing_of_the_user() -> None:
 
 def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    for module in ("mcp_runtime.over_http", "mcp_runtime.io.http_client"):
+    for module in ("mcp_runtime.client.http", "mcp_runtime.client.http.http"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     with pytest.raises(NotInstalled, match=r"needs httpx2: pip install 'mcp-bindgen\[http\]'"):
         Client.http("http://server.example/mcp")

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from mcp_runtime import Context, Server
 from mcp_runtime.core.sse import Event, Events
-from mcp_runtime.io.http_server import HttpApp
+from mcp_runtime.server.http.app import HttpApp
 
 LATEST: Final = "2026-07-28"
 SHAKEN: Final = ("2025-11-25", "2025-06-18", "2025-03-26")

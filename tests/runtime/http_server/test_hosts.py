@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from mcp_runtime.core.http import Hosts
-from mcp_runtime.io.http_server import HttpApp
+from mcp_runtime.core.http_rules import Hosts
+from mcp_runtime.server.http.app import HttpApp
 from tests.runtime.http_server.asking import GET, POST, plain, request, run, serving
 
 ADMITTED: Final = (

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from mcp_runtime.core.http import EVENT_STREAM, JSON, accepts, media_type
+from mcp_runtime.core.http_rules import EVENT_STREAM, JSON, accepts, media_type
 from tests.runtime.http_server.asking import BOTH, GET, POST, request, run, serving
 
 

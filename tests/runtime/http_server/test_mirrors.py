@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final
 import pytest
 
 from mcp_runtime import Context, Header, Server, types
-from mcp_runtime.core import codes
-from mcp_runtime.core.mirrors import check_mirrors, marks
+from mcp_runtime.core import error_codes
+from mcp_runtime.core.param_headers import check_mirrors, marks
 from mcp_runtime.errors import Refuse
 from tests.runtime.http_server.asking import (
     LATEST,
@@ -215,7 +215,7 @@ async def refused(client: Client, said: Any, headers: Headers) -> str:
     assert asked.status == 400, asked.body
     assert asked.headers["content-type"] == "application/json"
     assert asked.json["id"] == said["id"]
-    assert asked.error["code"] == codes.HEADER_MISMATCH == -32020
+    assert asked.error["code"] == error_codes.HEADER_MISMATCH == -32020
     message: str = asked.error["message"]
     return message
 
@@ -294,7 +294,7 @@ def test_a_request_without_what_each_must_tell_is_a_bad_one(lacks: str) -> None:
             told = mirrors(said)
             del said["params"]["_meta"][f"io.modelcontextprotocol/{lacks}"]
             asked = await client.post(said, told).until_over()
-            assert (asked.status, asked.error["code"]) == (400, codes.INVALID_PARAMS)
+            assert (asked.status, asked.error["code"]) == (400, error_codes.INVALID_PARAMS)
 
     run(main)
 
@@ -306,7 +306,7 @@ def test_a_version_that_is_not_spoken_is_told_with_those_that_are(version: str) 
         async with serving(Server("new", "1", revisions=[LATEST])) as client:
             said = request("tools/list", version=version)
             asked = await client.post(said, mirrors(said)).until_over()
-            assert (asked.status, asked.error["code"]) == (400, codes.UNSUPPORTED_VERSION)
+            assert (asked.status, asked.error["code"]) == (400, error_codes.UNSUPPORTED_VERSION)
             assert asked.error["data"] == {"supported": [LATEST], "requested": version}
 
     run(main)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.core import codes
+from mcp_runtime.core import error_codes
 from mcp_runtime.errors import Refuse
 from mcp_runtime.limits import Limits
 from tests.runtime.http_server.asking import (
@@ -91,10 +91,10 @@ def test_an_unknown_method_has_a_status_of_its_own_in_this_era_only() -> None:
     async def main() -> None:
         async with serving() as client:
             asked = await client.request("no/such").until_over()
-            assert (asked.status, asked.error["code"]) == (404, codes.METHOD_NOT_FOUND)
+            assert (asked.status, asked.error["code"]) == (404, error_codes.METHOD_NOT_FOUND)
             session = await client.session()
             asked = await session.request("no/such").until_over()
-            assert (asked.status, asked.error["code"]) == (200, codes.METHOD_NOT_FOUND)
+            assert (asked.status, asked.error["code"]) == (200, error_codes.METHOD_NOT_FOUND)
 
     run(main)
 
@@ -111,7 +111,10 @@ def test_a_capability_that_a_client_lacks_is_a_bad_request() -> None:
 
         async with serving(server) as client:
             asked = await client.call("ask").until_over()
-            assert (asked.status, asked.error["code"]) == (400, codes.MISSING_CLIENT_CAPABILITY)
+            assert (asked.status, asked.error["code"]) == (
+                400,
+                error_codes.MISSING_CLIENT_CAPABILITY,
+            )
 
     run(main)
 
@@ -122,18 +125,18 @@ def test_an_error_of_a_handler_is_an_answer_like_any_other() -> None:
 
         @server.tool
         async def refuse() -> str:
-            raise Refuse(7, "no", {"error": {"code": codes.METHOD_NOT_FOUND}})
+            raise Refuse(7, "no", {"error": {"code": error_codes.METHOD_NOT_FOUND}})
 
         @server.tool
         async def confuse() -> dict[str, Any]:
-            return {"error": {"code": codes.METHOD_NOT_FOUND, "message": "x"}}
+            return {"error": {"code": error_codes.METHOD_NOT_FOUND, "message": "x"}}
 
         async with serving(server) as client:
             asked = await client.call("refuse").until_over()
             assert (asked.status, asked.error["code"]) == (200, 7)
             assert (await client.call("confuse").until_over()).status == 200
             asked = await client.call("no such tool").until_over()
-            assert (asked.status, asked.error["code"]) == (200, codes.INVALID_PARAMS)
+            assert (asked.status, asked.error["code"]) == (200, error_codes.INVALID_PARAMS)
 
     run(main)
 
@@ -154,19 +157,19 @@ def test_a_notification_is_accepted(method: str) -> None:
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        (b"", codes.PARSE_ERROR),
-        (b"{", codes.PARSE_ERROR),
-        (b"\xff", codes.PARSE_ERROR),
-        (b'{"jsonrpc":"2.0","id":1,"method":"x\xff"}', codes.PARSE_ERROR),
-        (b"null", codes.INVALID_REQUEST),
-        (b"[]", codes.INVALID_REQUEST),
-        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', codes.INVALID_REQUEST),
-        (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', codes.INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', codes.INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","id":1,"result":{}}', codes.INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}', codes.INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', codes.INVALID_REQUEST),
-        (b"[" * 100_000, codes.PARSE_ERROR),
+        (b"", error_codes.PARSE_ERROR),
+        (b"{", error_codes.PARSE_ERROR),
+        (b"\xff", error_codes.PARSE_ERROR),
+        (b'{"jsonrpc":"2.0","id":1,"method":"x\xff"}', error_codes.PARSE_ERROR),
+        (b"null", error_codes.INVALID_REQUEST),
+        (b"[]", error_codes.INVALID_REQUEST),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":1,"result":{}}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', error_codes.INVALID_REQUEST),
+        (b"[" * 100_000, error_codes.PARSE_ERROR),
     ],
 )
 def test_what_is_no_request_or_notification_is_a_bad_one(body: bytes, code: int) -> None:
@@ -360,7 +363,7 @@ def test_a_server_of_this_era_alone_tells_its_versions_to_who_names_none(
     async def main() -> None:
         async with serving(plain(revisions=[LATEST])) as client:
             asked = await client.post(said).until_over()
-            assert (asked.status, asked.error["code"]) == (400, codes.HEADER_MISMATCH)
+            assert (asked.status, asked.error["code"]) == (400, error_codes.HEADER_MISMATCH)
             assert asked.error["data"] == {"supported": [LATEST]}
             assert asked.json["id"] == said["id"]
 

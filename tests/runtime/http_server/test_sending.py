@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from mcp_runtime.core import sse
-from mcp_runtime.io.asgi import Call, Gone
-from mcp_runtime.io.sending import Sending
-from mcp_runtime.io.streams import Stream
 from mcp_runtime.limits import DEFAULT
+from mcp_runtime.server.http.event_response import Sending
+from mcp_runtime.server.http.outbox import Stream
+from mcp_runtime.server.http.request import Call, Gone
 from tests.runtime.http_server.asking import run
 from tests.runtime.streams import until
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.io.uvicorn import address
+from mcp_runtime.server.http.uvicorn import address
 from tests.runtime.http_server.asking import (
     POST,
     Client,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.core import codes
+from mcp_runtime.core import error_codes
 from mcp_runtime.limits import Limits
 from tests.clock import Clock
 from tests.runtime.http_server.asking import (
@@ -198,13 +198,13 @@ def test_notifications_and_responses_are_accepted(revision: str, message: Any) -
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        (b"{", codes.PARSE_ERROR),
-        (b"\xff", codes.PARSE_ERROR),
-        (b"7", codes.INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","method":7}', codes.INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","result":{}}', codes.INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', codes.INVALID_REQUEST),
-        (b"[]", codes.INVALID_REQUEST),
+        (b"{", error_codes.PARSE_ERROR),
+        (b"\xff", error_codes.PARSE_ERROR),
+        (b"7", error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","method":7}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","result":{}}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', error_codes.INVALID_REQUEST),
+        (b"[]", error_codes.INVALID_REQUEST),
     ],
 )
 def test_what_is_no_message_is_a_bad_request_in_every_revision(
@@ -252,7 +252,7 @@ def test_a_batch_is_no_message_in_any_other(revision: str) -> None:
         async with serving() as client:
             session = await client.session(revision)
             asked = await session.post(batch(1)).until_over()
-            assert (asked.status, asked.error["code"]) == (400, codes.INVALID_REQUEST)
+            assert (asked.status, asked.error["code"]) == (400, error_codes.INVALID_REQUEST)
 
     run(main)
 
@@ -681,7 +681,7 @@ def test_a_batch_of_which_nothing_can_be_accepted_is_a_bad_request(body: list[An
         async with serving() as client:
             session = await client.session("2025-03-26")
             asked = await session.post(body).until_over()
-            assert (asked.status, asked.error["code"]) == (400, codes.INVALID_REQUEST)
+            assert (asked.status, asked.error["code"]) == (400, error_codes.INVALID_REQUEST)
             mixed = await session.post([*body, PING]).until_over()
             assert mixed.status == 200
 

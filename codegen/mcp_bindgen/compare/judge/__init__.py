@@ -1,0 +1,1 @@
+"""Decides whom a change breaks, and proves it with a message."""

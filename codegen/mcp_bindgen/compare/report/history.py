@@ -1,0 +1,345 @@
+"""Revisions in a row: when each method, declaration and constant came, changed and left.
+
+A row is one thing through all revisions, renamed or not; a cell is one revision of it, with the
+findings against the revision before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import Any, Final, Literal, TypeAlias
+
+from mcp_bindgen.compare.changes import ITEM, VALUE
+from mcp_bindgen.compare.judge.verdicts import (
+    AUDIENCES,
+    SEVERITIES,
+    Audience,
+    Finding,
+    Severity,
+    severity,
+)
+from mcp_bindgen.compare.pairing import pair
+from mcp_bindgen.compare.report.report import Report, Side, compare
+from mcp_bindgen.compare.report.typescript import place
+from mcp_bindgen.errors import InputError
+from mcp_bindgen.ir.model import Ref, Schema, Struct, Type, Uni
+
+__all__ = ["Cell", "History", "Kind", "Row", "State", "document", "history", "members", "related"]
+
+Kind: TypeAlias = Literal["method", "declaration", "constant", "member"]
+State: TypeAlias = Literal["absent", "came", "present", "changed", "gone"]
+
+_TOP: Final = re.compile(r"[^.\[{]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One revision of a row.
+
+    `path` is what it is called there: a name, the place of a shape that is written `inline`, or
+    nothing where it is not there. `findings` are those against the revision before.
+    """
+
+    state: State = "absent"
+    path: str = ""
+    inline: bool = False
+    findings: tuple[Finding, ...] = ()
+
+    def severity(self, audiences: Iterable[Audience] = AUDIENCES) -> Severity | None:
+        """The worst of the findings for those audiences; None without any."""
+        asked = tuple(audiences)
+        found = (SEVERITIES.index(severity(finding, asked)) for finding in self.findings)
+        worst = min(found, default=None)
+        return None if worst is None else SEVERITIES[worst]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing through all revisions, called as the newest of them calls it."""
+
+    kind: Kind
+    name: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that it was ever called, places of inline shapes set aside."""
+        told = (cell.path for cell in self.cells if cell.path and not cell.inline)
+        return tuple(dict.fromkeys(told))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """`sides` from the oldest to the newest; `reports` compare each with the one before."""
+
+    sides: tuple[Side, ...]
+    reports: tuple[Report, ...]
+    rows: tuple[Row, ...]
+
+    def row(self, name: str) -> Row:
+        """The row of that name, or that had it once. Raises InputError, naming those close."""
+        for row in self.rows:
+            if row.name == name:
+                return row
+        for row in self.rows:
+            if name in row.names:
+                return row
+        near = get_close_matches(name, [name for row in self.rows for name in row.names], n=3)
+        raise InputError(
+            f"no revision has a {name!r}",
+            remedy=f"Close to it: {', '.join(near)}."
+            if near
+            else "Without a name, --history lists all.",
+        )
+
+
+@dataclass(slots=True)
+class _Track:
+    """A row in the making: what it is called in each revision, and its findings there."""
+
+    kind: Kind
+    paths: dict[int, str] = field(default_factory=dict[int, str])
+    inline: set[int] = field(default_factory=set[int])
+    findings: dict[int, list[Finding]] = field(default_factory=dict[int, list[Finding]])
+
+    def tell(self, number: int, finding: Finding) -> None:
+        told = self.findings.setdefault(number, [])
+        if finding not in told:
+            told.append(finding)
+
+    @property
+    def declared(self) -> bool:
+        return bool(self.paths.keys() - self.inline)
+
+    @property
+    def name(self) -> str:
+        return self.paths[max(self.paths.keys() - self.inline)]
+
+    def row(self, count: int) -> Row:
+        return Row(self.kind, self.name, tuple(self._cell(number) for number in range(count)))
+
+    def _cell(self, number: int) -> Cell:
+        path = self.paths.get(number, "")
+        findings = tuple(self.findings.get(number, ()))
+        return Cell(self._state(number), path, number in self.inline, findings)
+
+    def _state(self, number: int) -> State:
+        here, before = number in self.paths, number - 1 in self.paths
+        if here and not before:
+            return "came" if number else "present"
+        if here:
+            return "changed" if self.findings.get(number) else "present"
+        return "gone" if before else "absent"
+
+
+def history(sides: Sequence[Side], proofs: bool = True) -> History:
+    """The rows of all revisions, methods first, in the order of the newest that has them.
+
+    Without `proofs` its findings have no witnesses.
+    """
+    reports = tuple(compare(old, new, proofs) for old, new in pairwise(sides))
+    schemas = [side.schema for side in sides]
+    methods = _by_name("method", [[m.name for m in schema.methods] for schema in schemas])
+    constants = _by_name("constant", [list(schema.consts) for schema in schemas])
+    types = _types(schemas)
+    for number, report in enumerate(reports, 1):
+        for finding in report.findings:
+            for name in finding.methods:
+                methods[name].tell(number, finding)
+            if finding.change.key[0] == "constant":
+                constants[finding.change.path].tell(number, finding)
+            for track in _concerned(types, schemas, number, finding):
+                track.tell(number, finding)
+    declared = {id(t): t for level in types[::-1] for t in level.values() if t.declared}
+    rows = [
+        track.row(len(sides))
+        for tracks in (methods.values(), declared.values(), constants.values())
+        for track in sorted(tracks, key=lambda track: -max(track.paths))
+    ]
+    return History(tuple(sides), reports, tuple(rows))
+
+
+def _by_name(kind: Kind, levels: Sequence[Sequence[str]]) -> dict[str, _Track]:
+    """Tracks of what is known by its name alone, in the order of the newest level."""
+    found: dict[str, _Track] = {}
+    for names in reversed(levels):
+        for name in names:
+            found.setdefault(name, _Track(kind))
+    for number, names in enumerate(levels):
+        for name in names:
+            found[name].paths[number] = name
+    return found
+
+
+_Levels: TypeAlias = list[dict[str, _Track]]
+"""For each revision, the track of each of its declarations and anonymous shapes."""
+
+
+def _types(schemas: Sequence[Schema]) -> _Levels:
+    levels: _Levels = []
+    left: dict[str, _Track] = {}
+    for number, schema in enumerate(schemas):
+        before = (
+            {b: a for a, b in pair(schemas[number - 1], schema).names.items()} if number else {}
+        )
+        level: dict[str, _Track] = {}
+        for name in schema.types:
+            twin = before.get(name)
+            track = levels[-1][twin] if twin is not None else left.pop(name, None)
+            level[name] = track or _Track("declaration")
+            _stand(level[name], number, schema, name)
+        if levels:
+            kept = {id(track) for track in level.values()}
+            left |= {name: track for name, track in levels[-1].items() if id(track) not in kept}
+        levels.append(level)
+    return levels
+
+
+def _stand(track: _Track, number: int, schema: Schema, name: str) -> None:
+    track.paths[number] = place(schema, name)
+    found = schema.types[name]
+    if isinstance(found, Struct) and found.place:
+        track.inline.add(number)
+
+
+def _concerned(
+    levels: _Levels, schemas: Sequence[Schema], number: int, finding: Finding
+) -> Iterator[_Track]:
+    """The declarations that a finding lies in, or that inherit it."""
+    change = finding.change
+    new, old = levels[number], levels[number - 1]
+    if change.owner is not None:
+        for _, name in (change.owner, *change.heirs):
+            yield new[name]
+            around = _TOP.match(place(schemas[number], name))
+            if around is not None and around[0] in new:
+                yield new[around[0]]
+    elif change.key[0] == "declaration":
+        yield (new if change.key[1] == "added" else old)[change.path]
+
+
+# ---- one thing, closer
+
+
+def related(history: History, row: Row) -> tuple[Row, ...]:
+    """The row, and of a method the declarations that its newest revision has for it."""
+    if row.kind != "method":
+        return (row,)
+    newest = max(n for n, cell in enumerate(row.cells) if cell.path)
+    schema = history.sides[newest].schema
+    method = next(m for m in schema.methods if m.name == row.name)
+    named = [Ref(method.type), *_named(schema, method.params), *_named(schema, method.result)]
+    rows = {cell: r for r in history.rows if (cell := r.cells[newest].path) and r.kind != "method"}
+    return (row, *(rows[ref.name] for ref in dict.fromkeys(named) if ref.name in rows))
+
+
+def _named(schema: Schema, type: Type | None) -> Iterator[Ref]:
+    match type:
+        case Ref():
+            yield type
+        case Uni():
+            for arm in type.arms:
+                yield from _named(schema, arm)
+        case _:
+            return
+
+
+def members(history: History, row: Row) -> tuple[Row, ...]:
+    """A row for each member of a declaration, those of inline shapes inside it too."""
+    levels = [
+        list(dict.fromkeys(_members(side.schema, cell)))
+        for side, cell in zip(history.sides, row.cells, strict=True)
+    ]
+    found = _by_name("member", levels)
+    for number, cell in enumerate(row.cells):
+        for finding in cell.findings:
+            inside = _inside(row, number, finding)
+            if (owner := _deepest(found, inside)) is not None:
+                found[owner].tell(number, finding)
+    order = {name: number for number, name in enumerate(found)}
+    tops = {name: next((t for t in order if _lies_in(name, t)), name) for name in found}
+    tracks = sorted(found.values(), key=lambda track: order[tops[track.name]])
+    return tuple(track.row(len(history.sides)) for track in tracks)
+
+
+def _lies_in(name: str, top: str) -> bool:
+    return name.startswith(top) and name[len(top) :][:1] in (".", ITEM[0], VALUE[0])
+
+
+def _members(schema: Schema, cell: Cell) -> Iterator[str]:
+    """The paths of members below the cell's own, with those of shapes whose place is inside it."""
+    for name, found in schema.structs.items():
+        path = place(schema, name)
+        if path == cell.path or (found.place and _lies_in(path, cell.path)):
+            yield from (f"{path[len(cell.path) :]}.{member.wire}" for member in found.fields)
+
+
+def _inside(row: Row, number: int, finding: Finding) -> str:
+    """Where in the row's declaration a finding lies: `.member.nested`, or nothing."""
+    change = finding.change
+    for side, path in ((number, change.path), (number - 1, change.was)):
+        head = row.cells[side].path
+        if head and _lies_in(path, head):
+            return path[len(head) :]
+    return "".join(s if s in (ITEM, VALUE) else f".{s}" for s in change.steps)
+
+
+def _deepest(known: Mapping[str, _Track], inside: str) -> str | None:
+    """The longest known path that `inside` is, or lies in."""
+    around = (path for path in known if inside == path or _lies_in(inside, path))
+    return max(around, key=len, default=None)
+
+
+# ---- for machines
+
+
+def document(history: History, names: Sequence[str] = ()) -> dict[str, Any]:
+    """The history as JSON; with names, theirs alone, with members and findings:
+
+    {"format": 1, "revisions": [name], "rows": [{"kind", "name", "cells": [cell], "members"?}]},
+    a cell being {"state", "path", "inline", "severity", "findings"?}.
+    """
+    if names:
+        asked = [r for name in names for r in related(history, history.row(name))]
+        once = {(row.kind, row.name): row for row in asked}.values()
+        rows = [_told(row, True) | _with_members(history, row) for row in once]
+    else:
+        rows = [_told(row, False) for row in history.rows]
+    return {"format": 1, "revisions": [side.name for side in history.sides], "rows": rows}
+
+
+def _with_members(history: History, row: Row) -> dict[str, Any]:
+    return {"members": [_told(member, False) for member in members(history, row)]}
+
+
+def _told(row: Row, closely: bool) -> dict[str, Any]:
+    return {
+        "kind": row.kind,
+        "name": row.name,
+        "cells": [_cell(cell, closely) for cell in row.cells],
+    }
+
+
+def _cell(cell: Cell, closely: bool) -> dict[str, Any]:
+    told = {
+        "state": cell.state,
+        "path": cell.path,
+        "inline": cell.inline,
+        "severity": cell.severity(),
+    }
+    return told | {"findings": [_finding(f) for f in cell.findings]} if closely else told
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    change = finding.change
+    return {
+        "rule": finding.rule.id,
+        "severity": finding.severity,
+        "path": change.path,
+        "old": change.old.text,
+        "new": change.new.text,
+    }

@@ -1,0 +1,208 @@
+"""A report as one page of HTML that needs nothing else: no network, no files, no fonts.
+
+Everything that comes from a schema is escaped by the template; the page's own style and script are
+named by their hashes, and nothing else may run in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import jinja2
+
+from mcp_bindgen import paths
+from mcp_bindgen.compare.judge.rules import Verdict
+from mcp_bindgen.compare.judge.verdicts import AUDIENCES, SEVERITIES, Audience, Finding, Severity
+from mcp_bindgen.compare.judge.witness import Witness
+from mcp_bindgen.compare.report import grouping
+from mcp_bindgen.compare.report.history import Cell, History
+from mcp_bindgen.compare.report.report import Report, Side
+from mcp_bindgen.source import read
+from mcp_bindgen.source.excerpt import excerpt
+from mcp_bindgen.source.syntax import Module
+
+__all__ = ["page"]
+
+_WORST: Final = 4
+"""Findings that a card names."""
+_KINDS: Final = {"method": "Methods", "declaration": "Declarations", "constant": "Constants"}
+_MARKS: Final = {"came": "new", "gone": "gone", "absent": "", "present": "●"}
+_AROUND: Final = 4
+_WIDEST: Final = 400
+"""Lines on either side of a place, and characters of a line, that are shown of JSON."""
+_SLUG: Final = re.compile(r"[^A-Za-z0-9]+")
+
+
+def page(report: Report, history: History | None = None) -> str:
+    """The page; with a history, the table of all its revisions at the end.
+
+    Without one the sides are no TypeScript, and excerpts are the lines around a place.
+    """
+    engine = _engine()
+    style, script = (_text(engine, f"report.{suffix}") for suffix in ("css", "js"))
+    return engine.get_template("report.html.jinja").render(
+        report=report,
+        style=style,
+        script=script,
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
+        severities=SEVERITIES,
+        audiences=[(a, grouping.QUESTIONS[a][0]) for a in report.audiences],
+        rules=sorted({finding.rule.id for finding in report.findings}),
+        cards=[_card(report, *row) for row in grouping.summary(report)],
+        sections=_Sections(report, typescript=history is not None).rows(),
+        history=None if history is None else _matrix(history),
+    )
+
+
+def _engine() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(paths.templates() / "diff"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+
+
+def _text(engine: jinja2.Environment, name: str) -> str:
+    assert engine.loader is not None
+    return engine.loader.get_source(engine, name)[0]
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+# ---- cards
+
+
+def _card(
+    report: Report, audience: Audience, question: str, counts: Mapping[Severity, int]
+) -> dict[str, Any]:
+    worst = next((s for s in ("breaking", "dangerous") if counts[s]), "compatible")
+    wanted = "breaks" if worst == "breaking" else "if used"
+    found = [f for f in report.findings if f.verdict(audience) == wanted and not f.rule.docs]
+    ranked = sorted(found, key=lambda f: (not f.witnesses, not f.change.method))
+    return {
+        "audience": audience,
+        "question": question,
+        "meets": grouping.QUESTIONS[audience][1],
+        "worst": worst,
+        "verdict": {"breaking": "breaks", "dangerous": "breaks where used"}.get(worst, "holds"),
+        "counts": counts,
+        "named": [{"id": _slug(f), "path": f.change.path} for f in ranked[:_WORST]],
+        "all": sum(f.verdict(audience) != "holds" and not f.rule.docs for f in report.findings),
+    }
+
+
+def _slug(finding: Finding) -> str:
+    """The same in every page in which the finding is."""
+    change = finding.change
+    parts = (finding.rule.id, change.path, change.old.text, change.new.text)
+    short = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:6]
+    return f"{_SLUG.sub('-', change.path).strip('-')}-{short}"
+
+
+# ---- findings
+
+
+class _Sections:
+    """The findings by method, each with what opens below it."""
+
+    def __init__(self, report: Report, typescript: bool) -> None:
+        self.report = report
+        self.typescript = typescript
+        self.modules: dict[int, Module] = {}
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "title": section.title,
+                "findings": [self._row(f) for item in section.items for f in item.findings],
+            }
+            for section in grouping.sections(self.report)
+        ]
+
+    def _row(self, finding: Finding) -> dict[str, Any]:
+        change = finding.change
+        verdicts: list[tuple[Audience, Verdict]] = [(a, finding.verdict(a)) for a in AUDIENCES]
+        words = (change.path, change.was, finding.rule.id, *finding.methods)
+        return {
+            "id": _slug(finding),
+            "severity": self.report.severity(finding),
+            "rule": finding.rule,
+            "change": change,
+            "arrow": grouping.arrow(grouping.Item((finding,))),
+            "verdicts": [(grouping.QUESTIONS[a], a, verdict) for a, verdict in verdicts],
+            "broken": " ".join(a for a, verdict in verdicts if verdict != "holds"),
+            "methods": finding.methods,
+            "heirs": [owner[1] for owner in change.heirs],
+            "excerpts": [*self._excerpts(finding)],
+            "witnesses": [_witness(witness) for witness in finding.witnesses],
+            "unproved": finding.unproved,
+            "words": " ".join(words).lower(),
+        }
+
+    def _excerpts(self, finding: Finding) -> Iterator[dict[str, Any]]:
+        change = finding.change
+        for side, spot in ((self.report.old, change.old), (self.report.new, change.new)):
+            if spot.at is not None:
+                place, lines = side.place(spot.at), self._lines(side, spot.at)
+                yield {"name": side.name, "place": place, "lines": lines}
+
+    def _lines(self, side: Side, at: int) -> list[tuple[str, bool]]:
+        """The declaration around a byte offset, or some lines; the line with the offset marked."""
+        if not self.typescript:
+            return _around(side, at)
+        if id(side) not in self.modules:
+            self.modules[id(side)] = read(side.source.data, side.source.path)
+        return _declaration(side, self.modules[id(side)], at)
+
+
+def _declaration(side: Side, module: Module, at: int) -> list[tuple[str, bool]]:
+    around = [d.name for d in module.declarations if d.at <= at]
+    text = excerpt(side.source, module, around[-1])
+    start = side.source.data.find(text.encode())
+    marked = side.source.data.count(b"\n", start, at)
+    return [(line, number == marked) for number, line in enumerate(text.split("\n"))]
+
+
+def _around(side: Side, at: int) -> list[tuple[str, bool]]:
+    text = side.source.data.decode()
+    number = side.source.data.count(b"\n", 0, at)
+    lines = text.split("\n")[max(0, number - _AROUND) : number + _AROUND + 1]
+    return [(line[:_WIDEST], n == min(number, _AROUND)) for n, line in enumerate(lines)]
+
+
+def _witness(witness: Witness) -> dict[str, Any]:
+    return {
+        "travels": grouping.travels(witness),
+        "message": json.dumps(witness.message, indent=2, ensure_ascii=False),
+        "refusal": grouping.refusal(witness),
+    }
+
+
+# ---- all revisions
+
+
+def _matrix(history: History) -> dict[str, Any]:
+    groups: dict[str, list[dict[str, Any]]] = {title: [] for title in _KINDS.values()}
+    for row in history.rows:
+        cells = [_cell(cell) for cell in row.cells]
+        groups[_KINDS[row.kind]].append({"name": row.name, "cells": cells})
+    return {"revisions": [side.name for side in history.sides], "groups": groups}
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    severity = cell.severity()
+    changed = cell.state == "changed" and severity is not None
+    return {
+        "kind": severity if changed else cell.state,
+        "mark": severity if changed else _MARKS.get(cell.state, "●"),
+        "findings": [f"{f.change.path}: {f.rule.id}" for f in cell.findings[:12]],
+    }

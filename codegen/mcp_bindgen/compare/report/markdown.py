@@ -1,0 +1,92 @@
+"""A report as Markdown, ready for a changelog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from mcp_bindgen.compare.judge.verdicts import SEVERITIES, Severity
+from mcp_bindgen.compare.report import grouping
+from mcp_bindgen.compare.report.report import Report
+
+__all__ = ["markdown"]
+
+_TITLES: Final[dict[Severity, str]] = {
+    "breaking": "Breaking",
+    "dangerous": "Dangerous",
+    "compatible": "Compatible",
+    "docs": "Documentation",
+}
+_MOST: Final = 600
+"""Characters of a witness that is shown whole."""
+_TICKS: Final = re.compile(r"`+")
+
+
+def markdown(report: Report) -> str:
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"# {_plain(report.old.name)} → {_plain(report.new.name)}"
+    yield ""
+    if not report.findings:
+        yield "No changes."
+        return
+    yield f"| | breaking | dangerous | compatible | documentation |{_hidden(report)}"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for _, question, counts in grouping.summary(report):
+        cells = " | ".join(str(counts[severity]) for severity in SEVERITIES)
+        yield f"| {question} | {cells} |"
+    for severity in SEVERITIES:
+        found = grouping.sections(report, [severity])
+        if found:
+            yield ""
+            yield f"## {_TITLES[severity]}"
+            for section in found:
+                yield from _section(report, section)
+
+
+def _hidden(report: Report) -> str:
+    return f" <!-- {report.hidden} ignored -->" if report.hidden else ""
+
+
+def _section(report: Report, section: grouping.Section) -> Iterator[str]:
+    yield ""
+    yield f"### {_plain(section.title)}"
+    yield ""
+    for item in section.items:
+        yield from _item(report, item)
+
+
+def _item(report: Report, item: grouping.Item) -> Iterator[str]:
+    finding = item.first
+    names = ", ".join(dict.fromkeys(_code(each.change.path) for each in item.findings))
+    arrow = grouping.arrow(item, _MOST)
+    yield f"- {names} — {finding.rule.id}{': ' * bool(arrow)}{_code(arrow) if arrow else ''}"
+    broken = grouping.breaks(report, finding)
+    if broken:
+        yield f"  {broken[0].upper()}{broken[1:]}."
+    if finding.change.note:
+        yield f"  {_plain(finding.change.note)}."
+    for witness in finding.witnesses[:1]:
+        text = grouping.message(witness)
+        if len(text) <= _MOST:
+            refusal = _plain(grouping.refusal(witness))
+            yield f"  {grouping.travels(witness)}: {_code(text)} is {refusal}."
+    if finding.unproved:
+        yield f"  No message shows it: {finding.unproved}."
+
+
+def _code(text: str) -> str:
+    """Inline code, whatever is in it."""
+    flat = " ".join(text.split())
+    runs = {len(run) for run in _TICKS.findall(flat)}
+    fence = next("`" * n for n in range(1, len(flat) + 2) if n not in runs)
+    space = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{fence}{space}{flat}{space}{fence}"
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing is markup."""
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))

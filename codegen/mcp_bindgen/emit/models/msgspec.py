@@ -1,0 +1,297 @@
+"""The msgspec flavour: structs for the native decoder, codecs for what that cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from mcp_bindgen.emit.models.codec import Codec
+from mcp_bindgen.emit.models.rows import (
+    Row,
+    body_lines,
+    codec_rows,
+    import_order,
+    module_rows,
+    opening,
+    told,
+)
+from mcp_bindgen.emit.options import Options
+from mcp_bindgen.emit.text.annotate import Annotator, optional
+from mcp_bindgen.emit.text.layout import (
+    STEP,
+    Code,
+    Group,
+    call,
+    docstring,
+    flat,
+    lay,
+    literal,
+    member,
+)
+from mcp_bindgen.ir.model import (
+    JSON_PRIMS,
+    Alias,
+    Arr,
+    Bounded,
+    Field,
+    Lit,
+    Map,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
+from mcp_bindgen.ir.unions import arms, kinds, tag
+
+__all__ = ["msgspec_view"]
+
+_IMPORTS: Final = frozenset(("EMPTY", "GIVEN", "At", "DecodeError", "Json", "Writers")) | {
+    "check_depth",
+    "parse",
+    "plain_writers",
+    "too_deep",
+    "STOPS",
+    "write_again",
+}
+_OWN: Final = frozenset(("UNSET", "make"))
+"""Names that the codecs use, and that this flavour has of its own."""
+
+
+def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
+    """What models_msgspec.py.jinja places."""
+    gears = _Gears(schema)
+    codec = Codec(schema, options.unknown, gears.native, gears.late)
+    used = _Annotator(schema, gears, codec)
+    structs = [Row(s.name, tuple(_class(used, codec, s))) for s in schema.structs.values()]
+    rows = module_rows(schema, used, structs)
+    lines = [line for row in (*structs, *rows["aliases"]) for line in row.lines]
+    rows |= codec_rows(schema, codec)
+    imports = (_IMPORTS | codec.shared) - _OWN
+    names = ("Bare", "Checked", "Late", "Model", "Open", "Rest")
+    return rows | {
+        "imports": sorted(imports, key=import_order),
+        "bases": [
+            n for n in names if n in used.lates or any(f"({n}" in x or f"{n}[" in x for x in lines)
+        ],
+        "makes": "make" in codec.shared,
+        "checked": [f"{code}: {reader}" for code, reader in used.checked.items()],
+        "codec_only": [name for name in schema.types if not gears.top(Ref(name))],
+    }
+
+
+@dataclass
+class _Gears:
+    """Which types the native gear can read, and so write."""
+
+    schema: Schema
+    open: set[str] = field(default_factory=set[str])
+
+    def __post_init__(self) -> None:
+        named = {
+            t.name for m in self.schema.methods for t in _refs(self.schema, m.params, m.result)
+        }
+        for struct in self.schema.structs.values():
+            if self._is_open(struct, named):
+                self.open.add(struct.name)
+
+    def _is_open(self, struct: Struct, named: set[str]) -> bool:
+        """Whether a struct has a codec only: an open member of others, or not native at all."""
+        consts = struct.consts
+        if len(consts) > 1 or any(not _is_tag(f.const) for f in consts):
+            return True
+        if struct.index is not None and (
+            struct.name not in named or not self._is_any(struct.index)
+        ):
+            return True
+        return any(self._is_rare(f.type) for f in struct.fields)
+
+    def _is_any(self, type: Type) -> bool:
+        opened = self.schema.open(type)
+        return isinstance(opened, Prim) and opened.name in JSON_PRIMS
+
+    def _is_rare(self, type: Type) -> bool:
+        match type:
+            case Tup():
+                return True
+            case Lit():
+                return not _is_tag(type.value)
+            case Arr() | Map():
+                return self._is_rare(type.of)
+            case Bounded():
+                alone = len(kinds(self.schema, type.of)) == 1
+                return type.limits.integer or not alone or self._is_rare(type.of)
+            case Uni():
+                return any(self._is_rare(arm) for arm in type.arms)
+            case Ref() if isinstance(found := self.schema.types[type.name], Alias):
+                return self._is_rare(found.type)
+            case _:
+                return False
+
+    def native(self, struct: Struct) -> bool:
+        return struct.name not in self.open
+
+    def is_json(self, struct: Struct) -> bool:
+        """Whether all that a struct holds is JSON, so that what it was read from can be written."""
+        types = [f.type for f in struct.fields] + ([struct.index] if struct.index else [])
+        return not any(_structs(self.schema, t, set()) for t in types)
+
+    def late(self, struct: Struct) -> bool:
+        """Whether the members of a struct are read from what it keeps, when they are asked for."""
+        given = any(f.required and f.const is None for f in struct.fields)
+        index = struct.index is not None and self._is_any(struct.index)
+        return struct.name in self.open and index and not given and self.is_json(struct)
+
+    def alone(self, type: Type) -> bool:
+        """Whether the native gear reads a type exactly, where it stands by itself."""
+        opened = self.schema.open(type)
+        match opened:
+            case Ref(name=name):
+                return name not in self.open and not self.schema.structs[name].consts
+            case Uni():
+                return self._union(arms(self.schema, opened))
+            case Arr() | Map():
+                return True
+            case _:
+                return True
+
+    def top(self, type: Type) -> bool:
+        """As `alone`, for a type that is decoded by itself: there a single tag counts too."""
+        opened = self.schema.open(type)
+        if isinstance(opened, Ref):
+            return opened.name not in self.open
+        return self.alone(type) and not self._is_rare(type)
+
+    def _union(self, leaves: tuple[Type, ...]) -> bool:
+        opened = [self.schema.open(leaf) for leaf in leaves]
+        if any(isinstance(o, Prim) and o.name in JSON_PRIMS for o in opened):
+            return True
+        objects = [o for o in opened if "object" in kinds(self.schema, o)]
+        arrays = [o for o in opened if isinstance(o, Arr | Tup)]
+        return len(arrays) <= 1 and self._objects(tuple(objects))
+
+    def _objects(self, objects: tuple[Type, ...]) -> bool:
+        if len(objects) == 1:
+            return self.alone(objects[0])
+        if not objects:
+            return True
+        structs = [o.name for o in objects if isinstance(o, Ref)]
+        return tag(self.schema, objects) is not None and self.open.isdisjoint(structs)
+
+
+def _structs(schema: Schema, type: Type, seen: set[Type]) -> bool:
+    """Whether a type leads to a struct."""
+    opened = schema.open(type)
+    if opened in seen:
+        return False
+    seen.add(opened)
+    match opened:
+        case Ref():
+            return True
+        case Arr() | Map():
+            return _structs(schema, opened.of, seen)
+        case Uni():
+            return any(_structs(schema, arm, seen) for arm in opened.arms)
+        case _:
+            return isinstance(opened, Tup)
+
+
+def _is_tag(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _refs(schema: Schema, *types: Type | None) -> Iterator[Ref]:
+    for type in types:
+        opened = None if type is None else schema.open(type)
+        if isinstance(opened, Uni):
+            yield from _refs(schema, *opened.arms)
+        elif isinstance(opened, Ref):
+            yield opened
+
+
+class _Annotator(Annotator):
+    """Marks with `Checked` what the native gear must not read; `checked` has the codec of each."""
+
+    def __init__(self, schema: Schema, gears: _Gears, codec: Codec) -> None:
+        super().__init__(schema)
+        self.plain = Annotator(schema)
+        self.gears = gears
+        self.codec = codec
+        self.checked: dict[str, str] = {}
+        self.lates: set[str] = set()
+
+    def late(self, name: str) -> str:
+        """A descriptor of the shared module, noted for the import."""
+        self.lates.add(name)
+        return name
+
+    def code(self, type: Type) -> Code:
+        if self.gears.alone(type) or (isinstance(type, Ref) and type.name in self.gears.open):
+            return super().code(type)
+        code = self.plain.of(type)
+        if not isinstance(type, Ref):
+            self.checked[flat(code)] = self.codec.reader(type, "checked")
+        return Group("Checked[", (code,), "]")
+
+    def declared(self, type: Type) -> Code:
+        """The annotation of an alias, which stays a union that `isinstance` knows."""
+        code = super().code(type) if not isinstance(type, Arr | Map) else self.code(type)
+        self.text.append(flat(code))
+        return code
+
+    def bounded(self, type: Bounded) -> list[Code]:
+        limits = type.limits
+        sizes = [(limits.minimum, "ge"), (limits.maximum, "le")]
+        sizes += [(limits.exclusive_minimum, "gt"), (limits.exclusive_maximum, "lt")]
+        least = limits.min_items if limits.min_items is not None else limits.min_length
+        most = limits.max_items if limits.max_items is not None else limits.max_length
+        sizes += [(least, "min_length"), (most, "max_length")]
+        meta = call("Meta", *(f"{name}={value!r}" for value, name in sizes if value is not None))
+        return [Group("With[", (part, meta), "]") for part in self.parts(type.of)]
+
+
+def _class(used: _Annotator, codec: Codec, struct: Struct) -> Iterator[str]:
+    is_open = struct.name in used.gears.open
+    base = "Open" if is_open else "Model" if codec.keeps(struct) else "Bare"
+    options: tuple[Code, ...] = () if is_open else ("frozen=True", "kw_only=True")
+    for const in () if is_open else struct.consts:
+        options += (f"tag_field={literal(const.wire)}", f"tag={literal(const.const)}")
+    head = Group(f"class {struct.name}(", (base, *options), ")")
+    yield from lay("", "", head, ":")
+    late = codec.late(struct)
+    body = [*opening(struct), *(x for f in struct.fields for x in _field(used, f, is_open, late))]
+    if is_open and codec.keeps(struct):
+        wires = (literal(field.wire) for field in struct.fields)
+        rest = call(used.late("Rest"), *wires) if late else "EMPTY"
+        body += member(STEP, "extra_", "Mapping[str, Any]", rest)
+    yield from body_lines(body)
+
+
+def _field(used: _Annotator, field: Field, is_open: bool, late: bool) -> Iterator[str]:
+    renamed = field.wire != field.name
+    if renamed and is_open:
+        yield f"{STEP}# {literal(field.wire)}"
+    if field.const is not None:
+        code: Code = Group("ClassVar[", (used.of(field.type),), "]")
+        used.text.append(flat(code))
+        yield from member(STEP, field.name, code, literal(field.const))
+    else:
+        plain = used.plain if is_open else used
+        code = plain.of(field.type)
+        used.text.append(flat(code))
+        code = code if field.required else optional(code, "Unset")
+        default = _default(field, renamed and not is_open)
+        if late:
+            default = call(used.late("Late"), literal(field.wire))
+        yield from member(STEP, field.name, code, default)
+    yield from docstring(STEP, told(field))
+
+
+def _default(field: Field, renamed: bool) -> Code:
+    if not renamed:
+        return "" if field.required else "UNSET"
+    name = f"name={literal(field.wire)}"
+    return call("field", name) if field.required else call("field", "default=UNSET", name)

@@ -1,0 +1,177 @@
+"""The pydantic flavour: strict frozen models, their unions in order or told apart by a tag."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
+
+from msgspec.structs import replace
+
+from mcp_bindgen.emit.models.rows import Row, body_lines, module_rows, opening, told
+from mcp_bindgen.emit.options import Options
+from mcp_bindgen.emit.text.annotate import Annotator
+from mcp_bindgen.emit.text.layout import (
+    STEP,
+    Code,
+    Group,
+    Or,
+    call,
+    docstring,
+    flat,
+    lay,
+    literal,
+    member,
+)
+from mcp_bindgen.ir.model import (
+    Bounded,
+    Field,
+    Ref,
+    Schema,
+    Struct,
+    Type,
+)
+from mcp_bindgen.ir.unions import tag
+
+__all__ = ["pydantic_view"]
+
+_WORDS: Final = re.compile(r"\w+")
+_EXTRA = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
+
+
+class _Annotator(Annotator):
+    prims: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **Annotator.prims,
+        "number": ("Number",),
+        "object": ("dict[str, Any]",),
+    }
+
+    def bounded(self, type: Bounded) -> list[Code]:
+        limits = type.limits
+        sizes = [(limits.minimum, "ge"), (limits.maximum, "le")]
+        sizes += [(limits.exclusive_minimum, "gt"), (limits.exclusive_maximum, "lt")]
+        least = limits.min_items if limits.min_items is not None else limits.min_length
+        most = limits.max_items if limits.max_items is not None else limits.max_length
+        sizes += [(least, "min_length"), (most, "max_length")]
+        bounds = [f"{name}={value!r}" for value, name in sizes if value is not None]
+        if limits.integer:
+            bounds.append("multiple_of=1")
+        return [_with(self.code(type.of), call("Field", *bounds))]
+
+    def union(self, leaves: tuple[Type, ...]) -> list[Code]:
+        parts = self.grouped(leaves)
+        if len(parts) == 1 or self.any in parts:
+            return [self.any] if self.any in parts else parts
+        if len(parts) == 2 and "None" in parts:
+            return parts
+        return [_with(Or(tuple(parts)), "ORDERED")]
+
+    def grouped(self, leaves: tuple[Type, ...]) -> list[Code]:
+        """As usual, but for structs that a tag tells apart: those are one part."""
+        structs = tuple(leaf for leaf in leaves if isinstance(self.schema.open(leaf), Ref))
+        wire = tag(self.schema, structs)
+        if wire is None:
+            return super().union(leaves)
+        names = Or(tuple(self.code(leaf) for leaf in structs))
+        rest = tuple(leaf for leaf in leaves if leaf not in structs)
+        tagged = _with(names, call("Discriminator", literal(self.python(structs[0], wire))))
+        return [tagged, *(super().union(rest) if rest else [])]
+
+    def python(self, leaf: Type, wire: str) -> str:
+        opened = self.schema.open(leaf)
+        assert isinstance(opened, Ref)
+        field = self.schema.structs[opened.name].field(wire)
+        assert field is not None
+        return field.name
+
+
+def _quoted(code: Code, unknown: frozenset[str]) -> Code:
+    """An annotation that Python evaluates at once, but for the parts that name what is unknown."""
+    match code:
+        case Group(head="Literal["):
+            return code
+        case Group(head="With[", items=(of, *marks)):
+            return _with(_quoted(of, unknown), *marks)
+        case Group():
+            return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
+        case Or() if not any(isinstance(x, str) and _names(x, unknown) for x in code.items):
+            return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
+        case _:
+            return literal(flat(code)) if _names(code, unknown) else code
+
+
+def _names(code: Code, unknown: frozenset[str]) -> bool:
+    return not unknown.isdisjoint(_WORDS.findall(flat(code)))
+
+
+def _with(code: Code, *marks: Code) -> Group:
+    return Group("With[", (code, *marks), "]")
+
+
+def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
+    """What models_pydantic.py.jinja places."""
+    used = _Annotator(schema)
+    later = set(schema.types)
+    structs: list[Row] = []
+    for struct in schema.structs.values():
+        structs.append(Row(struct.name, tuple(_class(used, options, struct, frozenset(later)))))
+        later.remove(struct.name)
+    rows = module_rows(schema, used, structs)
+    every = [line for row in (*structs, *rows["aliases"]) for line in row.lines]
+    names = ("EMPTY", "Maybe", "Number", "ORDERED")
+    return rows | {
+        "shared": [n for n in names if any(n in line for line in every)],
+        "pydantic": [
+            n for n in ("ConfigDict", "Discriminator", "Field") if any(n in x for x in every)
+        ],
+        "needs": {
+            n for n in ("ClassVar", "Literal", "With", "Mapping") if any(n in x for x in every)
+        },
+        "named": [f"{name}: {literal(name)}" for name in schema.types],
+    }
+
+
+def _class(
+    used: _Annotator, options: Options, struct: Struct, later: frozenset[str]
+) -> Iterator[str]:
+    """The lines of a class; `later` has the names that stand for nothing yet while it is made."""
+    unknown = later | {field.name for field in struct.fields}
+    yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
+    body = [*opening(struct), *_config(used, options, struct)]
+    body += [line for field in struct.fields for line in _field(used, field, unknown)]
+    yield from body_lines(body)
+
+
+def _config(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]:
+    extra = "allow" if struct.open else _EXTRA[options.unknown]
+    if extra != "allow":
+        yield f"{STEP}model_config = ConfigDict(extra={literal(extra)})"
+    index = struct.index
+    if extra == "allow" and index is not None and used.code(index) != "Any":
+        value = Group("dict[", ("str", used.of(index)), "]")
+        yield from member(STEP, "__pydantic_extra__", value, call("Field", "init=False"))
+    pairs = tuple(f"{literal(f.wire)}: {literal(f.const)}" for f in struct.consts)
+    if pairs:
+        yield from member(STEP, "const_", "ClassVar[Mapping[str, object]]", Group("{", pairs, "}"))
+
+
+def _field(used: _Annotator, field: Field, unknown: frozenset[str]) -> Iterator[str]:
+    settings: list[Code] = []
+    if field.const is not None:
+        settings.append("init=False")
+    elif not field.required:
+        settings.append("default=UNSET")
+    if field.wire != field.name:
+        settings += [
+            f"{kind}_alias={literal(field.wire)}" for kind in ("validation", "serialization")
+        ]
+    code = used.of(field.type)
+    if not field.required:
+        code = Group("Maybe[", (code,), "]")
+    used.text.append(flat(code))
+    code = _quoted(code, unknown)
+    default: Code = call("Field", *settings) if settings else ""
+    if settings == ["default=UNSET"]:
+        default = "UNSET"
+    yield from member(STEP, field.name, code, default)
+    yield from docstring(STEP, told(field))

@@ -1,0 +1,140 @@
+"""Rows of a models module that every flavour has: aliases, constants, docstrings, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import Any, Final
+
+from mcp_bindgen.emit.models.codec import Codec
+from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, docstring, lay, literal, member
+from mcp_bindgen.ir.model import (
+    Alias,
+    Arr,
+    Bounded,
+    Const,
+    Field,
+    Map,
+    Ref,
+    Schema,
+    Struct,
+    Type,
+    Uni,
+)
+from mcp_bindgen.ir.unions import arms
+
+__all__ = ["Row", "body_lines", "codec_rows", "import_order", "module_rows", "opening", "told"]
+
+_FUNCTIONS: Final = ("UNSET", "DecodeError", "Unset", "decode", "encode", "from_wire", "to_wire")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A declaration: its name, and its lines."""
+
+    name: str
+    lines: tuple[str, ...]
+
+
+def module_rows(schema: Schema, used: Annotator, structs: list[Row]) -> dict[str, Any]:
+    """What the template of every flavour places."""
+    aliases = [Row(a.name, tuple(_alias(used, a))) for a in _ordered(schema)]
+    consts = [Row(c.name, tuple(_const(c))) for c in schema.consts.values()]
+    return {
+        "public": _public([row.name for row in (*consts, *structs, *aliases)]),
+        "title": schema.revision,
+        "structs": structs,
+        "aliases": aliases,
+        "consts": consts,
+        "typing": {n for n in ("Any", "ClassVar", "Literal", "With[") if used.uses(n)},
+    }
+
+
+def codec_rows(schema: Schema, codec: Codec) -> dict[str, Any]:
+    """What the template of a flavour with codecs places besides."""
+    reads = {name: codec.reader(Ref(name)) for name in schema.types}
+    return {
+        "members": [Row(s.name, tuple(_members(s))) for s in schema.structs.values()],
+        "functions": list(codec.functions.values()),
+        "readers": [f"{name}: {read}" for name, read in reads.items()],
+        "writers": [f"{name}: _write_{name}" for name in schema.structs],
+    }
+
+
+def opening(struct: Struct) -> list[str]:
+    """The lines of a class's docstring, with the blank one below."""
+    doc = docstring(STEP, described(struct))
+    return [*doc, ""] if doc else []
+
+
+def body_lines(lines: list[str]) -> list[str]:
+    """The body of a class; one that declares nothing still has one."""
+    while lines and not lines[-1]:
+        lines = lines[:-1]
+    return lines or [f"{STEP}pass"]
+
+
+def told(field: Field) -> str:
+    """The text of a member's docstring."""
+    notes = [field.doc, deprecation(field.deprecated)]
+    if field.format:
+        notes.append(f"Format: {field.format}.")
+    return " ".join(note for note in notes if note)
+
+
+def import_order(name: str) -> tuple[int, str]:
+    """Constants, then classes, then functions."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def _public(names: list[str]) -> list[str]:
+    return [literal(name) for name in sorted({*names, *_FUNCTIONS})]
+
+
+def _members(struct: Struct) -> list[str]:
+    names = tuple(literal(f.wire) for f in struct.fields)
+    code = call("frozenset", Group("{", names, "}")) if names else "frozenset[str]()"
+    return lay("", f"_{struct.name}_members: Final = ", code)
+
+
+def _alias(used: Annotator, alias: Alias) -> Iterator[str]:
+    code = used.declared(alias.type)
+    yield from (
+        member("", alias.name, "TypeAlias", code)
+        if _fits(alias, code)
+        else lay("", f"{alias.name}: TypeAlias = ", code)
+    )
+    yield from docstring("", described(alias))
+
+
+def _fits(alias: Alias, code: Code) -> bool:
+    return isinstance(code, str) and len(alias.name) + len(code) < 60
+
+
+def _const(const: Const) -> Iterator[str]:
+    yield f"{const.name}: Final = {literal(const.value)}"
+    notes = (const.doc, deprecation(const.deprecated))
+    yield from docstring("", " ".join(note for note in notes if note))
+
+
+def _ordered(schema: Schema) -> list[Alias]:
+    """Aliases, each after those that it mentions; otherwise in the schema's order."""
+    aliases = {d.name: d for d in schema.types.values() if isinstance(d, Alias)}
+    graph: Mapping[str, list[str]] = {
+        name: [ref for ref in _mentioned(schema, alias.type) if ref in aliases]
+        for name, alias in aliases.items()
+    }
+    return [aliases[name] for name in TopologicalSorter(graph).static_order()]
+
+
+def _mentioned(schema: Schema, type: Type) -> Iterator[str]:
+    for part in arms(schema, type) if isinstance(type, Uni) else (type,):
+        match part:
+            case Ref():
+                yield part.name
+            case Arr() | Map() | Bounded():
+                yield from _mentioned(schema, part.of)
+            case _:
+                pass

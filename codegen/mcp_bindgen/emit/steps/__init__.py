@@ -1,0 +1,1 @@
+"""Writes the steps that convert messages between neighbouring revisions."""

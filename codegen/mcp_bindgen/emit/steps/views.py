@@ -1,0 +1,110 @@
+"""Views of the steps: the module of each pair of neighbours, and the package that joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from mcp_bindgen.convert.inherited_params import envelope
+from mcp_bindgen.convert.model import Call, Decision, Direction, Pair
+from mcp_bindgen.emit.models.rows import import_order
+from mcp_bindgen.emit.steps.functions import Writer
+from mcp_bindgen.emit.steps.parts import refusal_parts
+from mcp_bindgen.emit.steps.predicates import Admits
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, lay, literal
+from mcp_bindgen.ir.model import Schema
+
+__all__ = ["step_view", "steps_view"]
+
+_PREFERRED: Final = ("msgspec", "dataclass", "pydantic")
+"""By what `convert` validates: the first of these flavours that is there."""
+
+_POSITIONS: Final = ("request", "notification", "response", "error")
+
+
+def step_view(pair: Pair) -> dict[str, Any]:
+    """What step.py.jinja places."""
+    used = {"Refusal", "Step"}
+    admits = {"old": Admits(pair.old, "old"), "new": Admits(pair.new, "new")}
+    up, down = (Writer(direction, admits, used) for direction in pair.directions)
+    old, new = pair.old.revision, pair.new.revision
+    parts = [
+        {"title": f"up: {old} becomes {new}", "functions": up.functions()},
+        {"title": f"down: {new} becomes {old}", "functions": down.functions()},
+    ]
+    context = [
+        f"{STEP}{literal(name)}: {admits['new'].function(type, name)},"
+        for name, type in up.context.items()
+    ]
+    tests = [lines for a in admits.values() for lines in a.functions.values()]
+    parts.append({"title": "what each revision takes", "functions": tests})
+    text = "\n".join(line for part in parts for lines in part["functions"] for line in lines)
+    return {
+        "old": old,
+        "new": new,
+        "old_name": literal(old),
+        "new_name": literal(new),
+        "at": "at: At" in text,
+        "numbers": "is_number(" in text,
+        "imports": sorted(used, key=import_order),
+        "parts": [part for part in parts if part["functions"]],
+        "names": [f"{k}: Final = {literal(v)}" for k, v in sorted((up.names | down.names).items())],
+        "squatters": [*_squatter("UP", old, new, text), *_squatter("DOWN", new, old, text)],
+        "up": list(_entries(pair.up)),
+        "down": list(_entries(pair.down)),
+        "refused_up": [line for row in pair.up.refused.items() for line in _refused(*row)],
+        "refused_down": [line for row in pair.down.refused.items() for line in _refused(*row)],
+        "context": context,
+    }
+
+
+def _squatter(name: str, source: str, target: str, text: str) -> Iterator[str]:
+    """Why a member falls away whose name its sender's revision did not know."""
+    if f"_SQUATTER_{name}" in text:
+        why = f"{source} does not declare it, and {target} takes no such value under its name"
+        yield from lay("", f"_SQUATTER_{name}: Final = ", literal(why))
+
+
+def _entries(direction: Direction) -> Iterator[str]:
+    """A row for each method whose messages differ: functions by position."""
+    methods: dict[str, list[str]] = {}
+    for (method, position), way in direction.ways.items():
+        if isinstance(way, Call):
+            methods.setdefault(method, []).append(f"{literal(position)}: {way.name}")
+    for method, items in methods.items():
+        yield from lay(STEP, f"{literal(method)}: ", Group("{", tuple(items), "}"), ",")
+
+
+def _refused(name: str, decision: Decision) -> Iterator[str]:
+    parts = refusal_parts(decision)
+    yield from lay(STEP, f"{literal(name)}: ", call("Refusal", *parts), ",")
+
+
+# ---- steps/__init__.py
+
+
+def steps_view(
+    modules: Mapping[str, Pair], schemas: Sequence[Schema], models: tuple[str, ...]
+) -> dict[str, Any]:
+    """What steps.py.jinja places; `modules` are the pairs by the names of their modules."""
+    flavours = tuple(literal(name) for name in _PREFERRED if name in models)
+    return {
+        "modules": [line for row in modules.items() for line in _module(*row)],
+        "flavours": lay("", "_FLAVOURS: Final = ", _tuple(flavours)),
+        "envelopes": [line for schema in schemas for line in _envelopes(schema)],
+    }
+
+
+def _module(name: str, pair: Pair) -> list[str]:
+    key = f"({literal(pair.old.revision)}, {literal(pair.new.revision)}): "
+    return lay(STEP, key, literal(name), ",")
+
+
+def _envelopes(schema: Schema) -> list[str]:
+    found = (envelope(schema, position) for position in _POSITIONS)
+    names = tuple(literal(struct.name if struct else "") for struct in found)
+    return lay(STEP, f"{literal(schema.revision)}: ", Group("(", names, ")"), ",")
+
+
+def _tuple(items: tuple[str, ...]) -> Code:
+    return f"({items[0]},)" if len(items) == 1 else Group("(", items, ")")

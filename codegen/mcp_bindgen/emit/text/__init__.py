@@ -1,0 +1,1 @@
+"""Lays out generated code and writes the annotations in it."""

@@ -1,0 +1,311 @@
+"""What a JSON text is, as a message of one revision: its type, and where it is at fault.
+
+The bindings of that revision are asked; what they are is an argument. A request or notification is
+recognised by its method, a result by the request with its id that came before it, an error by its
+code where the revision has a type for that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any, Final, Protocol, TypeAlias
+
+from mcp_bindgen.limits import MAX_ID_CHARS, MAX_MESSAGE_BYTES, MAX_OPEN_REQUESTS
+from mcp_bindgen.validate.messages import Text
+
+__all__ = ["Bindings", "Fault", "Judge", "Method", "Verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A JSON path, what was expected there, and what was found."""
+
+    path: str
+    expected: str
+    found: str
+
+
+class Method(Protocol):
+    """What is asked of a row of the method table."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def direction(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def results(self) -> tuple[str, ...]: ...
+
+
+class Bindings(Protocol):
+    """The bindings of one revision."""
+
+    @property
+    def revision(self) -> str: ...
+    @property
+    def types(self) -> Collection[str]: ...
+    @property
+    def methods(self) -> Mapping[str, Method]: ...
+    def parse(self, data: bytes) -> tuple[Any, Fault | None]:
+        """JSON text as Python values, or why it is none."""
+        ...
+
+    def fault(self, type: str, value: Any) -> Fault | None:
+        """Why parsed JSON is not of a type; None if it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`valid` is None for what is no message and need not be one. `type` is None if unknown."""
+
+    line: int
+    valid: bool | None
+    type: str | None = None
+    fault: Fault | None = None
+
+
+_Named: TypeAlias = tuple[str | None, Fault | None]
+_Id: TypeAlias = tuple[str, Any]
+
+_REQUEST: Final = "JSONRPCRequest"
+_NOTIFICATION: Final = "JSONRPCNotification"
+_RESULT: Final = ("JSONRPCResultResponse", "JSONRPCResponse")
+_ERROR: Final = ("JSONRPCErrorResponse", "JSONRPCError")
+_BATCH: Final = {True: "JSONRPCBatchRequest", False: "JSONRPCBatchResponse"}
+
+
+class _Requests:
+    """Those of one file that are not answered yet.
+
+    Both sides may have one open under the same id; of a side the newest counts.
+    """
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[_Id | None, dict[str, Method]] = OrderedDict()
+
+    def add(self, message: Mapping[str, Any], method: Method) -> None:
+        if (id := _id(message)) is None:
+            return
+        sides = self._open.setdefault(id, {})
+        sides.pop(method.direction, None)
+        sides[method.direction] = method
+        if len(self._open) > MAX_OPEN_REQUESTS:
+            self._open.popitem(last=False)
+
+    def of(self, response: Mapping[str, Any]) -> list[Method]:
+        """The methods that it may answer, newest first."""
+        return list(reversed(self._open.get(_id(response), {}).values()))
+
+    def answered(self, response: Mapping[str, Any], method: Method) -> None:
+        id = _id(response)
+        del self._open[id][method.direction]
+        if not self._open[id]:
+            del self._open[id]
+
+
+class Judge:
+    """Judges the texts of one file in turn; with `type`, each as that type."""
+
+    def __init__(self, bindings: Bindings, type: str | None = None) -> None:
+        self._bindings = bindings
+        self._type = type
+        self._asked = _Requests()
+
+    def judge(self, text: Text) -> Verdict:
+        if text.data is None:
+            return Verdict(text.line, False, None, _TOO_LARGE)
+        value, fault = self._bindings.parse(text.data)
+        if fault is not None:
+            return Verdict(text.line, False, None, fault)
+        if self._type is not None:
+            return _verdict(text, self._typed(self._type, value))
+        if text.loose and not _is_message(value):
+            return Verdict(text.line, None)
+        return _verdict(text, self._message(value))
+
+    def _typed(self, type: str, value: Any) -> _Named:
+        if type in self._bindings.types:
+            return type, self._bindings.fault(type, value)
+        near = get_close_matches(type, self._bindings.types, n=3)
+        close = f", as {' or '.join(near)}" if near else ""
+        return None, Fault("$", f"a type of {self._bindings.revision}{close}", type)
+
+    def _message(self, value: Any) -> _Named:
+        if value.__class__ is list:
+            return self._batch(value)
+        message = _members(value)
+        if message is None:
+            return None, Fault("$", "a message, which is an object", _kind(value))
+        if "method" in message:
+            return self._call(message)
+        if "result" in message:
+            return self._result(message)
+        if "error" in message:
+            return self._error(message)
+        expected = "a message, which has `method`, `result` or `error`"
+        return None, Fault("$", expected, "an object without them")
+
+    # ---- requests and notifications
+
+    def _call(self, message: Mapping[str, Any]) -> _Named:
+        name = message["method"]
+        method = self._bindings.methods.get(name) if isinstance(name, str) else None
+        if method is None:
+            envelope = _REQUEST if "id" in message else _NOTIFICATION
+            fault = self._bindings.fault(envelope, message)
+            unknown = Fault("$.method", f"a method of {self._bindings.revision}", _found(name))
+            return envelope, fault or unknown
+        if method.kind == "request":
+            self._asked.add(message, method)
+        envelope = _REQUEST if method.kind == "request" else _NOTIFICATION
+        bare = method.direction == "input-request" and "jsonrpc" not in message
+        faults = (
+            None if bare else self._bindings.fault(envelope, message),
+            _surplus(method, message),
+            self._bindings.fault(method.message, message),
+        )
+        return method.message, next((fault for fault in faults if fault), None)
+
+    # ---- responses
+
+    def _result(self, message: Mapping[str, Any]) -> _Named:
+        envelope = self._declared(_RESULT)
+        fault = self._bindings.fault(envelope, message)
+        if fault is None and "error" in message:
+            fault = Fault("$.error", "no error beside a result", _found(message["error"]))
+        asked = self._asked.of(message) if fault is None else []
+        answers = [(method, *self._answer(method, message["result"])) for method in asked]
+        if not answers:
+            return envelope, fault
+        fits = [answer for answer in answers if answer[-1] is None]
+        method, type, fault = (fits or answers)[0]
+        self._asked.answered(message, method)
+        return type or envelope, fault
+
+    def _answer(self, method: Method, result: Any) -> _Named:
+        """As the first of its types that fits, else as the one that goes furthest."""
+        faults = [(type, self._bindings.fault(type, result)) for type in method.results]
+        fits = [(type, None) for type, fault in faults if fault is None]
+        if fits or not faults:
+            return fits[0] if fits else (None, None)
+        type, fault = max(faults, key=lambda of: _reach(of[1]))
+        return type, fault and _below("$.result", fault)
+
+    def _error(self, message: Mapping[str, Any]) -> _Named:
+        envelope = self._declared(_ERROR)
+        asked = self._asked.of(message)
+        if len(asked) == 1:
+            self._asked.answered(message, asked[0])
+        fault = self._bindings.fault(envelope, message)
+        if fault is None:
+            for type in self._coded:
+                found = self._bindings.fault(type, message)
+                if found is None or found.path != _CODE:
+                    return type, found
+        return envelope, fault
+
+    @cached_property
+    def _coded(self) -> tuple[str, ...]:
+        """The types of error responses with one code: that which no error has is their fault."""
+        types = sorted(self._bindings.types)
+        faults = ((type, self._bindings.fault(type, _NO_ERROR)) for type in types)
+        return tuple(type for type, fault in faults if fault and fault.path == _CODE)
+
+    def _declared(self, names: Iterable[str]) -> str:
+        return next(name for name in names if name in self._bindings.types)
+
+    # ---- batches
+
+    def _batch(self, messages: list[Any]) -> _Named:
+        calls = any("method" in (_members(message) or ()) for message in messages)
+        type = _BATCH[calls or not messages]
+        if type not in self._bindings.types:
+            return None, Fault(
+                "$", f"one message: {self._bindings.revision} has no batches", "array"
+            )
+        faults = [*self._faults_in(messages)]
+        return type, faults[0] if faults else self._bindings.fault(type, messages)
+
+    def _faults_in(self, messages: list[Any]) -> Iterator[Fault]:
+        for number, message in enumerate(messages):
+            place = f"$[{number}]"
+            if message.__class__ is list:
+                yield Fault(place, "a message", "array")
+            elif fault := self._message(message)[1]:
+                yield _below(place, fault)
+
+
+_TOO_LARGE: Final = Fault("$", f"at most {MAX_MESSAGE_BYTES} bytes", "more")
+_CODE: Final = "$.error.code"
+_NO_ERROR: Final = {"jsonrpc": "2.0", "id": 0, "error": {"code": 0, "message": ""}}
+_SHORT: Final = 40
+_STEP: Final = re.compile(r"\.\w+|\[\d+\]|\[\"(?:[^\"\\]|\\.)*\"\]")
+_MEMBERS: Final = frozenset(("jsonrpc", "method", "result", "error"))
+_KINDS: Final[Mapping[type, str]] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+}
+
+
+def _verdict(text: Text, named: _Named) -> Verdict:
+    type, fault = named
+    return Verdict(text.line, fault is None, type, fault)
+
+
+def _members(value: Any) -> dict[str, Any] | None:
+    return value if value.__class__ is dict else None
+
+
+def _is_message(value: Any) -> bool:
+    """Whether it is meant as one, or as a batch."""
+    if value.__class__ is list:
+        return any(_is_message(item) for item in value)
+    return not _MEMBERS.isdisjoint(_members(value) or ())
+
+
+def _surplus(method: Method, message: Mapping[str, Any]) -> Fault | None:
+    if method.kind == "notification" and "id" in message:
+        return Fault("$.id", "no id, as in every notification", _found(message["id"]))
+    return None
+
+
+def _below(place: str, fault: Fault) -> Fault:
+    return replace(fault, path=place + fault.path.removeprefix("$"))
+
+
+def _reach(fault: Fault | None) -> tuple[int, bool, bool]:
+    """How far a value went: a constant of another type tells least, then what is not there."""
+    if fault is None:
+        return 0, False, False
+    depth = len(_STEP.findall(fault.path))
+    return depth, not fault.expected.startswith('"'), fault.found != "nothing"
+
+
+def _id(message: Mapping[str, Any]) -> _Id | None:
+    """1 is not "1". None for what is no id, or too long to be remembered."""
+    id = message.get("id")
+    if isinstance(id, str) and len(id) > MAX_ID_CHARS:
+        return None
+    return (_kind(id), id) if _kind(id) in {"string", "number"} else None
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(value.__class__, "null")
+
+
+def _found(value: Any) -> str:
+    """Short text as it is, all else by its kind."""
+    short = isinstance(value, str) and len(value) <= _SHORT
+    return json.dumps(value) if short else _kind(value)

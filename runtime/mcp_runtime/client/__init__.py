@@ -1,0 +1,1 @@
+"""Clients: connecting to a server, calling its methods, and answering its requests."""

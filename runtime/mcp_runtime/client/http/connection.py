@@ -1,0 +1,242 @@
+"""The life of a connection over HTTP: opened, opened anew, listened to on the server's own stream.
+
+Source: 2025-11-25, 2025-06-18 and 2025-03-26 basic/transports, "Session Management" and "Listening
+for Messages from the Server"; 2024-11-05 basic/transports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_runtime.client.http.backoff import Backoff
+from mcp_runtime.client.http.event_stream import Stream
+from mcp_runtime.client.http.exchange import Exchanges, Known
+from mcp_runtime.client.http.http import Http
+from mcp_runtime.client.http.legacy_sse import OldStream
+from mcp_runtime.core import error_codes
+from mcp_runtime.core.events import Opened
+from mcp_runtime.errors import (
+    BadStatus,
+    Disconnected,
+    NotOpen,
+    Refused,
+    SessionError,
+    TimedOut,
+)
+
+if TYPE_CHECKING:
+    from mcp_runtime.client.client import Client
+
+__all__ = ["ClientOverHttp"]
+
+log: Final = logging.getLogger("mcp_runtime.client.client")
+
+_CLOSED: Final = "the client was closed"
+
+
+class ClientOverHttp(Exchanges):
+    def __init__(self, client: Client, http: Http, known: Known, draw: Callable[[], float]) -> None:
+        super().__init__(client, http, known, draw)
+        self._stream: Stream | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._opening = asyncio.Lock()
+        self._gave_up_listening = False
+        self._losses = Backoff("a session", client.limits, draw)
+        self._is_closed = False
+
+    # ---- its life
+
+    async def open(self, *, handshake: bool = False) -> None:
+        if self._known.way is None or handshake:
+            await self._begin(handshake=handshake)
+            return
+        try:
+            await self._begin(handshake=self._known.way != "per-request")
+        except TimedOut:
+            raise
+        except SessionError:
+            self._known.way = None
+            await self._begin(handshake=False)
+
+    async def _begin(self, *, handshake: bool) -> None:
+        self._forget()
+        self.is_gone = False
+        if self._known.way == "HTTP+SSE":
+            await self._find_old()
+        try:
+            await super().open(handshake=handshake)
+        except SessionError:
+            self._sweep()
+            raise
+        if self._stream is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stream.is_open.wait(), self.session.limits.stream_wait)
+
+    def _forget(self) -> None:
+        """What belongs to a session that is over."""
+        if self._listening is not None:
+            self._listening.cancel()
+        self._session_id, self._url, self._greeted = "", self._http.url, None
+        self._stream, self._listening, self._gave_up_listening = None, None, False
+
+    def _sweep(self) -> None:
+        """Leaves what nobody waits for."""
+        for id, exchange in self._exchanges.items():
+            if id not in self.session.pending:
+                exchange.cancel()
+
+    def _on_opened(self, event: Opened) -> None:
+        if event.terms.crossing.revision.era == "per-request":
+            self._known.way = "per-request"
+        elif self._known.way != "HTTP+SSE":
+            self._known.way = "handshake"
+            self._start_listening()
+        super()._on_opened(event)
+
+    async def _ready(self) -> None:
+        """Opens anew a session that was lost, or its stream. Raises as `open` does."""
+        if self._is_closed:
+            raise NotOpen(_CLOSED)
+        if self._gave_up_listening:
+            self._gave_up_listening = False
+            self._start_listening()
+        if not self._is_open:
+            async with self._opening:
+                if not self._is_open:
+                    await self._reopen()
+
+    async def _renew(self, lost: str) -> None:
+        """The server has forgotten a session. Raises as `open` does."""
+        async with self._opening:
+            if not self._is_open or self._session_id == lost:
+                self.heed(self.session.abandon("the server has ended the session"))
+                await self._reopen()
+
+    async def _reopen(self) -> None:
+        if self._is_closed:
+            raise NotOpen(_CLOSED)
+        before = self.session.agreed
+        await self._begin(handshake=True)
+        after = self.session.agreed
+        if before and after and before.crossing.revision != after.crossing.revision:
+            log.warning("the server speaks %s now", after.crossing.revision.name)
+        self.spawn(self.client.life.restore())
+
+    async def close(self) -> None:
+        self._is_closed = True
+        if not self._opened.done():
+            self._opened.set_exception(NotOpen(_CLOSED))
+            self._opened.exception()  # perhaps nobody waits for it
+        tasks = {*self._exchanges.values(), *self._posts}
+        tasks |= {self._listening} if self._listening is not None else set()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(SessionError, TimeoutError):
+            if self._session_id:
+                async with asyncio.timeout(self.session.limits.close_wait):
+                    await self._delete()
+        await self._http.close()
+
+    async def _delete(self) -> None:
+        async with self._http.ask("DELETE", self._url, self._ours()) as answer:
+            log.debug("the end of the session: HTTP %d", answer.status)
+
+    # ---- what is asked
+
+    async def request(self, method: str, params: Any, **options: Any) -> Any:
+        await self._ready()
+        try:
+            result = await super().request(method, params, **options)
+        except Refused as refusal:
+            if (
+                refusal.code != error_codes.HEADER_MISMATCH
+                or method != "tools/call"
+                or not self._modern
+            ):
+                raise
+            await self.client.list_tools(anew=True)
+            result = await super().request(method, params, **options)
+        is_marked = method == "tools/list" and self._modern
+        return self._known.tools.usable(result) if is_marked else result
+
+    async def notify(self, method: str, params: Any) -> None:
+        await self._ready()
+        await super().notify(method, params)
+
+    # ---- the server's own stream
+
+    def _start_listening(self) -> None:
+        self._stream = self._new_stream()
+        self._listening = self.loop.create_task(self._listen(self._stream))
+
+    async def _listen(self, stream: Stream) -> None:
+        """The server's own stream, where it has one, taken up as long as the session lives."""
+        if self._greeted is not None:
+            await asyncio.wait((self._greeted,))
+        session_id, started = self._session_id, self.loop.time()
+        try:
+            await stream.listen()
+        except SessionError as error:
+            status = error.status if isinstance(error, BadStatus) else None
+            if status and not stream.is_open.is_set():
+                log.debug("no stream of the server: %s", error)
+            elif status == 404 and session_id:
+                self._losses.outlived(self.loop.time() - started)
+                await self._renew_later(session_id)
+            else:
+                self._give_up_listening(error)
+        finally:
+            stream.is_open.set()
+
+    async def _renew_later(self, lost: str) -> None:
+        """A server that forgets each session is not asked for another again and again."""
+        try:
+            await self._losses.pause(soon=True)
+        except Disconnected as error:
+            self._give_up_listening(error)
+        else:
+            self.spawn(self._renew_to_listen(lost))
+
+    async def _renew_to_listen(self, lost: str) -> None:
+        try:
+            await self._renew(lost)
+        except SessionError as error:
+            self._give_up_listening(error)
+
+    def _give_up_listening(self, error: SessionError) -> None:
+        """Until the next call."""
+        log.warning("no stream of the server any more: %s", error)
+        self._end_changes(error)
+        self._gave_up_listening = True
+
+    # ---- HTTP+SSE
+
+    async def _is_old(self) -> bool:
+        try:
+            await self._find_old()
+        except SessionError as error:
+            log.debug("no HTTP+SSE: %s", error)
+            return False
+        self._known.way = "HTTP+SSE"
+        return True
+
+    async def _find_old(self) -> None:
+        """Opens the stream, and learns where messages are posted. Raises SessionError."""
+        stream = OldStream(self._http, self._take, self.session.limits)
+        self._listening = self.loop.create_task(self._listen_to_old(stream))
+        try:
+            async with asyncio.timeout(self.session.limits.deadline):
+                self._url = await stream.endpoint
+        except (SessionError, TimeoutError) as error:
+            self._forget()
+            raise Disconnected(str(error) or "no HTTP+SSE stream in time") from error
+
+    async def _listen_to_old(self, stream: OldStream) -> None:
+        why = await stream.listen()
+        if stream.is_named and self._known.way == "HTTP+SSE" and not self._is_closed:
+            self.lost(why)

@@ -1,0 +1,166 @@
+"""HTTP as a client needs it: one request, its answer in pieces, nothing that is too large.
+
+Nothing of the environment counts: no proxy, no certificates, no `.netrc`. Certificates are checked
+against those of the system. Redirections are followed within the origin, with method and body.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from mcp_runtime.client.http.cookies import FewCookies
+from mcp_runtime.core.http_rules import media_type
+from mcp_runtime.errors import (
+    BadAnswer,
+    BadStatus,
+    Disconnected,
+    NotInstalled,
+    NotReached,
+    TooMuch,
+)
+from mcp_runtime.limits import Limits
+
+try:
+    import httpx2
+except ModuleNotFoundError:
+    raise NotInstalled("a client over HTTP", "httpx2", "http") from None
+
+__all__ = ["Answer", "Http"]
+
+_MOVED: Final = frozenset({301, 302, 307, 308})
+_MAX_SHOWN: Final = 200
+_BROKEN: Final = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
+"""What breaks a connection, or keeps it from being made."""
+_NONE: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
+"""What keeps it from being made."""
+
+
+class Answer:
+    """To one request; `kind` is its media type, without parameters, in lower case."""
+
+    def __init__(self, response: httpx2.Response, limits: Limits) -> None:
+        self.status = response.status_code
+        self.ok = response.is_success
+        self.headers: Mapping[str, str] = response.headers
+        self.kind = media_type(response.headers.get("Content-Type"))
+        self._response = response
+        self._limit = limits.line_bytes
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """As they come. Raises Disconnected, BadAnswer for a coding that was not asked for."""
+        coding = self.headers.get("Content-Encoding", "identity")
+        if coding.strip().lower() != "identity":
+            raise BadAnswer(f"the answer has a content coding, {coding[:_MAX_SHOWN]!r}")
+        try:
+            async for chunk in self._response.aiter_raw():
+                yield chunk
+        except _BROKEN as error:
+            raise _disconnected(self._response.request.method, self._response.url, error) from error
+
+    async def body(self) -> bytes:
+        """All of it. Raises TooMuch, and as `chunks` does."""
+        found = bytearray()
+        async for chunk in self.chunks():
+            found += chunk
+            if len(found) > self._limit:
+                raise TooMuch(f"an answer of more than {self._limit} bytes (Limits.line_bytes)")
+        return bytes(found)
+
+    def within(self, reference: str) -> httpx2.URL:
+        """An address that it names, of the same origin. Raises BadAnswer for one that is not."""
+        return _within(self._response.url, reference)
+
+    def error(self, what: str) -> BadStatus:
+        return BadStatus(what, self.status, self._response.reason_phrase[:_MAX_SHOWN])
+
+
+class Http:
+    """One server's. `headers` go with each request. Raises ValueError for what is no such URL."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        tls: ssl.SSLContext | None,
+        proxy: str | None,
+        limits: Limits,
+    ) -> None:
+        self.url = _url(url)
+        self._limits = limits
+        self._client = httpx2.AsyncClient(
+            headers={"Accept-Encoding": "identity", **headers},
+            verify=True if tls is None else tls,
+            proxy=proxy,
+            cookies=FewCookies(limits),
+            trust_env=False,
+            timeout=httpx2.Timeout(None, connect=limits.deadline),
+            limits=httpx2.Limits(max_connections=None),
+        )
+
+    @asynccontextmanager
+    async def ask(
+        self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
+    ) -> AsyncGenerator[Answer]:
+        """The answer, while it is entered; leaving closes it. Headers are said in UTF-8.
+
+        Raises NotReached; Disconnected, also in the midst of the answer; BadAnswer and TooMuch for
+        where it was redirected to.
+        """
+        told = httpx2.Headers(headers, encoding="utf-8")
+        try:
+            async with AsyncExitStack() as stack:
+                for _ in range(self._limits.redirects + 1):
+                    asked = self._client.stream(method, url, headers=told, content=content)
+                    response = await stack.enter_async_context(asked)
+                    if (moved := _moved(response)) is None:
+                        yield Answer(response, self._limits)
+                        return
+                    await stack.aclose()
+                    url = moved
+                raise TooMuch(f"over {self._limits.redirects} redirections (Limits.redirects)")
+        except _BROKEN as error:
+            raise _disconnected(method, url, error) from error
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+def _disconnected(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
+    why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
+    kind = NotReached if isinstance(error, _NONE) else Disconnected
+    return kind(f"{method} {url.origin.host}: {why}")
+
+
+def _url(text: str) -> httpx2.URL:
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL as error:
+        raise ValueError(f"no URL: {error}") from None
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ValueError("a server's URL begins with http:// or https://, and has a host")
+    return url.copy_with(fragment=None)
+
+
+def _moved(response: httpx2.Response) -> httpx2.URL | None:
+    """Where the request is to be sent instead."""
+    if response.status_code not in _MOVED or "Location" not in response.headers:
+        return None
+    return _within(response.url, response.headers["Location"])
+
+
+def _within(base: httpx2.URL, reference: str) -> httpx2.URL:
+    try:
+        url = base.join(reference)
+        same = url.origin == base.origin
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise BadAnswer(f"the server names an address that is none: {error}") from None
+    if not same:
+        there = f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"[:_MAX_SHOWN]
+        raise BadAnswer(
+            f"the server points to another origin, {there}: give that URL if it is meant"
+        )
+    return url

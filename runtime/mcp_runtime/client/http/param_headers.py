@@ -1,0 +1,38 @@
+"""What tools mark to be repeated in the headers of their calls.
+
+Source: 2026-07-28 basic/transports/streamable-http, "Custom Headers from Tool Parameters".
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from msgspec import structs
+
+from mcp_runtime.core.param_headers import BadMark, Marks, marks
+from mcp_runtime.revisions import latest as t
+
+__all__ = ["MarkedTools"]
+
+log: Final = logging.getLogger("mcp_runtime.client.client")
+
+
+class MarkedTools:
+    """`marks` are those of each tool, as it was listed last, by its name."""
+
+    def __init__(self) -> None:
+        self.marks: dict[str, Marks] = {}
+
+    def usable(self, page: t.ListToolsResult) -> t.ListToolsResult:
+        """Without the tools whose marks break a rule."""
+        return structs.replace(page, tools=[tool for tool in page.tools if self._is_usable(tool)])
+
+    def _is_usable(self, tool: t.Tool) -> bool:
+        try:
+            self.marks[tool.name] = marks(t.to_wire(tool.input_schema))
+        except BadMark as error:
+            self.marks.pop(tool.name, None)
+            log.warning("the tool %.100r is left out: %.200s", tool.name, error)
+            return False
+        return True

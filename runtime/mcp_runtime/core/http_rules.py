@@ -1,0 +1,205 @@
+"""The rules of HTTP as functions of headers and bodies: who may ask, in what era, what is told.
+
+Source: 2026-07-28 and 2025-11-25 basic/transports, "Streamable HTTP"; RFC 9110.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.core.jsonrpc import UNREADABLE
+from mcp_runtime.revisions import ALL, revision
+
+__all__ = [
+    "EVENT_STREAM",
+    "JSON",
+    "LOOPBACK",
+    "VERSION",
+    "Hosts",
+    "accepts",
+    "initializes",
+    "is_per_request",
+    "media_type",
+    "primes",
+    "status",
+]
+
+JSON: Final = "application/json"
+EVENT_STREAM: Final = "text/event-stream"
+VERSION: Final = "mcp-protocol-version"
+LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+
+_PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
+_PRIMED: Final = frozenset({"2025-11-25"})
+_HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>[0-9]{1,5}))?")
+_ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
+_WEB: Final = frozenset({"http", "https"})
+_RANGE: Final = re.compile(r'(?:[^,"]|"(?:\\.?|[^"\\])*+"?)++', re.DOTALL)
+_PARAMETER: Final = re.compile(r';((?:[^;"]|"(?:\\.?|[^"\\])*+"?)*+)', re.DOTALL)
+_NEVER: Final = re.compile(r"\s*q=0(?:\.0*)?\s*", re.IGNORECASE)
+_STATUS: Final[Mapping[int, int]] = {
+    error_codes.PARSE_ERROR: 400,
+    error_codes.INVALID_REQUEST: 400,
+    error_codes.METHOD_NOT_FOUND: 404,
+    error_codes.HEADER_MISMATCH: 400,
+    error_codes.MISSING_CLIENT_CAPABILITY: 400,
+    error_codes.UNSUPPORTED_VERSION: 400,
+    error_codes.BUSY: 503,
+}
+
+
+# ---- who may ask
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Who may be named by `Host` and `Origin`: names, with a port or with any; `*` is everyone.
+
+    Guards a server against web pages whose names were made to point at it (DNS rebinding).
+    Raises ValueError for what no header could say.
+    """
+
+    hosts: Collection[str] = LOOPBACK
+    origins: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.hosts:
+            if name != "*" and _split(name) is None:
+                raise ValueError(f"{name!r} is no host; one is example.com, [::1]:8000 or *")
+        for name in self.origins:
+            if name not in ("*", "null") and not _ORIGIN.fullmatch(name):
+                raise ValueError(f"{name!r} is no origin; one is https://example.com or *")
+        object.__setattr__(self, "hosts", frozenset(map(_plain_host, self.hosts)))
+        object.__setattr__(self, "origins", frozenset(map(str.lower, self.origins)))
+
+    def admits_host(self, header: str | None) -> bool:
+        return "*" in self.hosts or (header is not None and self._known(header))
+
+    def admits_origin(self, header: str | None) -> bool:
+        """No origin is no web page. An origin is admitted as such, or by its host, in any case."""
+        if header is None or "*" in self.origins or header.lower() in self.origins:
+            return True
+        match = _ORIGIN.fullmatch(header.lower())
+        return match is not None and match["scheme"] in _WEB and self._known(match["host"])
+
+    def _known(self, text: str) -> bool:
+        parts = _split(text)
+        return parts is not None and (parts[0] in self.hosts or ":".join(parts) in self.hosts)
+
+
+@lru_cache(32)
+def _split(text: str) -> tuple[str, str] | None:
+    """Name and port of a host, the port empty for none; None for what is no host."""
+    match = _HOST.fullmatch(text.lower())
+    return None if match is None else (match["name"].removesuffix("."), match["port"] or "")
+
+
+def _plain_host(text: str) -> str:
+    parts = _split(text)
+    return text if parts is None else ":".join(parts).removesuffix(":")
+
+
+# ---- media types
+
+
+def media_type(header: str | None) -> str:
+    """Without its parameters, in lower case; empty for none."""
+    return (header or "").partition(";")[0].strip().lower()
+
+
+def accepts(header: str | None, wanted: str) -> bool:
+    """Whether an `Accept` header has a media type; none at all has every one.
+
+    Of several ranges that fit, the closest decides. Source: RFC 9110, section 12.5.1.
+    """
+    if header is None:
+        return True
+    parts = {media_type(part): part for part in _RANGE.findall(header)}
+    ranges = (wanted, f"{wanted.partition('/')[0]}/*", "*/*")
+    closest = next((parts[name] for name in ranges if name in parts), None)
+    return closest is not None and not _refused(closest)
+
+
+def _refused(part: str) -> bool:
+    return any(map(_NEVER.fullmatch, _PARAMETER.findall(part)))
+
+
+# ---- what is asked
+
+
+class _Meta(msgspec.Struct):
+    version: Any = msgspec.field(default=None, name="io.modelcontextprotocol/protocolVersion")
+
+
+class _Params(msgspec.Struct):
+    meta: _Meta | None = msgspec.field(default=None, name="_meta")
+
+
+class _Message(msgspec.Struct):
+    method: str = ""
+    params: _Params | None = None
+
+
+class _Error(msgspec.Struct):
+    code: int
+
+
+class _Reply(msgspec.Struct):
+    id: Any = None
+    error: _Error | None = None
+
+
+_message: Final = msgspec.json.Decoder(_Message)
+_reply: Final = msgspec.json.Decoder(_Reply)
+
+
+def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether headers or body tell a revision of that era.
+
+    Source: 2026-07-28 basic/versioning, "Backward Compatibility".
+    """
+    if headers.get(VERSION) in _PER_REQUEST:
+        return True
+    with suppress(*UNREADABLE):
+        params = _message.decode(body).params
+        return params is not None and params.meta is not None and params.meta.version is not None
+    return False
+
+
+def initializes(body: bytes) -> bool:
+    with suppress(*UNREADABLE):
+        return _message.decode(body).method == "initialize"
+    return False
+
+
+# ---- what is answered
+
+
+def status(data: bytes, at_once: bool) -> int:
+    """Of an answer by itself, in the per-request era; `at_once` it was refused by its form."""
+    if b'"error":{"code":' not in data:
+        return 200
+    error = _reply.decode(data).error
+    if error is None:
+        return 200
+    return (
+        400
+        if at_once and error.code == error_codes.INVALID_PARAMS
+        else _STATUS.get(error.code, 200)
+    )
+
+
+def primes(version: str) -> bool:
+    """Whether a stream begins with an event that has nothing but an id.
+
+    Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
+    """
+    return version in _PRIMED

@@ -1,0 +1,340 @@
+"""JSON-RPC messages: bytes to frames in one pass, and frames to bytes.
+
+Bodies stay raw until the decoder of their method takes them. What is no message becomes a
+`Malformed`, with the id it had where that could be read.
+
+Source: all revisions, basic/index, "Messages".
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from mcp_runtime.core.error_codes import INVALID_REQUEST, PARSE_ERROR
+
+__all__ = [
+    "UNREADABLE",
+    "Answer",
+    "Batch",
+    "Frame",
+    "Id",
+    "Malformed",
+    "Notification",
+    "Refusal",
+    "Request",
+    "Single",
+    "answer",
+    "notification",
+    "read",
+    "refusal",
+    "request",
+    "together",
+]
+
+Id: TypeAlias = str | int
+"""Of a request. Source: 2025-11-25 basic/index, "Requests"."""
+
+
+class Request(Struct, frozen=True, gc=False):
+    """`params` is JSON, empty where there are none."""
+
+    id: Id
+    method: str
+    params: bytes = b""
+
+
+class Notification(Struct, frozen=True, gc=False):
+    method: str
+    params: bytes = b""
+
+
+class Answer(Struct, frozen=True, gc=False):
+    """A response with a result."""
+
+    id: Id
+    result: bytes
+
+
+class Refusal(Struct, frozen=True, gc=False):
+    """A response with an error; `id` is None where the peer could not read ours."""
+
+    id: Id | None
+    code: int
+    message: str
+    data: bytes = b""
+
+
+class Malformed(Struct, frozen=True, gc=False):
+    """What is no message: the error that it deserves. What is meant as a response gets none."""
+
+    id: Id | None
+    code: int
+    message: str
+    is_response: bool = False
+
+
+Single: TypeAlias = Request | Notification | Answer | Refusal | Malformed
+
+
+class Batch(Struct, frozen=True, gc=False):
+    """Several messages at once. Source: 2025-03-26 basic/index, "Batching"."""
+
+    frames: tuple[Single, ...]
+
+
+Frame: TypeAlias = Single | Batch
+
+
+class _Error(Struct, frozen=True):
+    code: int
+    message: str
+    data: Raw = Raw()
+
+
+class _Wire(Struct, frozen=True, gc=False):
+    """A message as it is written. The order is the order in which we write."""
+
+    jsonrpc: str | UnsetType = UNSET
+    id: Id | UnsetType | None = UNSET
+    method: str | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+class _Shape(Struct, frozen=True):
+    """What can be seen of a message that does not fit."""
+
+    id: Raw = Raw()
+    method: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+_wire: Final = msgspec.json.Decoder(_Wire)
+_error: Final = msgspec.json.Decoder(_Error)
+_shape: Final = msgspec.json.Decoder(_Shape)
+_id: Final[msgspec.json.Decoder[Id]] = msgspec.json.Decoder(Id)
+_array: Final = msgspec.json.Decoder(list[Raw])
+_any: Final = msgspec.json.Decoder(Raw)
+_dump: Final = msgspec.json.Encoder().encode
+
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for a text that is not the JSON it should be."""
+_MAX_DIGITS: Final = 4300
+_PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
+_MEMBERS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
+
+
+def read(text: bytes, *, batch: int = 0) -> Frame:
+    """The message in `text`, which is all of it.
+
+    `batch` is how many messages an array may have; with 0 an array is no message.
+    """
+    if text[:1] == b"{":
+        return _single(text)
+    if text[:1] == b"[" and batch:
+        return _several(text, batch)
+    return _no_object(text)
+
+
+def _single(text: bytes) -> Single:
+    try:
+        wire = _wire.decode(text)
+    except msgspec.ValidationError as error:
+        return _unfit(text, str(error))
+    except UNREADABLE as error:
+        return _unreadable(text, error)
+    if wire.jsonrpc != "2.0":
+        return _unfit(text, "`jsonrpc` is not 2.0")
+    if (request := _plain(text, wire)) is not None:
+        return request
+    if len(text) != _written_size(wire) and (fault := _left_over(text)) is not None:
+        return fault
+    return _framed(text, wire)
+
+
+def _left_over(text: bytes) -> Malformed | None:
+    """What is wrong with members that nobody reads, if anything is."""
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError as error:
+        return _unreadable(text, error)
+    twice = _twice(text)
+    return _unfit(text, twice) if twice else None
+
+
+def _plain(text: bytes, wire: _Wire) -> Request | None:
+    """A request with params and a number as id whose text has no room for anything else."""
+    id, method, params = wire.id, wire.method, wire.params
+    if not (isinstance(id, int) and isinstance(method, str) and isinstance(params, Raw)):
+        return None
+    if len(text) != _PLAIN + len(str(id)) + len(method) + len(params):
+        return None
+    return Request(id, method, bytes(params))
+
+
+def _framed(text: bytes, wire: _Wire) -> Single:
+    method, id = wire.method, wire.id
+    answers = (wire.result is not UNSET) + (wire.error is not UNSET)
+    if isinstance(method, str) and not answers:
+        params = b"" if wire.params is UNSET else bytes(wire.params)
+        if id is UNSET:
+            return Notification(method, params)
+        return _unfit(text, "`id` is null") if id is None else Request(id, method, params)
+    if method is not UNSET or answers != 1:
+        return _unfit(text, "it needs one of `method`, `result` and `error`")
+    if isinstance(wire.error, Raw):
+        return _refusal(text, wire.error, None if id is UNSET else id)
+    if id is None or id is UNSET:
+        return _unfit(text, "a result without an `id`")
+    assert isinstance(wire.result, Raw)
+    return Answer(id, bytes(wire.result))
+
+
+def _refusal(text: bytes, raw: Raw, id: Id | None) -> Single:
+    try:
+        error = _error.decode(raw)
+    except UNREADABLE as fault:
+        return _unfit(text, str(fault))
+    return Refusal(id, error.code, error.message, bytes(error.data))
+
+
+def _several(text: bytes, most: int) -> Frame:
+    try:
+        parts = _array.decode(text)
+    except UNREADABLE as error:
+        return _no_json(error)
+    if not parts:
+        return Malformed(None, INVALID_REQUEST, "Invalid request: an empty batch")
+    if len(parts) > most:
+        return Malformed(None, INVALID_REQUEST, f"Invalid request: a batch of more than {most}")
+    read_ = (_single(part) if part[:1] == b"{" else _no_object(part) for part in map(bytes, parts))
+    return Batch(tuple(read_))
+
+
+# ---- what is no message
+
+
+def _no_json(error: Exception) -> Malformed:
+    why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return Malformed(None, PARSE_ERROR, f"Parse error: {why}")
+
+
+def _unreadable(text: bytes, error: Exception) -> Malformed:
+    """Python's reader takes more, and may still find the id and the kind of the message."""
+    try:
+        found = dict(_members(text))
+    except (ValueError, RecursionError):
+        return _no_json(error)
+    id, answers = found.get("id"), "result" in found or "error" in found
+    is_id = isinstance(id, int | str) and not isinstance(id, bool) and _is_text(id)
+    is_response = answers and "method" not in found
+    return Malformed(id if is_id else None, PARSE_ERROR, _no_json(error).message, is_response)
+
+
+def _is_text(id: Id) -> bool:
+    return isinstance(id, int) or not any("\ud800" <= c <= "\udfff" or c == "\ufffd" for c in id)
+
+
+def _no_object(text: bytes) -> Malformed:
+    try:
+        _any.decode(text)
+    except UNREADABLE as error:
+        return _no_json(error)
+    return Malformed(None, INVALID_REQUEST, "Invalid request: it is no JSON object")
+
+
+def _unfit(text: bytes, why: str) -> Malformed:
+    try:
+        shape = _shape.decode(text)
+    except UNREADABLE as error:
+        return _unreadable(text, error)
+    answers = shape.result is not UNSET or shape.error is not UNSET
+    is_response = answers and shape.method is UNSET
+    return Malformed(_id_of(shape.id), INVALID_REQUEST, f"Invalid request: {why}", is_response)
+
+
+def _id_of(raw: Raw) -> Id | None:
+    try:
+        return _id.decode(raw)
+    except UNREADABLE:
+        return None
+
+
+def _written_size(wire: _Wire) -> int:
+    """The bytes of the message as we would write it: of a text so long, no member is left over."""
+    size, members = 1, 0
+    for name in _MEMBERS:
+        value = getattr(wire, name)
+        if value is not UNSET:
+            members += 1
+            size += len(name) + 4 + (len(value) if isinstance(value, Raw) else len(_dump(value)))
+    return size + (members == 0)
+
+
+def _twice(text: bytes) -> str:
+    """What is said twice in the object itself; empty if nothing is."""
+    try:
+        counts = Counter(name for name, _ in _members(text))
+    except (ValueError, RecursionError):
+        return "it is nested too deeply"
+    found = next((name for name, count in counts.items() if count > 1), None)
+    return "" if found is None else f"the member {found[:80]!r} stands there twice"
+
+
+def _members(text: bytes) -> list[tuple[str, Any]]:
+    """Of the object itself, also where it is not UTF-8. Raises ValueError, RecursionError."""
+    last: list[tuple[str, Any]] = []
+
+    def keep(pairs: list[tuple[str, Any]]) -> None:
+        last[:] = pairs
+
+    told = str(text, "utf-8", "replace")
+    json.loads(told, object_pairs_hook=keep, parse_int=_integer, parse_float=_no_id)
+    return last
+
+
+def _no_id(digits: str) -> None:
+    """A fraction is none, and nothing else is asked of it."""
+
+
+def _integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= _MAX_DIGITS else None
+
+
+# ---- written
+
+
+def request(id: Id, method: str, params: bytes = b"") -> bytes:
+    """`params` is the JSON of an object, empty for none; so for the others."""
+    head = b'{"jsonrpc":"2.0","id":%b,"method":%b' % (_dump(id), _dump(method))
+    return b'%b,"params":%b}' % (head, params) if params else head + b"}"
+
+
+def notification(method: str, params: bytes = b"") -> bytes:
+    head = b'{"jsonrpc":"2.0","method":%b' % _dump(method)
+    return b'%b,"params":%b}' % (head, params) if params else head + b"}"
+
+
+def answer(id: Id, result: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_dump(id), result)
+
+
+def refusal(id: Id | None, code: int, message: str, data: bytes = b"") -> bytes:
+    """`data` is JSON, empty for none. Without an id the member is left out."""
+    error = b'{"code":%d,"message":%b' % (code, _dump(message))
+    error = b'%b,"data":%b}' % (error, data) if data else error + b"}"
+    head = b"" if id is None else b'"id":%b,' % _dump(id)
+    return b'{"jsonrpc":"2.0",%b"error":%b}' % (head, error)
+
+
+def together(messages: Sequence[bytes]) -> bytes:
+    """A batch."""
+    return b"[%b]" % b",".join(messages)

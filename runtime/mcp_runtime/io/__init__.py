@@ -1,1 +1,0 @@
-"""Thin shells: they move the bytes, tell the time and draw the randomness for the core."""

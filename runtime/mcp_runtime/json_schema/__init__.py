@@ -1,0 +1,1 @@
+"""Python types and JSON Schema: from one to the other, values checked against both."""

@@ -1,0 +1,332 @@
+"""A Python type as JSON Schema, and as reader and writer of JSON: by msgspec, or by pydantic.
+
+pydantic is imported only where a type comes from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+
+import msgspec
+
+from mcp_runtime.json_schema.mismatch import Misfit, explained
+from mcp_runtime.json_schema.to_json import (
+    BadResult,
+    Schema,
+    excerpt,
+    is_pydantic,
+    place,
+    to_json,
+    to_text,
+)
+from mcp_runtime.revisions import is_json
+
+__all__ = [
+    "Adapter",
+    "Misfit",
+    "Native",
+    "Schema",
+    "adapter",
+    "arms_of",
+    "bare",
+    "join",
+    "mentions",
+    "native_schema",
+    "refers",
+]
+
+_REF: Final = "#/$defs/{name}"
+_FAULTS: Final = (msgspec.ValidationError, RecursionError, OverflowError, ValueError, TypeError)
+
+
+class Adapter(Protocol):
+    """`schema` has what it refers to under `$defs`."""
+
+    @property
+    def schema(self) -> Schema: ...
+    def read(self, value: Any) -> Any:
+        """Parsed JSON as a value of the type. Raises Misfit."""
+        ...
+
+    def write(self, value: Any) -> Any:
+        """A value of the type as parsed JSON. Raises Misfit, BadResult."""
+        ...
+
+
+def adapter(annotation: Any, *, output: bool = False) -> Adapter:
+    """Of a type. Raises TypeError if no library can take it, or the arms of its union."""
+    try:
+        return _whole(annotation, output=output)
+    except TypeError:
+        arms = arms_of(annotation)
+        if len(arms) < 2:
+            raise
+        return _Arms(tuple(adapter(arm, output=output) for arm in arms))
+
+
+def _whole(annotation: Any, *, output: bool) -> Adapter:
+    if any(map(is_pydantic, mentions(annotation))):
+        return _pydantic(annotation, output=output)
+    return Native(annotation, native_schema(annotation))
+
+
+def native_schema(annotation: Any) -> Schema:
+    """Raises TypeError for what msgspec cannot take."""
+    (schema,), defs = msgspec.json.schema_components(
+        [annotation], schema_hook=_schema_of, ref_template=_REF
+    )
+    found: Schema = _sayable({**schema, "$defs": defs} if defs else schema)
+    return found
+
+
+def _schema_of(annotation: Any) -> Schema:
+    if annotation is object:
+        return {"description": "Any JSON."}  # msgspec takes an empty schema for none at all
+    raise TypeError(f"{_name(annotation)} has no form in JSON that is known here")
+
+
+def _sayable(schema: Any) -> Any:
+    """Without defaults that are NaN or an infinity."""
+    if isinstance(schema, list):
+        return [_sayable(each) for each in cast("list[object]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    found = cast("Schema", schema)
+    return {at: _sayable(one) for at, one in found.items() if at != "default" or is_json(one)}
+
+
+def join(ours: Schema, theirs: Schema) -> None:
+    """Definitions added to definitions. Raises TypeError if two are of one name and differ."""
+    for name, schema in theirs.items():
+        if ours.setdefault(name, schema) != schema:
+            raise TypeError(f"two types are called {name}; rename one of them")
+
+
+def refers(body: Schema, defs: Schema, name: str) -> bool:
+    """Whether a schema, or a definition, refers to the definition of a name."""
+    return any(
+        at == "$ref" and value == f"#/$defs/{name}"
+        for schema in (body, *defs.values())
+        for at, value in _entries(schema)
+    )
+
+
+def _entries(schema: object) -> Iterator[tuple[str, object]]:
+    if isinstance(schema, list):
+        for each in cast("list[object]", schema):
+            yield from _entries(each)
+    elif isinstance(schema, dict):
+        for at, value in cast("dict[str, object]", schema).items():
+            yield at, value
+            yield from _entries(value)
+
+
+# ---- by msgspec
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """By msgspec; with `strict` nothing is read as what it is not."""
+
+    type: Any
+    schema: Schema
+    strict: bool = True
+
+    def read(self, value: Any) -> Any:
+        try:
+            return msgspec.convert(value, self.type, strict=self.strict, str_keys=True)
+        except _FAULTS as error:
+            raise explained(error, value, self.schema, self._says) from None
+
+    def write(self, value: Any) -> Any:
+        found = to_json(value)
+        self.read(found)
+        return found
+
+    def _says(self, value: Any) -> str:
+        """What msgspec finds wrong with a value; nothing if it fits."""
+        try:
+            msgspec.convert(value, self.type, strict=self.strict, str_keys=True)
+        except _FAULTS as error:
+            return str(error)
+        return ""
+
+
+# ---- by pydantic
+
+
+@dataclass(frozen=True, slots=True)
+class _Pydantic:
+    adapter: Any
+    schema: Schema
+    error: type[ValueError]
+
+    def read(self, value: Any) -> Any:
+        try:
+            return self.adapter.validate_json(to_text(value), strict=True)
+        except self.error as error:
+            raise _first(error) from None
+        except BadResult as error:
+            raise Misfit("$", str(error)) from None
+
+    def write(self, value: Any) -> Any:
+        try:
+            checked = self.adapter.validate_python(value, strict=True)
+            found = self.adapter.dump_python(checked, mode="json", by_alias=True, warnings="error")
+        except self.error as error:
+            raise _first(error) from None
+        except ValueError as error:  # pydantic_core.PydanticSerializationError
+            raise Misfit("$", str(error)) from None
+        return to_json(found)
+
+
+def _pydantic(annotation: Any, *, output: bool) -> _Pydantic:
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic.errors import PydanticUserError
+
+    try:
+        made: Any = TypeAdapter(annotation)
+        mode: Literal["serialization", "validation"] = "serialization" if output else "validation"
+        schema = made.json_schema(ref_template="#/$defs/{model}", mode=mode)
+    except PydanticUserError as error:
+        raise TypeError(f"pydantic: {str(error).splitlines()[0]}") from error
+    return _Pydantic(made, schema, ValidationError)
+
+
+def _first(error: Any) -> Misfit:
+    """The first of pydantic's faults."""
+    fault = error.errors(include_url=False, include_context=False)[0]
+    return Misfit(place(fault["loc"]), f"{fault['msg']}, found {excerpt(_as_json(fault['input']))}")
+
+
+def _as_json(value: Any) -> Any:
+    try:
+        return to_json(value)
+    except BadResult:
+        return type(value).__qualname__
+
+
+# ---- a union that no library takes as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Arms:
+    """The first arm that takes a value; of faults, the one that lies deepest."""
+
+    arms: tuple[Adapter, ...]
+
+    @property
+    def schema(self) -> Schema:
+        defs: Schema = {}
+        arms: list[Schema] = []
+        for arm in self.arms:
+            own = dict(arm.schema)
+            join(defs, own.pop("$defs", {}))
+            arms.append(own)
+        return {"anyOf": arms, "$defs": defs} if defs else {"anyOf": arms}
+
+    def read(self, value: Any) -> Any:
+        return self._first([arm.read for arm in self.arms], value)
+
+    def write(self, value: Any) -> Any:
+        return self._first([arm.write for arm in self.arms], value)
+
+    def _first(self, ways: list[Callable[[Any], Any]], value: Any) -> Any:
+        faults: list[Misfit] = []
+        for way in ways:
+            try:
+                return way(value)
+            except Misfit as fault:
+                faults.append(fault)
+        raise max(faults, key=lambda fault: fault.depth)
+
+
+# ---- types
+
+
+def bare(annotation: Any) -> Any:
+    """Without Annotated, NewType and type statements around it."""
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation = get_args(annotation)[0]
+        elif hasattr(annotation, "__supertype__"):
+            annotation = annotation.__supertype__
+        elif type(annotation).__name__ == "TypeAliasType":
+            annotation = annotation.__value__
+        else:
+            return annotation
+
+
+def arms_of(annotation: Any) -> tuple[Any, ...]:
+    """Of a union, those of unions in it too; a type that is none is its own arm."""
+    plain = bare(annotation)
+    if get_origin(plain) in (Union, types.UnionType):
+        return tuple(arm for each in get_args(plain) for arm in arms_of(each))
+    return (annotation,)
+
+
+def mentions(annotation: Any) -> Iterator[Any]:
+    """Every type that a type is made of, and what annotates them; members of classes too."""
+    seen: list[Any] = []
+
+    def visit(found: Any) -> Iterator[Any]:
+        if any(found is one for one in seen):
+            return
+        seen.append(found)
+        yield found
+        for inner in _inner(found):
+            yield from visit(inner)
+
+    return visit(annotation)
+
+
+def _inner(found: Any) -> Iterator[Any]:
+    plain = found
+    if get_origin(found) is Annotated:
+        yield from found.__metadata__
+        plain = get_args(found)[0]
+        yield plain
+    elif (plain := bare(found)) is not found:
+        yield plain
+    elif get_origin(found) is not Literal:
+        origin = get_origin(found)
+        yield from filter(None, (origin, *_flat(get_args(found))))
+        if isinstance(found, type) and not is_pydantic(found) and _has_members(found):
+            yield from _members(found).values()
+
+
+def _flat(args: tuple[Any, ...]) -> Iterator[Any]:
+    """Arguments of generics; those of Callable are a list."""
+    for arg in args:
+        yield from arg if isinstance(arg, list) else (arg,)
+
+
+def _has_members(cls: Any) -> bool:
+    is_named = any(hasattr(cls, name) for name in ("_fields", "__struct_fields__"))
+    return is_named or dataclasses.is_dataclass(cls) or typing.is_typeddict(cls)
+
+
+def _members(cls: type) -> Mapping[str, Any]:
+    try:
+        return typing.get_type_hints(cls, include_extras=True)
+    except NameError:
+        return {}
+
+
+def _name(annotation: Any) -> str:
+    return getattr(annotation, "__qualname__", None) or str(annotation)

@@ -1,0 +1,93 @@
+"""JSON against a JSON Schema that a peer gave, by jsonschema-rs of the extra `schemas`.
+
+Nothing is fetched: a reference must stay within its schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import util
+from typing import Any, Final, NoReturn, TypeAlias, cast
+
+from mcp_runtime.errors import NotInstalled
+from mcp_runtime.json_schema.to_json import excerpt, place
+from mcp_runtime.json_schema.validation_cost import Unfollowed, worker
+from mcp_runtime.limits import SCHEMA_VISITS
+
+__all__ = ["BadSchema", "Check", "checker", "require_installed", "validate_schema"]
+
+Check: TypeAlias = Callable[[Any], str | None]
+"""What is wrong with parsed JSON, with its path; None if nothing is."""
+
+_BACKTRACKS: Final = 100_000
+"""Steps that a pattern of the peer may take back before it counts as not matching."""
+_LONGEST: Final = 200
+"""Characters of what the validator says."""
+
+
+class BadSchema(Exception):
+    """The peer's schema cannot be used; the text says why."""
+
+
+def validate_schema(schema: Any, value: Any) -> str | None:
+    """What is wrong with parsed JSON under a schema of 2020-12, or of the draft that it names.
+
+    None if nothing is. Raises BadSchema for a schema that is none or that refers to another
+    document, NotInstalled without the extra `schemas`.
+    """
+    return checker(schema)(value)
+
+
+def checker(schema: Any) -> Check:
+    """`validate_schema`, for many values of one schema."""
+    require_installed()
+    import jsonschema_rs
+
+    if not isinstance(schema, dict | bool):
+        raise BadSchema(f"a schema is an object or a truth value, not {excerpt(schema)}")
+    if isinstance(schema, dict) and cast("dict[str, Any]", schema).get("$schema") == "":
+        raise BadSchema("the schema names no dialect, though it has `$schema`")
+    try:
+        validator = jsonschema_rs.validator_for(
+            cast("dict[str, Any] | bool", schema),
+            retriever=_refuse,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS),
+        )
+        work = worker(schema)
+    except (ValueError, TypeError, RecursionError, Unfollowed) as error:
+        raise BadSchema(f"the schema cannot be used: {_short(error)}") from None
+
+    def check(value: Any) -> str | None:
+        done = work(value)
+        if done.is_too_much:
+            return f"$: to check it needs over {SCHEMA_VISITS} visits of the schema's parts"
+        try:
+            if validator.is_valid(value):
+                return None
+            if not done.is_fair:
+                return "$: it does not fit the schema"
+            validator.validate(value)
+        except jsonschema_rs.ValidationError as fault:
+            return f"{place(fault.instance_path)}: {_short(fault.message)}"
+        except (ValueError, RecursionError) as error:
+            return f"$: {_short(error)}"
+        raise AssertionError("a value fits and does not fit")
+
+    return check
+
+
+def require_installed() -> None:
+    """Raises NotInstalled without the extra `schemas`."""
+    if util.find_spec("jsonschema_rs") is None:
+        raise NotInstalled(
+            "checking values against a peer's JSON Schema", "jsonschema-rs", "schemas"
+        )
+
+
+def _refuse(uri: str) -> NoReturn:
+    raise ValueError(f"it refers to {uri}, and nothing is fetched")
+
+
+def _short(said: object) -> str:
+    text = str(said).partition("\n")[0]
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

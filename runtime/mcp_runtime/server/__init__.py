@@ -1,0 +1,1 @@
+"""Servers: registering tools, resources and prompts, and serving them."""

@@ -1,0 +1,344 @@
+"""What an author of a server writes against: decorators, and what adds and removes."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar, cast, overload
+
+from msgspec import UNSET, UnsetType
+
+from mcp_runtime.core.param_headers import BadMark, Marks, marks
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context
+from mcp_runtime.server.functions.signature import read, read_prompt, read_template
+from mcp_runtime.server.methods import Handler, Middleware
+from mcp_runtime.server.registry import (
+    Completer,
+    Features,
+    Prompt,
+    RawTool,
+    Resource,
+    ResourceTemplate,
+    Tool,
+    checked,
+    converted,
+    embeds,
+    listed,
+    or_unset,
+    require_tool_name,
+)
+from mcp_runtime.shared.meta_names import require_meta
+from mcp_runtime.shared.uri_template import Template, is_uri
+
+__all__ = ["Registration"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_OF_THE_SESSION: Final = frozenset(
+    {
+        "initialize",
+        "ping",
+        "server/discover",
+        "subscriptions/listen",
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "notifications/initialized",
+        "notifications/cancelled",
+        "notifications/progress",
+    }
+)
+
+
+class Registration(ABC):
+    """Takes features, and handlers of whole methods beside `handlers`."""
+
+    def __init__(self, features: Features, handlers: Mapping[str, Handler], limits: Limits) -> None:
+        self.features = features
+        self.limits = limits
+        self._handlers = dict(handlers)
+        self._middleware: list[Middleware] = []
+        self._on_notification: dict[str, list[Callable[..., Any]]] = {}
+
+    @abstractmethod
+    def _changed(self, *lists: str) -> None:
+        """What is offered is another from now on, and so are these lists."""
+
+    @overload
+    def tool(self, function: _F) -> _F: ...
+    @overload
+    def tool(
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: t.ToolAnnotations | None = None,
+        icons: Sequence[t.Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Callable[[_F], _F]: ...
+    def tool(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
+        """Offers a function as a tool; its arguments and result are typed by its signature.
+
+        A plain function runs in a thread. What it raises becomes a result that says so to the
+        model; `Refuse` becomes an error of the protocol.
+
+        Raises TypeError for a signature without meaning as JSON, ValueError for a name that is
+        taken or none.
+        """
+        return _decorated(self.add_tool, function, options)
+
+    def add_tool(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: t.ToolAnnotations | None = None,
+        icons: Sequence[t.Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        """As `tool`; clients are told."""
+        signature = read(function, context=Context)
+        output = signature.output_schema
+        model = t.Tool(
+            name=require_tool_name(name or signature.name),
+            title=or_unset(title),
+            description=or_unset(description or signature.description or None),
+            input_schema=t.from_wire(t.ToolInputSchema, signature.input_schema),
+            output_schema=UNSET if output is None else t.from_wire(t.ToolOutputSchema, output),
+            annotations=or_unset(annotations),
+            icons=listed(icons),
+            meta=_checked(meta),
+        )
+        mirrored = _marks(model.name, signature.input_schema)
+        self.features.tools.add(model.name, Tool(model, signature, function, mirrored))
+        if embeds(function):
+            self.features.kinds.add("resources")
+        self._changed("tools")
+
+    def raw_tool(self, model: t.Tool, *, arguments: Any = None) -> Callable[[_F], _F]:
+        """Offers a function as the tool that `model` describes, its schemas as they are given.
+
+        The function takes the arguments, checked against the schema, and the Context; with a type
+        of msgspec, `arguments`, it takes one of these, and nothing else is checked. Where `model`
+        has an output schema, what the function returns is structured content.
+
+        Raises BadSchema for a schema that is none, ValueError as `tool` does and for an
+        `x-mcp-header` that clients would refuse.
+        """
+
+        def register(function: _F) -> _F:
+            schema: Mapping[str, Any] = t.to_wire(model.input_schema)
+            require_tool_name(model.name)
+            mirrored = _marks(model.name, schema)
+            read = checked(schema) if arguments is None else converted(arguments)
+            self.features.tools.add(model.name, RawTool(model, read, function, mirrored))
+            self._changed("tools")
+            return function
+
+        return register
+
+    def remove_tool(self, name: str) -> None:
+        """Clients are told. Raises KeyError."""
+        self.features.tools.remove(name)
+        self._changed("tools")
+
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str | None = None,
+        size: int | None = None,
+        annotations: t.Annotations | None = None,
+        icons: Sequence[t.Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Callable[[_F], _F]:
+        """Offers what a function returns as a resource, or as all those of a template.
+
+        The variables of a template (RFC 6570) are the function's parameters.
+        Raises TypeError, ValueError (TemplateError) as `tool` does.
+        """
+        options: dict[str, Any] = {
+            "title": or_unset(title),
+            "mime_type": or_unset(mime_type),
+            "annotations": or_unset(annotations),
+            "icons": listed(icons),
+            "meta": _checked(meta),
+        }
+
+        def register(function: _F) -> _F:
+            self._add_resource(function, uri, name, description, size, options)
+            return function
+
+        return register
+
+    def _add_resource(
+        self,
+        function: Callable[..., Any],
+        uri: str,
+        name: str | None,
+        description: str | None,
+        size: int | None,
+        options: dict[str, Any],
+    ) -> None:
+        template = Template(uri, self.limits)
+        signature = read_template(function, context=Context, variables=template.names)
+        told: dict[str, Any] = {
+            "name": name or signature.name,
+            "description": or_unset(description or signature.description or None),
+            **options,
+        }
+        if not template.names and not is_uri(uri):
+            raise ValueError(f"{uri[:80]!r} is no URI (RFC 3986), such as notes://today")
+        if template.names:
+            model = t.ResourceTemplate(uri_template=uri, **told)
+            self.features.templates.add(uri, ResourceTemplate(model, template, signature, function))
+        else:
+            resource = t.Resource(uri=uri, size=or_unset(size), **told)
+            self.features.resources.add(uri, Resource(resource, signature, function))
+        self._changed("resources")
+
+    def remove_resource(self, uri: str) -> None:
+        """A resource or a template; clients are told. Raises KeyError."""
+        (
+            self.features.templates if self.features.templates.get(uri) else self.features.resources
+        ).remove(uri)
+        self._changed("resources")
+
+    @overload
+    def prompt(self, function: _F) -> _F: ...
+    @overload
+    def prompt(
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: Sequence[t.Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Callable[[_F], _F]: ...
+    def prompt(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
+        """Offers a function as a prompt; its parameters are strings. Raises as `tool` does."""
+        return _decorated(self.add_prompt, function, options)
+
+    def add_prompt(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: Sequence[t.Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        """As `prompt`; clients are told."""
+        signature = read_prompt(function, context=Context)
+        arguments = [
+            t.PromptArgument(name=each, description=or_unset(said or None), required=needed)
+            for each, said, needed in signature.arguments
+        ]
+        model = t.Prompt(
+            name=name or signature.name,
+            title=or_unset(title),
+            description=or_unset(description or signature.description or None),
+            arguments=or_unset(arguments or None),
+            icons=listed(icons),
+            meta=_checked(meta),
+        )
+        self.features.prompts.add(model.name, Prompt(model, signature, function))
+        self._changed("prompts")
+
+    def remove_prompt(self, name: str) -> None:
+        """Clients are told. Raises KeyError."""
+        self.features.prompts.remove(name)
+        self._changed("prompts")
+
+    def completion(self, of: str, argument: str) -> Callable[[_F], _F]:
+        """Suggests values for an argument of a prompt, or a variable of a template, by its text.
+
+        The function takes what was typed so far; if it has a parameter `arguments`, also the values
+        that were chosen before. It returns the values, best first, or a `CompleteResultCompletion`.
+        """
+
+        def register(function: _F) -> _F:
+            if (of, argument) in self.features.completers:
+                raise ValueError(f"{argument!r} of {of!r} has completions already")
+            is_async = inspect.iscoroutinefunction(function)
+            self.features.completers[of, argument] = Completer(function, is_async, _taken(function))
+            self._changed()
+            return function
+
+        return register
+
+    def on(self, method: str) -> Callable[[_F], _F]:
+        """Handles a method itself: the function takes its params and the Context, as models.
+
+        Also a method beyond the protocol, whose params and result are JSON objects, and
+        notifications, whose functions take params and the connection. Raises ValueError for a
+        method that the session handles by itself.
+        """
+        if method in _OF_THE_SESSION:
+            raise ValueError(f"{method} is handled by the session itself")
+
+        def register(function: _F) -> _F:
+            if method.startswith("notifications/"):
+                self._on_notification.setdefault(method, []).append(function)
+            else:
+                self._handlers[method] = cast("Handler", function)
+                self._changed()
+            return function
+
+        return register
+
+    def middleware(self, function: Middleware) -> Middleware:
+        """Around every request: takes method, params, context and the next handler."""
+        self._middleware.append(function)
+        return function
+
+
+def _decorated(
+    add: Callable[..., None], function: Callable[..., Any] | None, options: dict[str, Any]
+) -> Any:
+    def register(function: _F) -> _F:
+        add(function, **options)
+        return function
+
+    return register if function is None else register(function)
+
+
+def _checked(meta: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
+    """Raises ValueError for names that `_meta` cannot have."""
+    if meta is None:
+        return UNSET
+    require_meta(meta)
+    return meta
+
+
+def _marks(name: str, schema: Mapping[str, Any]) -> Marks:
+    """Of a tool's input schema. Raises ValueError for those that clients would refuse."""
+    try:
+        return marks(schema)
+    except BadMark as error:
+        raise ValueError(f"tool {name}: {error}") from None
+
+
+def _taken(function: Callable[..., Any]) -> dict[str, str]:
+    """What each parameter of a completion's function takes. Raises TypeError."""
+    found: dict[str, str] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.annotation in (Context, "Context"):
+            found[name] = "context"
+        else:
+            found[name] = "arguments" if name == "arguments" else "value"
+    if list(found.values()).count("value") > 1:
+        takes = "the value, `arguments`, and a Context"
+        raise TypeError(f"{function.__name__}: the function of a completion takes {takes}")
+    return found

@@ -1,0 +1,1 @@
+"""Serves MCP over HTTP as an ASGI application."""

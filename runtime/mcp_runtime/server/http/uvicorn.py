@@ -1,0 +1,86 @@
+"""Serves an application by uvicorn; when told to end, its streams are ended first."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from socket import AF_INET6, socket
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_runtime.errors import NotInstalled
+
+if TYPE_CHECKING:
+    from mcp_runtime.server.http.app import HttpApp
+
+__all__ = ["address", "serve"]
+
+log: Final = logging.getLogger("mcp_runtime.http")
+
+
+def address(text: str) -> tuple[str, int]:
+    """Host and port of "127.0.0.1:8000", "[::1]:8000" or ":8000". Raises ValueError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65_535:
+        raise ValueError(f"{text!r} is no address; one is 127.0.0.1:8000")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+async def serve(
+    app: HttpApp, place: str, started: Callable[[str], object] = lambda url: None
+) -> None:
+    """Until SIGINT or SIGTERM, which end it well; a second one waits for nothing.
+
+    `started` is called with each URL of the endpoint, when it is served there.
+
+    Raises NotInstalled without the extra `http`, ValueError for an address that is none, what
+    leaving the server's lifespan raises, and SystemExit where nothing can be served, after uvicorn
+    has logged why.
+    """
+    try:
+        import uvicorn
+    except ModuleNotFoundError:
+        raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
+
+    class Drained(uvicorn.Server):
+        draining: asyncio.Task[None] | None = None
+
+        async def startup(self, sockets: list[socket] | None = None) -> None:
+            await super().startup(sockets)
+            for listening in (each for one in self.servers for each in one.sockets):
+                url = _url(listening, app.path)
+                log.info("serving at %s", url)
+                started(url)
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            loop.call_soon_threadsafe(self._end)
+
+        def _end(self) -> None:
+            if self.draining is None:
+                self.draining = loop.create_task(self._drained())
+            else:
+                self.should_exit = self.force_exit = True
+
+        async def _drained(self) -> None:
+            try:
+                await app.drain()
+            finally:
+                self.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    host, port = address(place)
+    config: Any = uvicorn.Config(
+        app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=5
+    )
+    server = Drained(config)
+    await server.serve()
+    if server.draining is not None and not server.force_exit:
+        await server.draining
+    if not server.started:
+        raise SystemExit(1)
+
+
+def _url(listening: socket, path: str) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if listening.family == AF_INET6 else host}:{port}{path}"

@@ -1,0 +1,207 @@
+"""The protocol's methods, answered from what a server offers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET, structs
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.errors import NotOffered, Refuse, SessionError, ToolError
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context
+from mcp_runtime.server.functions.content import prompt_messages, resource_contents
+from mcp_runtime.server.functions.input_schema import BadArguments
+from mcp_runtime.server.registry import Features, Registry
+
+__all__ = ["Handler", "Handling", "Middleware", "around"]
+
+log: Final = logging.getLogger("mcp_runtime.server.server")
+
+Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
+Middleware: TypeAlias = Callable[[str, Any, Context, Handler], Awaitable[Any]]
+
+
+def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
+    """A handler that `middleware` stands around."""
+
+    async def call(params: Any, ctx: Context) -> Any:
+        return await middleware(method, params, ctx, handler)
+
+    return call
+
+
+class Handling:
+    """`methods` are those of the protocol; `hints` tell caches how long a result may be kept."""
+
+    def __init__(self, features: Features, limits: Limits, hints: Mapping[str, Any]) -> None:
+        self._tools = features.tools
+        self._resources = features.resources
+        self._templates = features.templates
+        self._prompts = features.prompts
+        self._completers = features.completers
+        self._limits = limits
+        self._hints: Mapping[str, Any] = {"result_type": "complete", **hints}
+        self.methods: Final[Mapping[str, Handler]] = {
+            "tools/list": self.list_tools,
+            "tools/call": self.call_tool,
+            "resources/list": self.list_resources,
+            "resources/templates/list": self.list_templates,
+            "resources/read": self.read_resource,
+            "prompts/list": self.list_prompts,
+            "prompts/get": self.get_prompt,
+            "completion/complete": self.complete,
+        }
+
+    async def list_tools(self, params: Any, ctx: Context) -> t.ListToolsResult:
+        page, cursor = self._page(self._tools, params)
+        return t.ListToolsResult(
+            tools=[tool.model for tool in page], next_cursor=cursor, **self._hints
+        )
+
+    async def call_tool(self, params: Any, ctx: Context) -> Any:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise Refuse(error_codes.INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
+        try:
+            arguments: dict[str, Any] = {} if params.arguments is UNSET else params.arguments
+            value = await tool.run(arguments, ctx)
+        except (BadArguments, ToolError) as error:
+            return _failed(str(error))
+        except Refuse:
+            raise
+        except NotOffered as error:
+            if ctx.era == "per-request":
+                raise
+            return _failed(str(error))
+        except SessionError as error:
+            return _failed(str(error))
+        except Exception as error:
+            log.exception("tool %s failed", params.name)
+            return _failed(f"{type(error).__name__}: {error}")
+        return tool.result(value)
+
+    async def list_resources(self, params: Any, ctx: Context) -> t.ListResourcesResult:
+        page, cursor = self._page(self._resources, params)
+        shown = [resource.model for resource in page]
+        return t.ListResourcesResult(resources=shown, next_cursor=cursor, **self._hints)
+
+    async def list_templates(self, params: Any, ctx: Context) -> t.ListResourceTemplatesResult:
+        page, cursor = self._page(self._templates, params)
+        shown = [template.model for template in page]
+        return t.ListResourceTemplatesResult(
+            resource_templates=shown, next_cursor=cursor, **self._hints
+        )
+
+    async def read_resource(self, params: Any, ctx: Context) -> t.ReadResourceResult:
+        contents = await self.read(params.uri, ctx)
+        return t.ReadResourceResult(contents=contents, **self._hints)
+
+    async def read(
+        self, uri: str, ctx: Context
+    ) -> list[t.TextResourceContents | t.BlobResourceContents]:
+        """Raises Refuse for a URI that is none of this server's."""
+        if len(uri) > self._limits.uri_chars:
+            raise Refuse(
+                error_codes.INVALID_PARAMS, f"a URI of over {self._limits.uri_chars} characters"
+            )
+        if resource := self._resources.get(uri):
+            return _contents(await resource.run(ctx), uri, resource.model, ctx)
+        for template in self._templates:
+            if (values := template.template.match(uri)) is not None:
+                try:
+                    value = await template.run(values, ctx)
+                except BadArguments:
+                    continue
+                return _contents(value, uri, template.model, ctx)
+        raise _not_found(uri, ctx)
+
+    async def list_prompts(self, params: Any, ctx: Context) -> t.ListPromptsResult:
+        page, cursor = self._page(self._prompts, params)
+        shown = [prompt.model for prompt in page]
+        return t.ListPromptsResult(prompts=shown, next_cursor=cursor, **self._hints)
+
+    async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
+        prompt = self._prompts.get(params.name)
+        if prompt is None:
+            raise Refuse(error_codes.INVALID_PARAMS, f"Unknown prompt: {params.name[:200]}")
+        try:
+            value = await prompt.run({} if params.arguments is UNSET else params.arguments, ctx)
+        except BadArguments as error:
+            raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+        if isinstance(value, t.GetPromptResult):
+            return structs.replace(value, messages=prompt_messages(value.messages))
+        return t.GetPromptResult(
+            messages=prompt_messages(value),
+            description=prompt.model.description,
+            result_type="complete",
+        )
+
+    async def complete(self, params: Any, ctx: Context) -> t.CompleteResult:
+        """Source: 2025-11-25 server/utilities/completion."""
+        of, argument = _reference(params.ref), params.argument
+        if not self._knows(of, argument.name):
+            raise Refuse(
+                error_codes.INVALID_PARAMS, f"Unknown reference: {of[:200]}, {argument.name[:200]}"
+            )
+        completer = self._completers.get((of, argument.name))
+        if completer is None:
+            return _completed([], self._limits.completions)
+        context = params.context
+        chosen: dict[str, str] = {}
+        if context is not UNSET and context.arguments is not UNSET:
+            chosen = context.arguments
+        found = await completer.run(argument.value, chosen, ctx)
+        return _completed(found, self._limits.completions)
+
+    def _knows(self, of: str, argument: str) -> bool:
+        if prompt := self._prompts.get(of):
+            return argument in {name for name, _, _ in prompt.signature.arguments}
+        template = self._templates.get(of)
+        return (of, argument) in self._completers or (
+            template is not None and argument in template.template.names
+        )
+
+    def _page(self, registry: Registry[Any], params: Any) -> tuple[list[Any], Any]:
+        cursor = UNSET if params is UNSET else params.cursor
+        return registry.page(None if cursor is UNSET else cursor, self._limits.page_size)
+
+
+def _failed(text: str) -> t.CallToolResult:
+    """A result that tells the model what went wrong."""
+    return t.CallToolResult(
+        content=[t.TextContent(text=text)], is_error=True, result_type="complete"
+    )
+
+
+def _contents(
+    value: Any, uri: str, model: Any, ctx: Context
+) -> list[t.TextResourceContents | t.BlobResourceContents]:
+    """A handler's None says that there is no such resource."""
+    if value is None:
+        raise _not_found(uri, ctx)
+    mime_type = None if model.mime_type is UNSET else model.mime_type
+    return resource_contents(value, uri, mime_type)
+
+
+def _not_found(uri: str, ctx: Context) -> Refuse:
+    """Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling"."""
+    code = error_codes.RESOURCE_NOT_FOUND if ctx.era == "handshake" else error_codes.INVALID_PARAMS
+    return Refuse(code, "Resource not found", {"uri": uri[:2000]})
+
+
+def _reference(ref: Any) -> str:
+    """The name of a prompt, or the URI or template of a resource."""
+    return ref.name if isinstance(ref, t.PromptReference) else ref.uri
+
+
+def _completed(found: Any, most: int) -> t.CompleteResult:
+    if not isinstance(found, t.CompleteResultCompletion):
+        values = list(found)
+        found = t.CompleteResultCompletion(
+            values=values[:most], total=len(values), has_more=len(values) > most
+        )
+    return t.CompleteResult(completion=found, result_type="complete")

@@ -1,0 +1,308 @@
+"""What a server offers, as it was registered: the model for lists, and the function behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_type_hints,
+)
+
+from msgspec import UNSET, ValidationError, convert
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.core.param_headers import Marks
+from mcp_runtime.errors import Refuse
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.functions.content import Embedded, raw_result, tool_result
+from mcp_runtime.server.functions.input_schema import BadArguments
+from mcp_runtime.server.functions.signature import PromptSignature, Signature, TemplateSignature
+from mcp_runtime.shared import threads
+from mcp_runtime.shared.uri_template import Template
+
+if TYPE_CHECKING:
+    from mcp_runtime.server.context import Context
+
+__all__ = [
+    "Completer",
+    "Features",
+    "Kind",
+    "Prompt",
+    "RawTool",
+    "Registry",
+    "Resource",
+    "ResourceTemplate",
+    "Tool",
+    "checked",
+    "converted",
+    "embeds",
+    "listed",
+    "or_unset",
+    "require_tool_name",
+]
+
+_T = TypeVar("_T")
+Kind: TypeAlias = Literal["tools", "resources", "prompts", "completions"]
+
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+def or_unset(value: object) -> Any:
+    """What an argument says that was left out: the member is absent."""
+    return UNSET if value is None else value
+
+
+def listed(values: Iterable[Any] | None) -> Any:
+    """As `or_unset`, of a list."""
+    return UNSET if values is None else list(values)
+
+
+def embeds(function: Callable[..., Any]) -> bool:
+    """Whether a function says that it returns embedded resources.
+
+    Source: 2025-11-25 server/tools, "Embedded Resources".
+    """
+    try:
+        return _mentions(get_type_hints(function).get("return"))
+    except (NameError, TypeError):
+        return False
+
+
+def _mentions(annotation: Any) -> bool:
+    return annotation in (Embedded, t.EmbeddedResource) or any(map(_mentions, get_args(annotation)))
+
+
+async def run(
+    function: Callable[..., Any],
+    is_async: bool,
+    context: str | None,
+    arguments: Mapping[str, Any],
+    ctx: Context,
+) -> Any:
+    """A handler's value; a plain function runs in a thread, off the loop."""
+    given = arguments if context is None else {**arguments, context: ctx}
+    if is_async:
+        return await function(**given)
+    value = await threads.run(function, **given)
+    return await value if asyncio.iscoroutine(value) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    model: t.Tool
+    signature: Signature
+    function: Callable[..., Any]
+    mirrored: Marks
+
+    async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
+        """Raises BadArguments, and what the function raises."""
+        read = self.signature.arguments(arguments)
+        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
+
+    def result(self, value: Any) -> Any:
+        """Raises BadResult."""
+        return tool_result(value, self.signature)
+
+
+@dataclass(frozen=True, slots=True)
+class RawTool:
+    """Its schema was given, and its function takes what `read` makes of the arguments."""
+
+    model: t.Tool
+    read: Callable[[dict[str, Any]], Any]
+    function: Callable[[Any, Context], Any]
+    mirrored: Marks
+
+    async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
+        """Raises BadArguments, and what the function raises."""
+        read = self.read(dict(arguments))
+        if inspect.iscoroutinefunction(self.function):
+            return await self.function(read, ctx)
+        return await threads.run(self.function, read, ctx)
+
+    def result(self, value: Any) -> Any:
+        """Raises BadResult for what is no content."""
+        return raw_result(value, is_structured=self.model.output_schema is not UNSET)
+
+
+def checked(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Arguments as they are, if they fit a schema; else raises BadArguments. Raises BadSchema."""
+    from mcp_runtime.json_schema.validator import checker
+
+    check = checker(schema)
+
+    def read(arguments: dict[str, Any]) -> dict[str, Any]:
+        if (fault := check(arguments)) is not None:
+            raise BadArguments(fault)
+        return arguments
+
+    return read
+
+
+def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
+    """Arguments as a type of msgspec; raises BadArguments for what does not fit it."""
+
+    def read(arguments: dict[str, Any]) -> Any:
+        try:
+            return convert(arguments, type)
+        except ValidationError as error:
+            raise BadArguments(str(error)) from None
+
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    model: t.Resource
+    signature: TemplateSignature
+    function: Callable[..., Any]
+
+    async def run(self, ctx: Context) -> Any:
+        return await run(self.function, self.signature.is_async, self.signature.context, {}, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceTemplate:
+    model: t.ResourceTemplate
+    template: Template
+    signature: TemplateSignature
+    function: Callable[..., Any]
+
+    async def run(self, values: Mapping[str, str], ctx: Context) -> Any:
+        """Raises BadArguments, and what the function raises."""
+        read = self.signature.read(values)
+        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    model: t.Prompt
+    signature: PromptSignature
+    function: Callable[..., Any]
+
+    async def run(self, arguments: Mapping[str, str], ctx: Context) -> Any:
+        """Raises BadArguments, and what the function raises."""
+        read = self.signature.read(arguments)
+        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class Completer:
+    """Suggests values of one argument; `parameters` are those that the function takes."""
+
+    function: Callable[..., Any]
+    is_async: bool
+    parameters: Mapping[str, str]
+
+    async def run(self, value: str, others: Mapping[str, str], ctx: Context) -> Any:
+        known = {"value": value, "arguments": others, "context": ctx}
+        given = {name: known[what] for name, what in self.parameters.items()}
+        return await run(self.function, self.is_async, None, given, ctx)
+
+
+class Registry(Generic[_T]):
+    """What was registered under names, in that order, and shown in pages.
+
+    A cursor names the last item of the page before, so it holds as long as that item does.
+    Source: 2025-11-25 server/utilities/pagination.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._items: dict[str, _T] = {}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[_T]:
+        return iter(list(self._items.values()))
+
+    def get(self, key: str) -> _T | None:
+        return self._items.get(key)
+
+    def add(self, key: str, item: _T) -> None:
+        """Raises ValueError for a name that is taken."""
+        if key in self._items:
+            raise ValueError(f"there is a {self.what} {key!r} already")
+        self._items[key] = item
+
+    def remove(self, key: str) -> None:
+        """Raises KeyError."""
+        del self._items[key]
+
+    def page(self, cursor: str | None, size: int) -> tuple[list[_T], Any]:
+        """Items, and the next cursor or UNSET. Raises Refuse for a cursor that is none of ours."""
+        keys = list(self._items)
+        start = 0 if cursor is None else self._after(cursor, keys)
+        shown = keys[start : start + size]
+        more = start + size < len(keys)
+        return [self._items[key] for key in shown], _cursor(shown[-1]) if more else UNSET
+
+    def _after(self, cursor: str, keys: list[str]) -> int:
+        try:
+            return keys.index(urlsafe_b64decode(cursor.encode("ascii")).decode()) + 1
+        except (Base64Error, ValueError):
+            why = f"Invalid params: no such cursor in the list of {self.what}s"
+            raise Refuse(error_codes.INVALID_PARAMS, why) from None
+
+
+def _cursor(key: str) -> str:
+    return urlsafe_b64encode(key.encode()).decode()
+
+
+def require_tool_name(name: str) -> str:
+    """Raises ValueError. Source: 2025-11-25 server/tools, "Tool Names"."""
+    if not _TOOL_NAME.fullmatch(name):
+        remedy = "1 to 128 of the characters A-Z a-z 0-9 _ - ."
+        raise ValueError(f"{name!r} is no name of a tool: {remedy}")
+    return name
+
+
+class Features:
+    """All that a server offers. `kinds` are declared whether or not there is any of them yet."""
+
+    def __init__(self, kinds: Collection[Kind] = ()) -> None:
+        self.kinds = set[str](kinds)
+        self.tools: Registry[Tool | RawTool] = Registry("tool")
+        self.resources: Registry[Resource] = Registry("resource")
+        self.templates: Registry[ResourceTemplate] = Registry("resource template")
+        self.prompts: Registry[Prompt] = Registry("prompt")
+        self.completers: dict[tuple[str, str], Completer] = {}
+
+    def capabilities(self, extensions: Any) -> t.ServerCapabilities:
+        """What was declared once stays so, though there be nothing left of it."""
+        has = {
+            "tools": len(self.tools),
+            "resources": len(self.resources) + len(self.templates),
+            "prompts": len(self.prompts),
+            "completions": len(self.completers),
+        }
+        self.kinds |= {kind for kind, number in has.items() if number}
+        told = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
+        return t.ServerCapabilities(logging={}, extensions=extensions, **told)
+
+    def knows(self, uri: str) -> bool:
+        """Whether there is such a resource, as far as templates tell."""
+        fits = (template.template.match(uri) for template in self.templates)
+        return self.resources.get(uri) is not None or any(found is not None for found in fits)
+
+
+_DECLARED: Final[dict[str, Any]] = {
+    "tools": t.ServerCapabilitiesTools(list_changed=True),
+    "resources": t.ServerCapabilitiesResources(list_changed=True, subscribe=True),
+    "prompts": t.ServerCapabilitiesPrompts(list_changed=True),
+    "completions": {},
+}

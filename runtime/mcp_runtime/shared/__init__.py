@@ -1,0 +1,1 @@
+"""What clients and servers both need: connections, tracing, threads, and small parsers."""

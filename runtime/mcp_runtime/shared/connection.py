@@ -1,0 +1,359 @@
+"""A session on the running event loop: who waits for an answer is woken, what is asked is run.
+
+Both roles and all transports share this; a transport says how a message is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, ClassVar, Final, Literal, TypeAlias
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.core.events import (
+    Answered,
+    Called,
+    Event,
+    Failed,
+    GaveUp,
+    Ignored,
+    Notified,
+    Opened,
+    Progressed,
+    Write,
+)
+from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.pending import Patience, Sent
+from mcp_runtime.core.session import Session
+from mcp_runtime.errors import Refuse, SessionError, TimedOut
+from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
+from mcp_runtime.transports.wire import Wire
+
+__all__ = ["Connection", "OnProgress", "OnWire", "Trace"]
+
+_NEWLINE: Final = b"\n"
+
+log: Final = logging.getLogger("mcp_runtime")
+
+OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
+"""Takes progress, total and message."""
+Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven"], bytes], None]
+"""Sees each message, and the name of each member that was forgiven."""
+
+
+def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
+    """What a callback of the application raises is logged: the session goes on."""
+
+    def call(*arguments: Any) -> None:
+        try:
+            callback(*arguments)
+        except Exception:
+            log.exception("a callback failed")
+
+    return call
+
+
+class Connection(ABC):
+    """One peer, until it is gone."""
+
+    _handle: ClassVar[dict[type, Callable[[Any, Any], None]]]
+
+    ping_every: float | None = None
+    """Seconds between pings on a stream, where the revision has them; None for none."""
+
+    def __init__(self, session: Session, *, trace: Trace | None = None) -> None:
+        self.session = session
+        self.loop = asyncio.get_running_loop()
+        self.ignored = 0
+        """Messages that were dropped; the reason of each is logged at level debug."""
+        self._trace = None if trace is None else _guarded(trace)
+        self._tasks: dict[Id, asyncio.Task[None]] = {}
+        self._loose: set[asyncio.Task[None]] = set()
+        self._waiting: dict[Id, asyncio.Future[Any]] = {}
+        self._progress: dict[Id, OnProgress] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = float("inf")
+        if (seen := self._trace) is not None:
+            session.watch = lambda message: seen("received", message)
+            session.tolerances.watch = lambda member: seen("forgiven", member.encode())
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._handle = {
+            Write: cls._on_write,
+            Called: cls._on_called,
+            Answered: cls._on_answered,
+            Failed: cls._on_failed,
+            GaveUp: cls._on_gave_up,
+            Progressed: cls._on_progressed,
+            Notified: _guarded(cls._on_notified),
+            Opened: cls._on_opened,
+            Ignored: cls._on_ignored,
+        }
+
+    # ---- what a transport and a role fill in
+
+    @abstractmethod
+    def _write(self, data: bytes, about: Id | None) -> None:
+        """Sends one message; `about` is the peer's request that it belongs to."""
+
+    @abstractmethod
+    async def drain(self) -> None:
+        """Returns when there is room to send more."""
+
+    @abstractmethod
+    async def _run(self, called: Called) -> Any:
+        """The result of a request of the peer, a model."""
+
+    @abstractmethod
+    def _on_notified(self, event: Notified) -> None:
+        """A notification that is no part of the session's own work."""
+
+    def _on_opened(self, event: Opened) -> None:
+        log.debug("open: %s", event.terms.crossing.revision.name)
+
+    # ---- events
+
+    def heed(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._handle[type(event)](self, event)
+
+    def send(self, data: bytes, about: Id | None = None) -> None:
+        """Empty data is nothing to send."""
+        if data:
+            if self._trace is not None:
+                self._trace("sent", data)
+            self._write(data, about)
+
+    def _on_write(self, event: Write) -> None:
+        self.send(event.data, event.about)
+
+    def _on_called(self, event: Called) -> None:
+        self._tasks[event.id] = self.loop.create_task(self._serve(event))
+
+    def _on_answered(self, event: Answered) -> None:
+        self._settle(event.sent, lambda waiting: waiting.set_result(event.result))
+
+    def _on_failed(self, event: Failed) -> None:
+        if isinstance(event.error, TimedOut):
+            log.info("request %r is cancelled: %s", event.sent.id, event.error)
+        self._settle(event.sent, lambda waiting: waiting.set_exception(event.error))
+
+    def _settle(self, sent: Sent, settle: Callable[[asyncio.Future[Any]], None]) -> None:
+        self._progress.pop(sent.id, None)
+        waiting = self._waiting.pop(sent.id, None)
+        if waiting is not None and not waiting.done():
+            settle(waiting)
+
+    def _on_gave_up(self, event: GaveUp) -> None:
+        if self._drop(event.id):
+            log.info("request %r was cancelled by the peer: %s", event.id, event.reason)
+
+    def _drop(self, id: Id) -> bool:
+        """Whether that request was worked on; it is cancelled."""
+        task = self._tasks.pop(id, None)
+        if task is None:
+            return False
+        task.cancel()
+        self._keep(task)
+        return True
+
+    def _on_progressed(self, event: Progressed) -> None:
+        told, params = self._progress.get(event.sent.id), event.params
+        if told is not None:
+            total = params.total if isinstance(params.total, int | float) else None
+            message = getattr(params, "message", None)
+            _guarded(told)(params.progress, total, message if isinstance(message, str) else None)
+
+    def _on_ignored(self, event: Ignored) -> None:
+        self.ignored += 1
+        log.debug("ignored: %s", event.why)
+
+    # ---- requests of the peer
+
+    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        """Runs a notification's handler; what it raises is logged."""
+        self._keep(self.loop.create_task(_logged(work)))
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        """Has `finished` wait for it."""
+        self._loose.add(task)
+        task.add_done_callback(self._loose.discard)
+
+    async def _serve(self, called: Called) -> None:
+        try:
+            self.send(await self._answer(called), called.id)
+        finally:
+            if self._is_ours(called):
+                self._on_served(called.id)
+
+    def _on_served(self, id: Id) -> None:
+        """That request was answered, and not given up before."""
+        del self._tasks[id]
+
+    def _is_ours(self, called: Called) -> bool:
+        """Whether this task still serves the request: given up, its id may be another's by now."""
+        return self._tasks.get(called.id) is asyncio.current_task()
+
+    async def _answer(self, called: Called) -> bytes:
+        try:
+            result = await self._run(called)
+            return self.session.answer(called.id, result) if self._is_ours(called) else b""
+        except Refuse as refusal:
+            return self._refuse(called, refusal)
+        except (EncodeError, StepError) as error:
+            log.exception("%s: the result cannot be sent", called.method)
+            return self._refuse(
+                called, Refuse(error_codes.INTERNAL_ERROR, f"Internal error: {error}")
+            )
+        except Exception:
+            log.exception("%s failed", called.method)
+            return self._refuse(called, Refuse(error_codes.INTERNAL_ERROR, "Internal error"))
+
+    def _refuse(self, called: Called, refusal: Refuse) -> bytes:
+        """What a handler puts into its error may have no form in JSON."""
+        if not self._is_ours(called):
+            return b""
+        session, id = self.session, called.id
+        try:
+            return session.refuse(id, refusal.code, refusal.message, refusal.data)
+        except Exception:
+            log.exception("%s: the error cannot be sent", called.method)
+            return session.refuse(id, error_codes.INTERNAL_ERROR, "Internal error")
+
+    def read_params(self, called: Called) -> Any:
+        """Raises Refuse."""
+        try:
+            return called.terms.crossing.read_params(called.method, called.params)
+        except (DecodeError, StepError) as error:
+            raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+
+    # ---- requests of ours
+
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        *,
+        patience: Patience | None = None,
+        token: Id | None = None,
+        on_progress: OnProgress | None = None,
+        about: Id | None = None,
+    ) -> Any:
+        """The result, a model. A caller that is cancelled cancels the request.
+
+        Raises LocalError if it was never answered, PeerError for an error or a bad answer.
+        """
+        now = self.loop.time()
+        sent, data = self.session.call(method, params, now=now, patience=patience, token=token)
+        if on_progress is not None:
+            self._progress[sent.id] = on_progress
+        sent.about = about
+        waiting = self._wait(sent)
+        self.send(data, about)
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            reason = "the caller has given up"
+            log.info("request %r, %s, is cancelled: %s", sent.id, method, reason)
+            self.send(self.session.cancel(sent.id, reason), about)
+            raise
+        finally:
+            self._waiting.pop(sent.id, None)
+            self._progress.pop(sent.id, None)
+
+    async def notify(self, method: str, params: Any) -> None:
+        """Raises LocalError where it has no place."""
+        self.send(self.session.notify(method, params))
+        await self.drain()
+
+    def _wait(self, sent: Sent) -> asyncio.Future[Any]:
+        waiting = self._waiting[sent.id] = self.loop.create_future()
+        self._watch_clock(sent.due)
+        return waiting
+
+    def _watch_clock(self, due: float) -> None:
+        """Makes sure that what is due then is looked at."""
+        if due < self._due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._due = due
+            self._timer = self.loop.call_at(due, self._ring)
+
+    def _ring(self) -> None:
+        self._timer, self._due = None, float("inf")
+        self.heed(self.session.expired(self.loop.time()))
+        if (due := self.session.pending.due) is not None:
+            self._watch_clock(due)
+
+    # ---- the end
+
+    def end(self, why: str = "the peer is gone") -> None:
+        """What is in flight ends: tasks are cancelled, who waits gets Disconnected."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._due = None, float("inf")
+        self.heed(self.session.lost(why))
+
+    async def finished(self) -> None:
+        """Returns when all that was worked on has ended."""
+        while left := [*self._tasks.values(), *self._loose]:
+            await asyncio.wait(left)
+
+
+class OnWire(Connection):
+    """On a stream of lines."""
+
+    wire: Wire
+    over: asyncio.Future[None]
+    """Done when the peer is gone."""
+    _pinging: asyncio.Task[None] | None = None
+
+    def attach(self, wire: Wire) -> None:
+        self.wire, self.over = wire, self.loop.create_future()
+        wire.start(self)
+
+    def received(self, chunk: bytes) -> None:
+        self.heed(self.session.receive(chunk, self.loop.time()))
+
+    def _on_opened(self, event: Opened) -> None:
+        super()._on_opened(event)
+        if self.ping_every is not None and "ping" in event.terms.crossing.revision.methods:
+            self._pinging = self.loop.create_task(self._ping(self.ping_every))
+
+    async def _ping(self, every: float) -> None:
+        """A peer that does not answer is gone. Source: 2025-11-25 basic/utilities/ping."""
+        patience = Patience(min(every, self.session.limits.deadline))
+        try:
+            while True:
+                await asyncio.sleep(every)
+                await self.request("ping", UNSET, patience=patience)
+        except SessionError as error:
+            log.warning("the peer does not answer a ping: %s", error)
+            self.spawn(self.wire.close())
+            self.ended()
+
+    def end(self, why: str = "the peer is gone") -> None:
+        if self._pinging is not None:
+            self._pinging.cancel()
+        super().end(why)
+
+    def ended(self) -> None:
+        self.end()
+        if not self.over.done():
+            self.over.set_result(None)
+
+    def _write(self, data: bytes, about: Id | None) -> None:
+        self.wire.write(data + _NEWLINE)
+
+    async def drain(self) -> None:
+        await self.wire.drain()
+
+
+async def _logged(work: Coroutine[Any, Any, object]) -> None:
+    try:
+        await work
+    except Exception:
+        log.exception("the handler of a notification failed")

@@ -1,0 +1,282 @@
+"""A server as a child process: its standard streams are a wire, its death ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import IO, Final, Literal
+
+from mcp_runtime.core.shutdown import Action, Event, Shutdown, State
+from mcp_runtime.errors import NotStarted
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.transports.pipes import Inlet, Pipes
+from mcp_runtime.transports.wire import Receiver
+
+__all__ = ["INHERITED", "Child", "Stderr", "spawn"]
+
+INHERITED: Final = frozenset(
+    {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
+)
+"""What a child inherits of our environment, with all of `LC_*`; the rest may be secret."""
+
+Stderr = Literal["inherit", "capture", "drop"] | Callable[[bytes], None]
+
+LOOK_AGAIN: Final = 0.01  # seconds until a dead server's group is looked at again
+STDERR: Final = {"inherit": None, "drop": subprocess.DEVNULL}
+REMEDIES: Final = {
+    errno.ENOENT: "give its full path, or add its folder to PATH",
+    errno.EACCES: "make it executable, and its folder accessible",
+    errno.ENOEXEC: "start it by its interpreter, or give it a first line with #!",
+}
+
+
+async def spawn(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    stderr: Stderr = "inherit",
+    limits: Limits = DEFAULT,
+) -> Child:
+    """Starts `command` in a session of its own, without a shell; its standard streams are a wire.
+
+    Its environment is what `INHERITED` names of ours, and `env`. Its standard error is ours, kept
+    for `Child.stderr`, dropped, or kept and given to a function as it comes.
+
+    Raises NotStarted.
+    """
+    _refuse(command)
+    try:
+        process = subprocess.Popen(
+            list(command),
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if callable(stderr) else STDERR.get(stderr, subprocess.PIPE),
+            cwd=cwd,
+            env=_environment(env or {}),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise _not_started(command, cwd, error) from error
+    return Child(process, stderr if callable(stderr) else None, limits)
+
+
+def _refuse(command: Sequence[str]) -> None:
+    if not hasattr(os, "killpg"):
+        raise NotStarted(command, "this system has no process groups", "use a POSIX system")
+    if isinstance(command, str):
+        raise NotStarted(
+            command.split(), "a command is a list of words", "split it, as shlex.split does"
+        )
+    if not command:
+        raise NotStarted(command, "no command was given", "name a program")
+
+
+def _environment(env: Mapping[str, str]) -> dict[str, str]:
+    ours = {
+        name: value
+        for name, value in os.environ.items()
+        if (name in INHERITED or name.startswith("LC_")) and not value.startswith("()")
+    }  # a value that starts with "()" is a function of a shell
+    return {**ours, **env}
+
+
+def _not_started(command: Sequence[str], cwd: object, error: OSError | ValueError) -> NotStarted:
+    if not isinstance(error, OSError):
+        return NotStarted(command, str(error), "correct its arguments or its environment")
+    reason = (error.strerror or str(error)).lower()
+    if cwd is not None and error.filename == cwd:
+        return NotStarted(command, f"its folder {str(cwd)!r}: {reason}", "name one that it can use")
+    return NotStarted(
+        command, reason, REMEDIES.get(error.errno or 0, "start it by hand to see why")
+    )
+
+
+class Child(Pipes):
+    """A server process; made by `spawn`, and to be closed by whoever called that.
+
+    Its death ends the wire, whoever else holds the pipe open.
+    """
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        on_stderr: Callable[[bytes], None] | None,
+        limits: Limits,
+    ) -> None:
+        # Twice the limit: if each side stopped to read where the other one does, both could wait.
+        super().__init__(
+            _taken(process.stdout), _taken(process.stdin), limits, 2 * limits.outgoing_bytes
+        )
+        self._process = process
+        self._loop = asyncio.get_running_loop()
+        self._shutdown = Shutdown(limits.close_wait, limits.terminate_wait, limits.kill_wait)
+        self._timer: asyncio.TimerHandle | None = None
+        self._gone: asyncio.Future[None] = self._loop.create_future()
+        self._watching: int | None = None
+        self._left: set[int] = set()
+        self._tail = bytearray()
+        self._on_stderr = on_stderr
+        self._errors: Inlet | None = None
+        if process.stderr is not None:
+            self._errors = Inlet(_taken(process.stderr))
+            self._errors.start(self._said, lambda: None)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """None while it runs; negative: of the signal that killed it."""
+        return self._process.returncode
+
+    @property
+    def stderr(self) -> bytes:
+        """The end of what it wrote to standard error, unless that is ours or dropped."""
+        return bytes(self._tail)
+
+    def _said(self, chunk: bytes) -> None:
+        self._tail += chunk
+        del self._tail[: -self._limits.stderr_bytes]
+        if self._on_stderr is not None:
+            self._loop.call_soon(self._on_stderr, chunk)
+
+    def start(self, receiver: Receiver) -> None:
+        super().start(receiver)
+        self._watch()
+
+    async def close(self) -> None:
+        """Ends the process and all of its group. Cancelled, it kills them at once."""
+        self._watch()
+        if self._shutdown.state is State.RUNNING:
+            self._step(Event.CLOSE)
+        cancelled: asyncio.CancelledError | None = None
+        while not self._gone.done():
+            try:
+                await asyncio.shield(self._gone)
+            except asyncio.CancelledError as error:
+                cancelled = error
+                self._step(Event.HURRY)
+        if cancelled is not None:
+            raise cancelled
+
+    def _watch(self) -> None:
+        if self._watching is None:
+            try:
+                self._watching = os.pidfd_open(self.pid)
+                self._loop.add_reader(self._watching, self._died)
+            except (AttributeError, OSError):
+                self._watching = -1
+                threading.Thread(target=self._wait, name="child", daemon=True).start()
+
+    def _wait(self) -> None:
+        self._process.wait()
+        with suppress(RuntimeError):  # of a loop that is closed
+            self._loop.call_soon_threadsafe(self._died)
+
+    def _unwatch(self) -> None:
+        if self._watching is not None and self._watching >= 0:
+            self._loop.remove_reader(self._watching)
+            os.close(self._watching)
+            self._watching = -1
+
+    def _died(self) -> None:
+        """The group is told first: once its leader is reaped, its number may be used again."""
+        self._unwatch()
+        self._step(Event.DIED)
+        self._process.poll()
+        if self._errors is not None:
+            self._errors.take_rest()
+        self._loop.call_soon(self._look)
+        self._broke()
+
+    def _broke(self) -> None:
+        self._outlet.drop()
+        if self._receiver is not None:
+            try:
+                self._inlet.take_rest()
+            finally:
+                self._end()
+
+    def _look(self) -> None:
+        if self._shutdown.state is State.GONE:
+            return
+        self._left = {pid for pid in self._left if _in_group(pid, self.pid)}
+        if self._left or (self._signal(0) and self._find()):
+            self._loop.call_later(LOOK_AGAIN, self._look)
+        else:
+            self._step(Event.EMPTY)
+
+    def _find(self) -> bool:
+        """Is anyone alive in the group? Without /proc the dead that nobody reaps count, too."""
+        if not os.path.exists("/proc/self/stat"):
+            return True
+        pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())
+        self._left = {pid for pid in pids if _in_group(pid, self.pid)}
+        return bool(self._left)
+
+    def _step(self, event: Event) -> None:
+        if self._shutdown.state is State.GONE:
+            return
+        match self._shutdown.step(event, self._loop.time()):
+            case Action.CLOSE_INPUT:
+                self._outlet.finish()
+            case Action.TERMINATE:
+                self._signal(signal.SIGTERM)
+            case Action.KILL:
+                self._signal(signal.SIGKILL)
+            case Action.NOTHING:
+                pass
+        self._await_due()
+
+    def _signal(self, number: int) -> bool:
+        """Is there anyone in the group who can be told?"""
+        try:
+            os.killpg(self.pid, number)
+        except OSError:
+            return False
+        return True
+
+    def _await_due(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        due = self._shutdown.due
+        self._timer = None if due is None else self._loop.call_at(due, self._step, Event.LATE)
+        if self._shutdown.state is State.GONE:
+            self._release()
+
+    def _release(self) -> None:
+        self._unwatch()
+        self._outlet.drop()
+        if self._errors is not None:
+            self._errors.close()
+        if not self._gone.done():
+            self._gone.set_result(None)
+        self._end()
+
+
+def _in_group(pid: int, group: int) -> bool:
+    """Is it alive, and in the group?"""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:  # pid (name) state parent group …
+            state, _, of = stat.read().rpartition(b")")[2].split()[:3]
+    except OSError:
+        return False
+    return int(of) == group and state not in b"ZX"
+
+
+def _taken(stream: IO[bytes] | None) -> int:
+    """The descriptor of a stream of `subprocess`, taken from it."""
+    assert stream is not None
+    with stream:
+        fd = os.dup(stream.fileno())
+    os.set_blocking(fd, False)
+    return fd

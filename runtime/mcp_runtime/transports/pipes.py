@@ -1,0 +1,324 @@
+"""A wire over two descriptors: watched by the loop, or, where it cannot watch them, by threads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Callable
+from typing import Final
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.transports.wire import Receiver
+
+__all__ = ["Inlet", "Outlet", "Pipes"]
+
+CHUNK: Final = (
+    64 * 1024
+)  # a pipe's usual size; asking for 256 KiB costs 20 µs a read for the memory
+REST: Final = 1024 * 1024  # as much as a pipe can hold without privileges
+
+
+class Inlet:
+    """Takes what comes from `fd`, which it owns."""
+
+    def __init__(self, fd: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._open = True
+        self._paused = True
+        self._fetching: asyncio.Future[bytes] | None = None
+        self._watched = not stat.S_ISREG(os.fstat(fd).st_mode)
+
+    def start(self, take: Callable[[bytes], None], ended: Callable[[], None]) -> None:
+        """Each chunk goes to `take`; `ended` is called at the end, unless closed before."""
+        self._take, self._ended = take, ended
+        self.resume()
+
+    def pause(self) -> None:
+        if self._open and not self._paused:
+            self._paused = True
+            if self._watched:
+                self._loop.remove_reader(self._fd)
+
+    def resume(self) -> None:
+        if self._open and self._paused:
+            self._paused = False
+            self._watch()
+
+    def _watch(self) -> None:
+        if self._watched:
+            try:
+                self._loop.add_reader(self._fd, self._ready)
+                return
+            except (OSError, NotImplementedError):  # epoll, of /dev/null; Windows
+                self._watched = False
+        self._fetch()
+
+    def _ready(self) -> None:
+        try:
+            chunk = os.read(self._fd, CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:  # of a terminal whose other side is gone
+            chunk = b""
+        self._got(chunk)
+
+    def _got(self, chunk: bytes) -> None:
+        if chunk:
+            self._take(chunk)
+        else:
+            self.close()
+            self._ended()
+
+    def _fetch(self) -> None:
+        if self._open and not self._paused and self._fetching is None:
+            self._fetching = self._loop.run_in_executor(None, _read, self._fd)
+            self._fetching.add_done_callback(self._fetched)
+
+    def _fetched(self, fetching: asyncio.Future[bytes]) -> None:
+        self._fetching = None
+        if not self._open:
+            os.close(self._fd)
+        elif not fetching.cancelled():
+            try:
+                self._got(fetching.result())
+            finally:
+                self._fetch()
+
+    def take_rest(self) -> None:
+        """Takes what is there already. `fd` must not block."""
+        left = REST
+        while self._open and left > 0:
+            try:
+                chunk = os.read(self._fd, CHUNK)
+            except OSError:
+                return
+            left -= len(chunk)
+            if not chunk:
+                return
+            self._take(chunk)
+
+    def close(self) -> None:
+        if self._open:
+            self.pause()
+            self._open = False
+            if self._fetching is None:
+                os.close(self._fd)
+
+
+def _read(fd: int) -> bytes:
+    try:
+        return os.read(fd, CHUNK)
+    except OSError:
+        return b""
+
+
+class Outlet:
+    """Sends to `fd`, which it owns; what is written in one turn of the loop goes in one call.
+
+    `moved` is called when less is `waiting` than before, `lost` when the reader is gone.
+    """
+
+    def __init__(self, fd: int, moved: Callable[[], None], lost: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._moved, self._lost = moved, lost
+        self._queue: list[bytes] = []
+        self._rest = memoryview(b"")
+        self.waiting = 0
+        self._busy = False
+        self._ending = False
+        self._open = True
+        self._writing = False
+        self._handing: asyncio.Future[bool] | None = None
+        self._watched = _can_wait(fd, self._loop)
+        self._blocking = os.get_blocking(fd) if self._watched else True
+        if self._watched:
+            os.set_blocking(fd, False)
+
+    def write(self, data: bytes) -> None:
+        if self._ending or not data:
+            return
+        self._queue.append(data)
+        self.waiting += len(data)
+        if not self._busy:
+            self._busy = True
+            self._loop.call_soon(self._flush if self._watched else self._hand_over)
+
+    def _fill(self) -> bool:
+        if not self._rest and self._queue:
+            self._rest = memoryview(b"".join(self._queue))
+            self._queue.clear()
+        return bool(self._rest)
+
+    def _flush(self) -> None:
+        while self._fill():
+            try:
+                sent = os.write(self._fd, self._rest)
+            except (BlockingIOError, InterruptedError):
+                sent = 0
+            except OSError:
+                self.drop()
+                self._lost()
+                return
+            self._sent(sent)
+            if self._rest:
+                self._watch()
+                return
+        self._idle()
+
+    def _watch(self) -> None:
+        if not self._writing:
+            self._writing = True
+            self._loop.add_writer(self._fd, self._flush)
+
+    def _unwatch(self) -> None:
+        if self._writing:
+            self._writing = False
+            self._loop.remove_writer(self._fd)
+
+    def _hand_over(self) -> None:
+        if self._fill():
+            self._handing = self._loop.run_in_executor(None, _write, self._fd, self._rest)
+            self._handing.add_done_callback(self._handed)
+        else:
+            self._idle()
+
+    def _handed(self, handed: asyncio.Future[bool]) -> None:
+        self._handing = None
+        if not self._open:
+            os.close(self._fd)
+        elif not handed.cancelled() and handed.result():
+            self._sent(len(self._rest))
+            self._hand_over()
+        else:
+            self.drop()
+            self._lost()
+
+    def _sent(self, count: int) -> None:
+        self._rest = self._rest[count:]
+        self.waiting -= count
+        self._moved()
+
+    def _idle(self) -> None:
+        self._busy = False
+        self._unwatch()
+        if self._ending:
+            self.drop()
+
+    def finish(self) -> None:
+        """Closes `fd` when what waits is sent. Nothing more is taken."""
+        self._ending = True
+        if not self._busy:
+            self.drop()
+
+    def drop(self) -> None:
+        """Closes `fd`, and forgets what waits."""
+        self._ending = True
+        self._queue.clear()
+        self._rest, self.waiting = memoryview(b""), 0
+        if self._open:
+            self._open = False
+            self._unwatch()
+            if self._blocking and self._watched:
+                os.set_blocking(self._fd, True)
+            if self._handing is None:
+                os.close(self._fd)
+            self._moved()
+
+
+def _can_wait(fd: int, loop: asyncio.AbstractEventLoop) -> bool:
+    """Can the loop tell when `fd` takes more?
+
+    Not of files. Terminals are left alone: what is set on one is set for all that share it.
+    """
+    mode = os.fstat(fd).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+        return False
+    try:
+        loop.remove_writer(fd)
+    except NotImplementedError:  # Windows
+        return False
+    return True
+
+
+def _write(fd: int, data: memoryview) -> bool:
+    try:
+        while data:
+            data = data[os.write(fd, data) :]
+    except OSError:
+        return False
+    return True
+
+
+class Pipes:
+    """A wire from one descriptor and to another; both are closed with it.
+
+    With `limits.outgoing_bytes` waiting `drain` waits; with more than `limit` bytes the peer waits,
+    for nothing is read from it.
+    """
+
+    def __init__(self, read: int, write: int, limits: Limits, limit: int) -> None:
+        self._limits = limits
+        self._limit = limit
+        self._inlet = Inlet(read)
+        self._outlet = Outlet(write, self._moved, self._broke)
+        self._receiver: Receiver | None = None
+        self._over = False
+        self._room = asyncio.Event()
+        self._room.set()
+        self._progress = asyncio.Event()
+
+    def start(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+        self._inlet.start(receiver.received, self._end)
+        if self._over:
+            asyncio.get_running_loop().call_soon(self._end)
+
+    def write(self, data: bytes) -> None:
+        self._outlet.write(data)
+        if self._outlet.waiting >= self._limits.outgoing_bytes:
+            self._room.clear()
+        if self._outlet.waiting > self._limit:
+            self._inlet.pause()
+
+    def _moved(self) -> None:
+        self._progress.set()
+        if self._outlet.waiting < self._limits.outgoing_bytes:
+            self._room.set()
+            if self._receiver is not None:
+                self._inlet.resume()
+
+    async def drain(self) -> None:
+        await self._room.wait()
+
+    def _broke(self) -> None:
+        """The peer reads no more."""
+        if self._receiver is not None:
+            self._end()
+
+    def _end(self) -> None:
+        self._over = True
+        self._inlet.close()
+        receiver, self._receiver = self._receiver, None
+        if receiver is not None:
+            receiver.ended()
+
+    async def close(self) -> None:
+        """Gives up on a peer that takes nothing for `limits.close_wait`."""
+        self._inlet.close()
+        try:
+            await self._sent_all()
+        finally:
+            self._outlet.drop()
+            self._end()
+
+    async def _sent_all(self) -> None:
+        while self._outlet.waiting:
+            self._progress.clear()
+            try:
+                async with asyncio.timeout(self._limits.close_wait):
+                    await self._progress.wait()
+            except TimeoutError:
+                return

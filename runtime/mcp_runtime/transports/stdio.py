@@ -1,0 +1,125 @@
+"""Our own standard input and output as a wire, which nothing else in the process can reach."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from io import TextIOWrapper
+from typing import Final
+
+from mcp_runtime.errors import Disconnected
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.transports.pipes import Pipes
+from mcp_runtime.transports.wire import Wire
+
+__all__ = ["own_pipes"]
+
+STRAY_WAIT: Final = 0.25  # for the last stray output to arrive
+STRAY_BYTES: Final = 1024 * 1024  # what C may write while it keeps Python's threads from running
+
+
+@asynccontextmanager
+async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
+    """Our standard input and output as a wire.
+
+    Nothing else can reach it meanwhile: what the process or its children write to standard output
+    goes to standard error, and they read nothing. At the end one line there counts such bytes.
+
+    Raises Disconnected if one of the two was closed when the program began.
+    """
+    with _diverted() as (read, write):
+        wire = Pipes(read, write, limits, limits.outgoing_bytes)
+        try:
+            yield wire
+        finally:
+            await wire.close()
+
+
+@contextmanager
+def _diverted() -> Generator[tuple[int, int]]:
+    """The descriptors of the real standard input and output, which the caller closes."""
+    if sys.__stdin__ is None or sys.__stdout__ is None:
+        raise Disconnected("standard input or output was closed before the program began")
+    real = os.dup(0), os.dup(1)
+    stray = _Stray()
+    _redirect(os.open(os.devnull, os.O_RDONLY), 0)
+    _redirect(stray.inlet, 1)
+    try:
+        with _by_line(sys.stdout):
+            yield os.dup(real[0]), os.dup(real[1])
+    finally:
+        _flush()
+        for fd in range(2):
+            _redirect(real[fd], fd)
+        stray.join()
+
+
+def _redirect(source: int, target: int) -> None:
+    os.dup2(source, target)
+    os.close(source)
+
+
+@contextmanager
+def _by_line(stream: object) -> Generator[None]:
+    """What is printed is seen at once."""
+    if not isinstance(stream, TextIOWrapper):
+        yield
+        return
+    before = stream.line_buffering
+    stream.reconfigure(line_buffering=True)
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            stream.reconfigure(line_buffering=before)
+
+
+def _flush() -> None:
+    """What Python and C hold back for standard output goes where it went until now."""
+    for stream in (sys.stdout, sys.__stdout__):
+        with suppress(AttributeError, OSError, ValueError):
+            stream.flush()  # type: ignore[union-attr]
+    with suppress(ImportError, OSError, AttributeError, TypeError):
+        import ctypes
+
+        ctypes.CDLL(None).fflush(None)
+
+
+class _Stray:
+    """Passes on to standard error what is written to `inlet`, and counts it.
+
+    In a thread, for the writer may be what holds the loop up. A child that outlives the serving
+    may go on writing: the thread ends, and tells its count, when the last writer is gone.
+    """
+
+    def __init__(self) -> None:
+        self._outlet, self.inlet = os.pipe()
+        with suppress(ImportError, AttributeError, OSError):
+            import fcntl
+
+            fcntl.fcntl(self.inlet, fcntl.F_SETPIPE_SZ, STRAY_BYTES)
+        self._thread = threading.Thread(target=self._forward, name="stray output", daemon=True)
+        self._thread.start()
+
+    def _forward(self) -> None:
+        count = 0
+        while chunk := os.read(self._outlet, 65_536):
+            count += len(chunk)
+            _tell(chunk)
+        os.close(self._outlet)
+        if count:
+            _tell(b"mcp_runtime: %d bytes for standard output went to standard error\n" % count)
+
+    def join(self) -> None:
+        self._thread.join(STRAY_WAIT)
+
+
+def _tell(text: bytes) -> None:
+    if sys.__stderr__ is None:  # 2 may be anything's number
+        return
+    with suppress(OSError):
+        while text:
+            text = text[os.write(2, text) :]
