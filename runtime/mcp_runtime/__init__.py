@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client as Client
-    from mcp_runtime.errors import Refuse as Refuse
+    from mcp_runtime.errors import RpcError as RpcError
     from mcp_runtime.errors import ToolError as ToolError
     from mcp_runtime.limits import Limits as Limits
     from mcp_runtime.revisions import latest as types
@@ -31,7 +31,7 @@ __all__ = [
     "Header",
     "Image",
     "Limits",
-    "Refuse",
+    "RpcError",
     "Server",
     "ToolError",
     "types",
@@ -45,7 +45,7 @@ _FROM: Final = {
     "Header": "server.functions.signature",
     "Image": "server.functions.content",
     "Limits": "limits",
-    "Refuse": "errors",
+    "RpcError": "errors",
     "Server": "server.server",
     "ToolError": "errors",
     "types": "revisions",

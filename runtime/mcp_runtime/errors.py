@@ -14,12 +14,12 @@
         NotApproved          whoever approves has said no
         TooMuch              a limit of `limits.py` was reached
       PeerError              theirs
-        Refused              the peer answered with an error
+        RemoteError              the peer answered with an error
           NotFound           it has no such resource
         BadAnswer            the peer's answer is not what its revision says
         BadStatus            the peer's HTTP status is an error
 
-A handler that wants to answer with an error of its own raises `Refuse`; a tool that wants to tell
+A handler that wants to answer with an error of its own raises `RpcError`; a tool that wants to tell
 the model what went wrong raises `ToolError`.
 """
 
@@ -42,8 +42,8 @@ __all__ = [
     "NotReached",
     "NotStarted",
     "PeerError",
-    "Refuse",
-    "Refused",
+    "RemoteError",
+    "RpcError",
     "SessionError",
     "TimedOut",
     "TooMuch",
@@ -134,7 +134,7 @@ class PeerError(SessionError):
     """Theirs."""
 
 
-class Refused(PeerError):
+class RemoteError(PeerError):
     """The peer answered with an error. `data` is parsed JSON, None for none."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
@@ -144,7 +144,7 @@ class Refused(PeerError):
         self.data = data
 
 
-class NotFound(Refused):
+class NotFound(RemoteError):
     """The server has no resource of that URI."""
 
 
@@ -160,7 +160,7 @@ class BadStatus(PeerError):
         self.status = status
 
 
-class Refuse(Exception):
+class RpcError(Exception):
     """Raised in a handler: the request is answered with this error.
 
     An application's own codes lie outside of -32768 to -32000. `data` is what JSON can say.

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from mcp_runtime import Client
-from mcp_runtime.errors import Refused, SessionError
+from mcp_runtime.errors import RemoteError, SessionError
 from mcp_runtime.revisions import ALL, UNSET, revision
 from mcp_runtime.revisions import latest as t
 
@@ -77,7 +77,7 @@ async def told(client: Client, host: Host) -> dict[str, Any]:
 async def _error(work: Awaitable[object]) -> Any:
     try:
         return await work
-    except Refused as error:
+    except RemoteError as error:
         return error.code
     except SessionError as error:
         return type(error).__name__

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from mcp_runtime import Audio, Context, Embedded, Image, Limits, Server, ToolError
-from mcp_runtime.errors import Refuse, SessionError, TimedOut
+from mcp_runtime.errors import RpcError, SessionError, TimedOut
 from mcp_runtime.revisions import UNSET
 from mcp_runtime.revisions import latest as t
 
@@ -88,7 +88,7 @@ def _plain(server: Server) -> None:
 
     @server.tool
     async def refuse(code: int) -> str:
-        raise Refuse(code, "refused", {"why": [None]})
+        raise RpcError(code, "refused", {"why": [None]})
 
 
 def _asking(server: Server) -> None:

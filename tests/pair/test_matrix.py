@@ -16,7 +16,7 @@ import pytest
 
 from mcp_runtime import Client
 from mcp_runtime.core.error_codes import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION
-from mcp_runtime.errors import NoCommonRevision, Refused
+from mcp_runtime.errors import NoCommonRevision, RemoteError
 from mcp_runtime.revisions import ALL, revision
 from tests.loopback import Loopback
 from tests.pair import served
@@ -121,7 +121,7 @@ def test_a_pair_without_a_common_revision_says_what_each_speaks(
 
     with (
         peer(transport, server, loopback) as make,
-        pytest.raises((NoCommonRevision, Refused)) as raised,
+        pytest.raises((NoCommonRevision, RemoteError)) as raised,
     ):
         asyncio.run(main(make))
     if transport == "http+sse" and not _handshakes(server):

@@ -10,7 +10,7 @@ import pytest
 
 from mcp_runtime import Audio, Context, Embedded, Image, Server, ToolError
 from mcp_runtime import types as t
-from mcp_runtime.errors import BadAnswer, NotFound, NotOffered, Refused
+from mcp_runtime.errors import BadAnswer, NotFound, NotOffered, RemoteError
 from mcp_runtime.limits import Limits
 from tests.requirements.peers import (
     ALL,
@@ -455,9 +455,9 @@ async def test_a_client_knows_a_missing_resource_by_either_code(code: int, data:
         with pytest.raises(NotFound):
             await client.read_resource("a://b")
         server.answers["resources/read"] = lambda m: server.line.refuse(m["id"], -32602, a=1)
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RemoteError) as refused:
             await client.read_resource("a://b")
-        assert type(refused.value) is Refused
+        assert type(refused.value) is RemoteError
 
 
 @pytest.mark.requirement("resources.security.validate-uris")

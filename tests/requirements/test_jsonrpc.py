@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.errors import BadAnswer, Refuse, Refused, TimedOut
+from mcp_runtime.errors import BadAnswer, RemoteError, RpcError, TimedOut
 from mcp_runtime.limits import Limits
 from tests.requirements.peers import (
     ALL,
@@ -35,7 +35,7 @@ def small() -> Server:
 
     @server.tool
     async def odd() -> None:
-        raise Refuse(7, "an application's own", {"a": 1})
+        raise RpcError(7, "an application's own", {"a": 1})
 
     @server.tool
     async def where(ctx: Context) -> int:
@@ -359,7 +359,7 @@ def refusing(code: int) -> Server:
 
     @server.tool
     async def run() -> None:
-        raise Refuse(code, "m")
+        raise RpcError(code, "m")
 
     return server
 
@@ -391,9 +391,9 @@ async def test_a_client_reads_no_meaning_into_a_code_of_old(code: int) -> None:
         reading = create_task(client.read_resource("a://b"))
         asked = await server.line.next("resources/read")
         server.line.refuse(asked["id"], code, "said", a=1)
-        with pytest.raises(Refused, match="said") as refused:
+        with pytest.raises(RemoteError, match="said") as refused:
             await reading
-        assert type(refused.value) is Refused
+        assert type(refused.value) is RemoteError
         assert (refused.value.code, refused.value.data) == (code, {"a": 1})
 
 

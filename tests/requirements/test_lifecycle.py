@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.errors import BadAnswer, NoCommonRevision, NotOffered, NotOpen, Refused, TimedOut
+from mcp_runtime.errors import (
+    BadAnswer,
+    NoCommonRevision,
+    NotOffered,
+    NotOpen,
+    RemoteError,
+    TimedOut,
+)
 from mcp_runtime.limits import Limits
 from tests.requirements.peers import HANDSHAKE, RawServer, connected, initialized
 
@@ -281,5 +288,5 @@ async def test_a_client_tells_why_initialize_was_refused() -> None:
     entering = asyncio.create_task(server.client().__aenter__())
     hello = await _first(server)
     server.line.refuse(hello["id"], -32603, "broken")
-    with pytest.raises(Refused, match="broken"):
+    with pytest.raises(RemoteError, match="broken"):
         await entering

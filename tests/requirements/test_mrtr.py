@@ -17,7 +17,7 @@ from mcp_runtime.core.request_state import KeyRing, SingleUse
 from mcp_runtime.errors import NotApproved, NotOffered, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.server import connection
-from mcp_runtime.server.connection import StreamConnection
+from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.transports.memory import pair
 from tests.requirements.peers import NEWEST, RawClient, RawServer, connected, with_page
 
@@ -283,7 +283,7 @@ async def test_a_state_is_its_owners_only() -> None:
 
     async def of(principal: str) -> tuple[RawClient, asyncio.Task[None]]:
         ours, theirs = pair()
-        connection = StreamConnection(server, principal=principal)
+        connection = ServerWireConnection(server, principal=principal)
         return RawClient(ours, NEWEST, ROOTS), asyncio.create_task(connection.serve(theirs))
 
     (ada, one), (bob, two) = await of("ada"), await of("bob")

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from mcp_runtime import Server
-from mcp_runtime.server.connection import StreamConnection
+from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.transports.memory import pair
 from mcp_runtime.transports.wire import Wire
 from tests.runtime.sessions import HANDSHAKE, initialize, notification, request
@@ -20,7 +20,7 @@ PATIENCE: Final = 10.0
 class RawPeer:
     """Keeps each message that came, parsed, until it is asked for."""
 
-    def __init__(self, wire: Wire, connection: StreamConnection) -> None:
+    def __init__(self, wire: Wire, connection: ServerWireConnection) -> None:
         self.wire = wire
         self.connection = connection
         self.came: list[Any] = []
@@ -77,7 +77,7 @@ async def connected(server: Server, spoken: str | None) -> AsyncGenerator[RawPee
     """A peer that has shaken hands, if it speaks a revision that has that; no task stays behind."""
     before = asyncio.all_tasks()
     ours, theirs = pair(server.limits)
-    connection = StreamConnection(server)
+    connection = ServerWireConnection(server)
     served = asyncio.create_task(connection.serve(theirs))
     peer = RawPeer(ours, connection)
     if spoken in HANDSHAKE:

@@ -13,7 +13,7 @@ from msgspec import structs
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.client import Client
 from mcp_runtime.core.events import Notified
-from mcp_runtime.errors import Refuse
+from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -228,7 +228,7 @@ def test_a_cursor_that_never_works_is_an_error_after_one_more_try() -> None:
     @server.on("tools/list")
     async def list_tools(params: Any, ctx: Context) -> t.ListToolsResult:
         if isinstance(params.cursor, str):
-            raise Refuse(-32602, "no such cursor")
+            raise RpcError(-32602, "no such cursor")
         return t.ListToolsResult(
             tools=[], next_cursor="x", result_type="complete", ttl_ms=HOUR, cache_scope="private"
         )

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Server
-from mcp_runtime.errors import Refuse
+from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from tests.runtime.raw import connected
@@ -37,11 +37,11 @@ def call(id: Any, tool: str, spoken: str = SHAKEN) -> bytes:
 @pytest.mark.parametrize(
     "raised",
     [
-        Refuse(5, "no", data=object()),
-        Refuse(5, "no", data={"a": {1: b"", "n": object()}}),
-        Refuse(5, "lone \ud800"),
-        Refuse("five", "no"),  # type: ignore[arg-type]
-        Refuse(5, None),  # type: ignore[arg-type]
+        RpcError(5, "no", data=object()),
+        RpcError(5, "no", data={"a": {1: b"", "n": object()}}),
+        RpcError(5, "lone \ud800"),
+        RpcError("five", "no"),  # type: ignore[arg-type]
+        RpcError(5, None),  # type: ignore[arg-type]
         ValueError("lone \ud800"),
     ],
     ids=repr,

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from mcp_runtime.server.http.deadline import Cutoff
+from mcp_runtime.server.http.deadline import Deadline
 from tests.clock import Clock
 
 
 def test_a_wait_that_takes_too_long_is_cut_off_and_others_are_not() -> None:
     async def main() -> None:
-        clock, cutoff, done = Clock(), Cutoff(10), asyncio.Event()
+        clock, cutoff, done = Clock(), Deadline(10), asyncio.Event()
         late = asyncio.create_task(cutoff.wait(asyncio.Event().wait()))
         await clock.forward(6)
         later = asyncio.create_task(cutoff.wait(asyncio.Event().wait()))
@@ -37,7 +37,7 @@ def test_what_the_wait_raises_is_raised() -> None:
         raise ValueError("its own")
 
     with pytest.raises(ValueError, match="its own"):
-        asyncio.run(Cutoff(1).wait(fail()))
+        asyncio.run(Deadline(1).wait(fail()))
 
 
 def test_a_wait_that_is_cut_off_and_cancelled_is_cancelled() -> None:
@@ -51,7 +51,7 @@ def test_a_wait_that_is_cut_off_and_cancelled_is_cancelled() -> None:
                 cut.set()
                 await gone.wait()
 
-        waits = asyncio.create_task(Cutoff(0.01).wait(slow_to_go()))
+        waits = asyncio.create_task(Deadline(0.01).wait(slow_to_go()))
         await cut.wait()
         waits.cancel()
         await asyncio.wait({waits})
@@ -62,7 +62,7 @@ def test_a_wait_that_is_cut_off_and_cancelled_is_cancelled() -> None:
 
 def test_after_a_cutoff_the_task_goes_on_and_nothing_is_kept() -> None:
     async def main() -> None:
-        cutoff = Cutoff(0.01)
+        cutoff = Deadline(0.01)
         for _ in range(2):
             with pytest.raises(TimeoutError):
                 await cutoff.wait(asyncio.Event().wait())

@@ -10,12 +10,12 @@ import pytest
 
 from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.jsonrpc import (
-    Answer,
     Batch,
+    ErrorResponse,
     Malformed,
     Notification,
-    Refusal,
     Request,
+    Response,
     read,
 )
 
@@ -36,14 +36,14 @@ HEAD = '"jsonrpc":"2.0"'
         ('{%s,"id":1,"method":"a","more":[1]}', Request(1, "a")),
         ('{%s,"method":"a"}', Notification("a")),
         ('{%s,"method":"a","params":{}}', Notification("a", b"{}")),
-        ('{%s,"id":1,"result":{"x":null}}', Answer(1, b'{"x":null}')),
-        ('{%s,"id":"1","error":{"code":-1,"message":"m"}}', Refusal("1", -1, "m")),
+        ('{%s,"id":1,"result":{"x":null}}', Response(1, b'{"x":null}')),
+        ('{%s,"id":"1","error":{"code":-1,"message":"m"}}', ErrorResponse("1", -1, "m")),
         (
             '{%s,"id":1,"error":{"code":-1,"message":"m","data":[1]}}',
-            Refusal(1, -1, "m", b"[1]"),
+            ErrorResponse(1, -1, "m", b"[1]"),
         ),
-        ('{%s,"error":{"code":-1,"message":"m"}}', Refusal(None, -1, "m")),
-        ('{%s,"id":null,"error":{"code":-1,"message":"m"}}', Refusal(None, -1, "m")),
+        ('{%s,"error":{"code":-1,"message":"m"}}', ErrorResponse(None, -1, "m")),
+        ('{%s,"id":null,"error":{"code":-1,"message":"m"}}', ErrorResponse(None, -1, "m")),
     ],
 )
 def test_a_message_is_what_its_members_say(text: str, expected: jsonrpc.Frame) -> None:
@@ -161,9 +161,9 @@ def test_what_is_written_is_read_as_it_was(id: jsonrpc.Id) -> None:
     assert read(jsonrpc.request(id, "m/é", body)) == Request(id, "m/é", body)
     assert read(jsonrpc.request(id, "m")) == Request(id, "m")
     assert read(jsonrpc.notification("m", body)) == Notification("m", body)
-    assert read(jsonrpc.answer(id, body)) == Answer(id, body)
-    assert read(jsonrpc.refusal(id, -1, "é", body)) == Refusal(id, -1, "é", body)
-    assert read(jsonrpc.refusal(None, -1, "m")) == Refusal(None, -1, "m")
+    assert read(jsonrpc.answer(id, body)) == Response(id, body)
+    assert read(jsonrpc.refusal(id, -1, "é", body)) == ErrorResponse(id, -1, "é", body)
+    assert read(jsonrpc.refusal(None, -1, "m")) == ErrorResponse(None, -1, "m")
     both = jsonrpc.together([jsonrpc.request(id, "m"), jsonrpc.notification("n")])
     assert read(both, batch=2) == Batch((Request(id, "m"), Notification("n")))
 

@@ -13,7 +13,7 @@ import pytest
 
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.core.server_session import ServerSession
-from mcp_runtime.errors import NoCommonRevision, Refused, SessionError, TimedOut, TooMuch
+from mcp_runtime.errors import NoCommonRevision, RemoteError, SessionError, TimedOut, TooMuch
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.uri_template import Template, TemplateError
 from tests.runtime.raw import connected
@@ -291,7 +291,7 @@ def test_a_state_over_the_limit_is_neither_made_nor_taken() -> None:
             params = t.CallToolRequestParams(
                 name="ask", request_state="x" * 151, meta=client.meta()
             )
-            with pytest.raises(Refused, match="over 150 bytes"):
+            with pytest.raises(RemoteError, match="over 150 bytes"):
                 await client.request("tools/call", params)
 
     run(main())
@@ -301,7 +301,7 @@ def test_a_state_that_is_too_old_is_refused() -> None:
     async def main() -> None:
         server = asking(Limits(request_state_age=0.0001), 2)
         async with Client(server, on_elicit=elicit, revisions=[NEWEST]) as client:
-            with pytest.raises(Refused, match="expired"):
+            with pytest.raises(RemoteError, match="expired"):
                 await client.call_tool("ask")
             assert len(await client.list_tools()) == 1
 
@@ -383,7 +383,7 @@ def test_a_uri_that_is_asked_for_is_no_longer_than_the_limit() -> None:
     async def main() -> None:
         async with Client(server) as client:
             assert len(await client.read_resource("a://" + "x" * 16)) == 1
-            with pytest.raises(Refused):
+            with pytest.raises(RemoteError):
                 await client.read_resource("a://" + "x" * 17)
 
     run(main())

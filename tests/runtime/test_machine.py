@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Answered, Called, Event, Failed, GaveUp, Progressed, Write
-from mcp_runtime.core.pending import Patience
+from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.session import Session
 from mcp_runtime.revisions import ALL, UNSET
@@ -173,7 +173,7 @@ class Hostile(RuleBasedStateMachine):
         if isinstance(self.session, ClientSession):
             method = "tools/list"
             params = t.PaginatedRequestParams(meta=self.session.meta(token=token))
-        patience = Patience(PATIENCE)
+        patience = Timeout(PATIENCE)
         return self.session.call(method, params, now=self.now, patience=patience, token=token)
 
     def result_of_ours(self) -> dict[str, Any]:

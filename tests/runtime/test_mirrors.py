@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_runtime.core.jsonrpc import Request
-from mcp_runtime.core.param_headers import BadMark, Marks, encoded, marks, mirrored
+from mcp_runtime.core.param_headers import BadParamHeader, ParamHeaders, encoded, marks, mirrored
 from mcp_runtime.errors import TooMuch
 
 VERSION = "2026-07-28"
 
 
-def headers_of(method: str, marked: Marks | None = None, **params: Any) -> dict[str, str]:
+def headers_of(method: str, marked: ParamHeaders | None = None, **params: Any) -> dict[str, str]:
     meta = {"io.modelcontextprotocol/protocolVersion": VERSION}
     body = json.dumps({**params, "_meta": meta}).encode()
     return mirrored(Request(1, method, body), {"t": marked or {}})
@@ -171,5 +171,5 @@ MARK = {"type": "string", "x-mcp-header": "A"}
     ],
 )
 def test_a_mark_that_breaks_a_rule_is_refused(found: dict[str, Any], why: str) -> None:
-    with pytest.raises(BadMark, match=why):
+    with pytest.raises(BadParamHeader, match=why):
         marks(found)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mcp_runtime.client.client import Client
-from mcp_runtime.client.connection import ClientOnWire
+from mcp_runtime.client.connection import ClientWireConnection
 from mcp_runtime.core.rate_limit import Bucket
-from mcp_runtime.errors import Refused
+from mcp_runtime.errors import RemoteError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.server import Server
@@ -51,7 +51,7 @@ def test_calls_over_the_rate_are_refused_and_the_session_lives_on() -> None:
         async with Client(a_server(Limits(call_rate=2))) as client:
             await client.call_tool("nothing")
             await client.call_tool("nothing")
-            with pytest.raises(Refused, match=r"Limits\.call_rate"):
+            with pytest.raises(RemoteError, match=r"Limits\.call_rate"):
                 await client.call_tool("nothing")
             await client.list_tools()
 
@@ -62,7 +62,7 @@ def test_completions_over_the_rate_are_refused() -> None:
     async def main() -> None:
         async with Client(a_server(Limits(completion_rate=1))) as client:
             await client.complete(t.PromptReference(name="greet"), "name", "")
-            with pytest.raises(Refused, match=r"Limits\.completion_rate"):
+            with pytest.raises(RemoteError, match=r"Limits\.completion_rate"):
                 await client.complete(t.PromptReference(name="greet"), "name", "")
 
     asyncio.run(main())
@@ -89,10 +89,10 @@ def test_what_was_forgiven_is_counted_and_stands_in_the_trace() -> None:
     file = BytesIO()
 
     async def main() -> dict[str, int]:
-        async def opened(stack: Any, client: Client) -> ClientOnWire:
+        async def opened(stack: Any, client: Client) -> ClientWireConnection:
             ours, theirs = pair(client.limits)
             theirs.start(Careless(theirs))
-            return ClientOnWire(client, ours)
+            return ClientWireConnection(client, ours)
 
         async with Client(opened, trace=TraceFile(file)) as client:
             return dict(client.forgiven)

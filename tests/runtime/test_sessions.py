@@ -19,7 +19,7 @@ from mcp_runtime.core.events import (
     Progressed,
     Write,
 )
-from mcp_runtime.core.pending import Patience
+from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.session import Session
 from mcp_runtime.errors import (
@@ -28,7 +28,7 @@ from mcp_runtime.errors import (
     NoCommonRevision,
     NotOffered,
     NotOpen,
-    Refused,
+    RemoteError,
     TimedOut,
     TooMuch,
 )
@@ -220,7 +220,7 @@ def test_an_error_reaches_who_waits_with_its_code_and_data() -> None:
     sent = ask(session)
     error = {"code": -5, "message": "no", "data": {"why": [1]}}
     (failed,) = take(session, frame(id=sent.id, error=error))
-    assert isinstance(failed.error, Refused)
+    assert isinstance(failed.error, RemoteError)
     assert (failed.error.code, failed.error.message, failed.error.data) == (-5, "no", {"why": [1]})
 
 
@@ -286,7 +286,7 @@ def test_initialize_is_never_cancelled_by_its_client() -> None:
 
 def test_each_answer_has_its_deadline_and_the_request_is_then_cancelled() -> None:
     session = client_session(SHAKEN)
-    sent = ask(session, now=10.0, patience=Patience(5.0))
+    sent = ask(session, now=10.0, patience=Timeout(5.0))
     assert session.expired(14.99) == []
     write, failed = session.expired(15.0)
     assert isinstance(write, Write)
@@ -301,7 +301,7 @@ def test_each_answer_has_its_deadline_and_the_request_is_then_cancelled() -> Non
 @pytest.mark.parametrize(("counts", "due"), [(True, 13.0), (False, 10.0)])
 def test_progress_extends_the_deadline_only_if_it_counts(counts: bool, due: float) -> None:
     session = client_session(SHAKEN)
-    patience = Patience(10.0, progress_counts=counts)
+    patience = Timeout(10.0, progress_counts=counts)
     ask(session, patience=patience, token="t")
     progress = notification("notifications/progress", {"progressToken": "t", "progress": 1})
     assert [type(event) for event in take(session, progress, now=3.0)] == [Progressed]
@@ -310,7 +310,7 @@ def test_progress_extends_the_deadline_only_if_it_counts(counts: bool, due: floa
 
 def test_progress_that_does_not_grow_extends_nothing() -> None:
     session = client_session(SHAKEN)
-    ask(session, patience=Patience(10.0, progress_counts=True), token="t")
+    ask(session, patience=Timeout(10.0, progress_counts=True), token="t")
     progress = notification("notifications/progress", {"progressToken": "t", "progress": 1})
     take(session, progress, now=3.0)
     assert [type(event) for event in take(session, progress, now=9.0)] == [Ignored]
@@ -319,7 +319,7 @@ def test_progress_that_does_not_grow_extends_nothing() -> None:
 
 def test_no_progress_extends_a_deadline_beyond_the_total() -> None:
     session = client_session(SHAKEN)
-    ask(session, patience=Patience(10.0, total=25.0, progress_counts=True), token=0)
+    ask(session, patience=Timeout(10.0, total=25.0, progress_counts=True), token=0)
     for second in range(1, 25):
         params = {"progressToken": 0, "progress": second}
         take(session, notification("notifications/progress", params), now=float(second))

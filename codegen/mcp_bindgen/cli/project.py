@@ -46,7 +46,7 @@ def tools(source: str) -> list[Tool]:
 def tools_of(data: bytes, path: str) -> list[Tool]:
     """The tools of a list, which the runtime would offer. Raises InputError, SchemaError."""
     from mcp_bindgen.scaffold.tools import read
-    from mcp_runtime.core.param_headers import BadMark, marks
+    from mcp_runtime.core.param_headers import BadParamHeader, marks
     from mcp_runtime.server.registry import require_tool_name
 
     found = read(data, path)
@@ -54,7 +54,7 @@ def tools_of(data: bytes, path: str) -> list[Tool]:
         try:
             require_tool_name(tool.name)
             marks(tool.declared["inputSchema"])
-        except (BadMark, ValueError) as error:
+        except (BadParamHeader, ValueError) as error:
             raise InputError(
                 f"{path}: {json.dumps(tool.name)} cannot be offered: {error}",
                 remedy="Mend it in the file, or take this tool out of it.",

@@ -12,14 +12,14 @@ from msgspec import UNSET
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares, needed
-from mcp_runtime.errors import NotApproved, NotOffered, Refuse
+from mcp_runtime.errors import NotApproved, NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.elicitation_form import misfit
+from mcp_runtime.shared.elicitation_form import mismatch
 from mcp_runtime.shared.sampling import rounds, unbalanced
 from mcp_runtime.shared.uri_template import is_uri
 
-__all__ = ["Answering", "Approve", "OnElicit", "OnSample", "Roots"]
+__all__ = ["Approve", "ClientCallbacks", "OnElicit", "OnSample", "Roots"]
 
 OnSample: TypeAlias = Callable[[t.CreateMessageRequestParams], Awaitable[t.CreateMessageResult]]
 OnElicit: TypeAlias = Callable[[t.ElicitRequestParams], Awaitable[t.ElicitResult]]
@@ -31,7 +31,7 @@ _USER_REJECTED: Final = -1
 
 
 @dataclass(slots=True)
-class Answering:
+class ClientCallbacks:
     on_sample: OnSample | None
     on_elicit: OnElicit | None
     roots: Roots | None
@@ -58,7 +58,7 @@ class Answering:
         return found
 
     async def answer(self, method: str, params: Any) -> Any:
-        """The result of one thing that the server wants. Raises Refuse, NotApproved."""
+        """The result of one thing that the server wants. Raises RpcError, NotApproved."""
         if self.approve is not None and not await self.approve(method, params):
             return self._rejected(method)
         return await _ANSWERS[method](self, params)
@@ -79,7 +79,7 @@ class Answering:
     async def _input(self, request: Any) -> Any:
         try:
             return await self.answer(request.method, getattr(request, "params", UNSET))
-        except Refuse as refusal:
+        except RpcError as refusal:
             raise NotApproved(f"{request.method}: {refusal}") from None
 
     def _require_declared(self, request: Any) -> None:
@@ -92,16 +92,16 @@ class Answering:
     def _rejected(self, method: str) -> Any:
         if method == "elicitation/create":
             return t.ElicitResult(action="decline")
-        raise Refuse(_USER_REJECTED, "User rejected the request")
+        raise RpcError(_USER_REJECTED, "User rejected the request")
 
     async def sample(self, params: Any) -> Any:
         """Source: 2025-11-25 client/sampling, "Error Handling"."""
         assert self.on_sample is not None
         if fault := unbalanced(params.messages):
-            raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {fault}")
+            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {fault}")
         if rounds(params.messages) > self.limits.tool_rounds:
             why = f"over {self.limits.tool_rounds} rounds of tools (Limits.tool_rounds)"
-            raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
+            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
         return await self.on_sample(params)
 
     async def elicit(self, params: Any) -> Any:
@@ -109,7 +109,7 @@ class Answering:
         assert self.on_elicit is not None
         answer = await self.on_elicit(params)
         is_filled = answer.action == "accept" and isinstance(params, t.ElicitRequestFormParams)
-        if is_filled and (fault := misfit(params.requested_schema, answer.content)):
+        if is_filled and (fault := mismatch(params.requested_schema, answer.content)):
             raise ValueError(f"the answer does not fit the form: {fault}")
         return answer
 
@@ -119,10 +119,10 @@ class Answering:
         return t.ListRootsResult(roots=[_required_file(root) for root in roots])
 
 
-_ANSWERS: Final[Mapping[str, Callable[[Answering, Any], Awaitable[Any]]]] = {
-    "sampling/createMessage": Answering.sample,
-    "elicitation/create": Answering.elicit,
-    "roots/list": Answering.list_roots,
+_ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] = {
+    "sampling/createMessage": ClientCallbacks.sample,
+    "elicitation/create": ClientCallbacks.elicit,
+    "roots/list": ClientCallbacks.list_roots,
 }
 
 
@@ -130,5 +130,5 @@ def _required_file(root: t.Root) -> t.Root:
     """Source: 2025-11-25 client/roots, "Data Types" and "Security Considerations"."""
     path = unquote(root.uri).replace("\\", "/")
     if not root.uri.startswith("file://") or not is_uri(root.uri) or "/../" in f"{path}/":
-        raise Refuse(error_codes.INTERNAL_ERROR, "a root is a file:// URI without `..`")
+        raise RpcError(error_codes.INTERNAL_ERROR, "a root is a file:// URI without `..`")
     return root

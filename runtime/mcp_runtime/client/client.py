@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from msgspec import UNSET
 
 from mcp_runtime.client.cache import Cache
-from mcp_runtime.client.callbacks import Answering, Approve, OnElicit, OnSample, Roots
+from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.client.connection import ClientConnection
-from mcp_runtime.client.output_schemas import Outputs
-from mcp_runtime.client.reconnect import ClientLife
-from mcp_runtime.client.requests import Asking, Calls, not_found, require_known_type
-from mcp_runtime.client.subscription import Changes
-from mcp_runtime.client.transports import Opener, child, in_memory
+from mcp_runtime.client.output_schemas import OutputSchemas
+from mcp_runtime.client.reconnect import Reconnector
+from mcp_runtime.client.requests import Calls, ClientRequests, not_found, require_known_type
+from mcp_runtime.client.subscription import Subscription
+from mcp_runtime.client.transports import TransportFactory, child, in_memory
 from mcp_runtime.core.events import Notified, Terms
 from mcp_runtime.core.negotiation import ClientOffer
-from mcp_runtime.core.pending import Patience
-from mcp_runtime.errors import NotApproved, NotOffered, NotOpen, Refused
+from mcp_runtime.core.pending import Timeout
+from mcp_runtime.errors import NotApproved, NotOffered, NotOpen, RemoteError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
@@ -55,7 +55,7 @@ class Client:
 
     def __init__(
         self,
-        server: Server | Opener,
+        server: Server | TransportFactory,
         *,
         name: str = "mcp-bindgen",
         version: str = "1",
@@ -77,7 +77,7 @@ class Client:
         trace: Trace | None = None,
     ) -> None:
         self.limits = limits
-        self.answering = Answering(on_sample, on_elicit, roots, approve, limits)
+        self.answering = ClientCallbacks(on_sample, on_elicit, roots, approve, limits)
         capabilities = self.answering.capabilities(sample_tools, elicit_modes)
         self.offer = ClientOffer(
             info=t.Implementation(name=name, version=version),
@@ -90,16 +90,16 @@ class Client:
         self.timeout = limits.deadline if timeout is None else timeout
         self._validate = validate
         self._cache = Cache(limits.cached if cache else 0)
-        self._asking = Asking(self, self._cache)
+        self._asking = ClientRequests(self, self._cache)
         self.trace = trace
-        self.life = ClientLife(
+        self.life = Reconnector(
             self,
             server if callable(server) else in_memory(server),
             restarts=restarts,
             ping_every=ping_every,
             log_level=log_level,
         )
-        self._outputs = Outputs()
+        self._outputs = OutputSchemas()
 
     @classmethod
     def stdio(
@@ -218,7 +218,7 @@ class Client:
     ) -> t.CallToolResult:
         """A result that `is_error` is one too: it is for the model to read.
 
-        Raises Refused, BadAnswer (also for structured content that does not fit the schema which
+        Raises RemoteError, BadAnswer (also for structured content that does not fit the schema which
         the tool was listed with), TimedOut, NotApproved, Disconnected. Raises NotInstalled before
         anything is sent, if results of such a tool cannot be checked without the extra `schemas`.
         """
@@ -244,7 +244,7 @@ class Client:
         result: t.ReadResourceResult
         try:
             result = await self._asking.answer("resources/read", params, timeout=timeout)
-        except Refused as refused:
+        except RemoteError as refused:
             raise not_found(refused, uri) from None
         return [*result.contents]
 
@@ -320,10 +320,10 @@ class Client:
         prompts: bool = False,
         resources: bool = False,
         uris: Sequence[str] = (),
-    ) -> AsyncGenerator[Changes]:
+    ) -> AsyncGenerator[Subscription]:
         """Changes of the lists named, and of the resources with these URIs, while it is entered.
 
-        What the server does not tell of is not in `Changes.served`.
+        What the server does not tell of is not in `Subscription.served`.
         Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources.
         """
         wanted = t.SubscriptionFilter(
@@ -332,7 +332,7 @@ class Client:
             resources_list_changed=resources or UNSET,
             resource_subscriptions=list(uris) or UNSET,
         )
-        changes = Changes(wanted)
+        changes = Subscription(wanted)
         listening = self.connection.listening
         listening.append(changes)
         try:
@@ -367,7 +367,7 @@ class Client:
         if params is not UNSET and on_progress is not None:
             token = params.meta.progress_token
             token = None if token is UNSET else token
-        patience = Patience(timeout or self.timeout, self.limits.total, progress_counts=True)
+        patience = Timeout(timeout or self.timeout, self.limits.total, progress_counts=True)
         result = await self.connection.request(
             method, params, patience=patience, token=token, on_progress=on_progress
         )

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET
 
-from mcp_runtime.client.subscription import Changes
+from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Called, Notified, Opened
-from mcp_runtime.core.pending import Patience
+from mcp_runtime.core.pending import Timeout
 from mcp_runtime.errors import Disconnected, SessionError, TimedOut
 from mcp_runtime.revisions import Revision
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.connection import Connection, OnWire
+from mcp_runtime.shared.connection import Connection, WireConnection
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client
 
-__all__ = ["ClientConnection", "ClientOnWire"]
+__all__ = ["ClientConnection", "ClientWireConnection"]
 
 
 class ClientConnection(Connection):
@@ -32,14 +32,14 @@ class ClientConnection(Connection):
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.listening: list[Changes] = []
+        self.listening: list[Subscription] = []
         session = ClientSession(client.offer, next_id=count(1).__next__, limits=client.limits)
         super().__init__(session, trace=client.trace)
         self._opened: asyncio.Future[None] = self.loop.create_future()
         self.is_gone = False
 
     async def open(self, *, handshake: bool = False) -> None:
-        """Raises NoCommonRevision, BadAnswer, Refused, TimedOut, Disconnected."""
+        """Raises NoCommonRevision, BadAnswer, RemoteError, TimedOut, Disconnected."""
         self._opened = self.loop.create_future()
         self.send(self.session.open(self.loop.time(), handshake=handshake))
         self._watch_pending()
@@ -84,20 +84,20 @@ class ClientConnection(Connection):
 
     # ---- changes
 
-    async def listen(self, changes: Changes) -> None:
+    async def listen(self, changes: Subscription) -> None:
         """Has the server tell of them. Raises as a request does."""
         if "subscriptions/listen" in self._spoken.methods:
             await self._subscribe(changes)
         else:
             await self.watch(changes, "subscribe")
 
-    async def unlisten(self, changes: Changes) -> None:
+    async def unlisten(self, changes: Subscription) -> None:
         if changes.id is not None:
             self.send(self.session.cancel(changes.id, "no longer wanted"))
         else:
             await self.watch(changes, "unsubscribe")
 
-    async def watch(self, changes: Changes, verb: Literal["subscribe", "unsubscribe"]) -> None:
+    async def watch(self, changes: Subscription, verb: Literal["subscribe", "unsubscribe"]) -> None:
         """Where a session has a request for each resource."""
         make = getattr(self._spoken.models, f"{verb.capitalize()}RequestParams")
         uris = changes.wanted.resource_subscriptions
@@ -109,7 +109,7 @@ class ClientConnection(Connection):
         """Raises NotOpen."""
         return self.client.terms.crossing.revision
 
-    async def _subscribe(self, changes: Changes) -> None:
+    async def _subscribe(self, changes: Subscription) -> None:
         changes.acknowledged.clear()
         params = t.SubscriptionsListenRequestParams(
             notifications=changes.wanted, meta=self.client.meta()
@@ -121,17 +121,17 @@ class ClientConnection(Connection):
         except TimeoutError:
             raise TimedOut("subscriptions/listen", self.client.timeout) from None
 
-    def _start(self, params: Any, changes: Changes) -> None:
+    def _start(self, params: Any, changes: Subscription) -> None:
         now = self.loop.time()
         sent, data = self.session.call(
-            "subscriptions/listen", params, now=now, patience=Patience(inf)
+            "subscriptions/listen", params, now=now, patience=Timeout(inf)
         )
         changes.id = sent.id
         waiting = self._wait(sent)
         waiting.add_done_callback(lambda done: self._closed(done, changes))
         self.send(data)
 
-    def _closed(self, done: asyncio.Future[Any], changes: Changes) -> None:
+    def _closed(self, done: asyncio.Future[Any], changes: Subscription) -> None:
         error = None if done.cancelled() else done.exception()
         if not (isinstance(error, Disconnected) and self.client.life.restarts(self)):
             changes.end(error if isinstance(error, Exception) else None)
@@ -148,7 +148,7 @@ class ClientConnection(Connection):
         self.client.notified(event)
 
 
-class ClientOnWire(ClientConnection, OnWire):
+class ClientWireConnection(ClientConnection, WireConnection):
     """A server on a stream of lines."""
 
     def __init__(self, client: Client, wire: Wire) -> None:

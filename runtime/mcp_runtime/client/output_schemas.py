@@ -16,7 +16,7 @@ from mcp_runtime.json_schema.validator import BadSchema, Check, checker, require
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared import threads
 
-__all__ = ["Outputs"]
+__all__ = ["OutputSchemas"]
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class _Output:
         return self.check(value)
 
 
-class Outputs:
+class OutputSchemas:
     """Of the tools that were listed last."""
 
     def __init__(self) -> None:

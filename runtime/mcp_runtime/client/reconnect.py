@@ -14,14 +14,14 @@ from mcp_runtime.errors import NotOpen
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client
     from mcp_runtime.client.connection import ClientConnection
-    from mcp_runtime.client.transports import Opener
+    from mcp_runtime.client.transports import TransportFactory
 
-__all__ = ["ClientLife"]
+__all__ = ["Reconnector"]
 
 log: Final = logging.getLogger("mcp_runtime.client.client")
 
 
-class ClientLife:
+class Reconnector:
     """Of one client, which may be entered again; `restarts` is how often a server is started anew.
 
     `log_level` is told to each server, `ping_every` is how often a stream is pinged, in seconds.
@@ -30,7 +30,7 @@ class ClientLife:
     def __init__(
         self,
         client: Client,
-        opener: Opener,
+        opener: TransportFactory,
         *,
         restarts: int,
         ping_every: float | None,

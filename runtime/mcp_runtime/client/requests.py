@@ -9,7 +9,7 @@ from msgspec import UNSET, structs
 
 from mcp_runtime.client.cache import Cache, cache_key
 from mcp_runtime.core import error_codes
-from mcp_runtime.errors import BadAnswer, NotFound, Refused, TooMuch
+from mcp_runtime.errors import BadAnswer, NotFound, RemoteError, TooMuch
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import latest_calls
 from mcp_runtime.shared.meta_names import require_meta
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from mcp_runtime.client.client import Client
     from mcp_runtime.shared.connection import OnProgress
 
-__all__ = ["Asking", "Calls", "not_found", "require_known_type"]
+__all__ = ["Calls", "ClientRequests", "not_found", "require_known_type"]
 
 
-class Asking:
+class ClientRequests:
     """For one client, over its single requests."""
 
     def __init__(self, client: Client, cache: Cache) -> None:
@@ -49,7 +49,7 @@ class Asking:
             params = t.PaginatedRequestParams(cursor=cursor, meta=self.meta())
             try:
                 page = await self._fetch(method, params)
-            except Refused as refused:
+            except RemoteError as refused:
                 if again or cursor is UNSET or not self._is_stale(method, refused):
                     raise
                 return await self.pages(method, member, again=True)
@@ -84,7 +84,7 @@ class Asking:
             self._cache.put(method, key, result, clock())
         return result
 
-    def _is_stale(self, method: str, refused: Refused) -> bool:
+    def _is_stale(self, method: str, refused: RemoteError) -> bool:
         """Whether a cursor was refused that came from pages which were kept; these are given up.
 
         Source: 2026-07-28 server/utilities/caching, "Pagination".
@@ -115,7 +115,7 @@ class Asking:
         raise TooMuch(f"{method}: over {self._limits.input_rounds} rounds (Limits.input_rounds)")
 
 
-def not_found(refused: Refused, uri: str) -> Refused:
+def not_found(refused: RemoteError, uri: str) -> RemoteError:
     """NotFound, if the error on reading `uri` says that.
 
     Up to 2025-11-25 it has a code of its own; after that it is told by its data.

@@ -12,7 +12,7 @@ from mcp_runtime.core.events import Notified
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["Change", "Changes"]
+__all__ = ["Change", "Subscription"]
 
 What: TypeAlias = Literal["tools", "prompts", "resources", "resource"]
 
@@ -31,7 +31,7 @@ _LISTS: Final[dict[str, What]] = {
 }
 
 
-class Changes:
+class Subscription:
     """An asynchronous iterator; it ends when the server or the client ends the subscription.
 
     A change that comes again before it was taken is given once: it says that something is old, not

@@ -10,22 +10,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_runtime.client.connection import ClientConnection, ClientOnWire
+from mcp_runtime.client.connection import ClientConnection, ClientWireConnection
 
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client
     from mcp_runtime.server.server import Server
 
-__all__ = ["Opener", "child", "in_memory"]
+__all__ = ["TransportFactory", "child", "in_memory"]
 
 
-class Opener(Protocol):
+class TransportFactory(Protocol):
     """Reaches a server: the connection, which lives as long as what it entered on `stack`."""
 
     async def __call__(self, stack: AsyncExitStack, client: Client) -> ClientConnection: ...
 
 
-def in_memory(server: Server) -> Opener:
+def in_memory(server: Server) -> TransportFactory:
     """The server in this process, through bytes."""
 
     async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
@@ -40,14 +40,14 @@ def in_memory(server: Server) -> Opener:
             await served
 
         stack.push_async_callback(close)
-        return ClientOnWire(client, ours)
+        return ClientWireConnection(client, ours)
 
     return open
 
 
 def child(
     command: Sequence[str], *, env: Mapping[str, str] | None, cwd: str | None, stderr: Any
-) -> Opener:
+) -> TransportFactory:
     """A child process, which is spoken to through its standard input and output."""
 
     async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
@@ -55,6 +55,6 @@ def child(
 
         process = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=client.limits)
         stack.push_async_callback(process.close)
-        return ClientOnWire(client, process)
+        return ClientWireConnection(client, process)
 
     return open

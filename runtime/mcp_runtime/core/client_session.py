@@ -19,18 +19,18 @@ from msgspec import UNSET
 from mcp_runtime.core import error_codes, jsonrpc
 from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
-from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Refusal, Request
+from mcp_runtime.core.jsonrpc import UNREADABLE, ErrorResponse, Id, Request
 from mcp_runtime.core.lifecycle import CLIENT, State
 from mcp_runtime.core.negotiation import ClientOffer, agreed
-from mcp_runtime.core.pending import Patience, Sent
+from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.session import Running, Session
-from mcp_runtime.core.translation import Crossing
+from mcp_runtime.core.translation import Translation
 from mcp_runtime.errors import (
     BadAnswer,
     NoCommonRevision,
     NotOffered,
-    Refuse,
-    Refused,
+    RemoteError,
+    RpcError,
     SessionError,
     TimedOut,
 )
@@ -95,7 +95,7 @@ class ClientSession(Session):
         body = terms.crossing.write_params(
             "server/discover", latest.RequestParams(meta=self.meta(version))
         )
-        patience = Patience(self.limits.probe) if self.hurried else None
+        patience = Timeout(self.limits.probe) if self.hurried else None
         return self._send("server/discover", body, now=now, patience=patience)[1]
 
     def _offer(self, version: str, now: float) -> bytes:
@@ -150,7 +150,7 @@ class ClientSession(Session):
             client_capabilities=self.offer.declared,
             server_info=told["serverInfo"],
         )
-        crossing = Crossing(spoken, context, self.tolerances)
+        crossing = Translation(spoken, context, self.tolerances)
         terms = Terms(crossing, told["serverInfo"], told["capabilities"])
         self._move("receive initialize result")
         opened = self._opened("send notifications/initialized", terms, told.get("instructions"))
@@ -164,14 +164,14 @@ class ClientSession(Session):
     def _modern_terms(
         self, spoken: Revision, info: Mapping[str, Any] | None, capabilities: Mapping[str, Any]
     ) -> Terms:
-        return Terms(Crossing(spoken, Context(), self.tolerances), info, capabilities)
+        return Terms(Translation(spoken, Context(), self.tolerances), info, capabilities)
 
-    def _refused(self, sent: Sent, frame: Refusal, now: float) -> list[Event]:
+    def _refused(self, sent: Sent, frame: ErrorResponse, now: float) -> list[Event]:
         if not self._opens(sent):
             return super()._refused(sent, frame, now)
         supported = _supported(frame)
         if sent.method == "initialize" and not supported:
-            return self._give_up(sent, Refused(frame.code, frame.message))
+            return self._give_up(sent, RemoteError(frame.code, frame.message))
         if sent.method == "server/discover" and frame.code not in MODERN_ERRORS:
             return self._fall_back(sent, f"{frame.message} ({frame.code})", now)
         return self._try_again(sent, supported, now)
@@ -197,7 +197,7 @@ class ClientSession(Session):
         self.state, self.failure = State.CLOSED, error
         return [Failed(sent, error)]
 
-    def refused(self, id: Id, frame: Refusal, now: float) -> list[Event]:
+    def refused(self, id: Id, frame: ErrorResponse, now: float) -> list[Event]:
         """An error is the answer to a request, whatever id it has."""
         sent = self.pending.take(id)
         return [] if sent is None else self._refused(sent, frame, now)
@@ -239,7 +239,7 @@ class ClientSession(Session):
             return [Ignored(f"a request of the server, {frame.method[:200]}")]
         try:
             return self._asked_for(frame)
-        except Refuse as refusal:
+        except RpcError as refusal:
             return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message))]
         except (DecodeError, StepError) as error:
             message = f"Invalid params: {error}"
@@ -250,24 +250,26 @@ class ClientSession(Session):
             return [Write(jsonrpc.answer(frame.id, b"{}"))]
         method = self._method(frame.method)
         if self.agreed is None or method is None or not self._may_send(method, "request"):
-            raise Refuse(error_codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
+            raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
         if frame.id in self.running:
-            raise Refuse(error_codes.INVALID_REQUEST, "a request with that id is in flight")
+            raise RpcError(error_codes.INVALID_REQUEST, "a request with that id is in flight")
         if len(self.running) >= self.limits.in_flight:
-            raise Refuse(error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight")
+            raise RpcError(
+                error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight"
+            )
         self._require_own(frame, method.capability)
         terms = msgspec.structs.replace(self.agreed, token=_token(frame.params))
         self.running[frame.id] = Running(frame.method, terms)
         return [Called(frame.id, frame.method, frame.params, terms)]
 
     def _require_own(self, frame: Request, capability: str) -> None:
-        """Raises Refuse for what we have not declared."""
+        """Raises RpcError for what we have not declared."""
         if not declares(self.offer.declared, capability):
             why = f"Method not found: {frame.method} needs `{capability}`, which is not offered"
-            raise Refuse(error_codes.METHOD_NOT_FOUND, why)
+            raise RpcError(error_codes.METHOD_NOT_FOUND, why)
         for path in needed(frame.method, capability, _object(frame.params)):
             if not declares(self.offer.declared, path):
-                raise Refuse(error_codes.INVALID_PARAMS, f"the client does not offer `{path}`")
+                raise RpcError(error_codes.INVALID_PARAMS, f"the client does not offer `{path}`")
 
     def _may_complain(self, id: Id | None) -> bool:
         """A client answers nothing in the per-request era, and no stray line in any."""
@@ -333,14 +335,14 @@ _supporting: Final = msgspec.json.Decoder(_Supported)
 
 
 def _object(params: bytes) -> dict[str, Any]:
-    """Raises Refuse for what is no JSON object."""
+    """Raises RpcError for what is no JSON object."""
     try:
         return _objects.decode(params) if params else {}
     except UNREADABLE as error:
-        raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+        raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
 
 
-def _supported(frame: Refusal) -> list[str]:
+def _supported(frame: ErrorResponse) -> list[str]:
     """The revisions that an error names."""
     try:
         return _supporting.decode(frame.data).supported if frame.data else []
@@ -349,9 +351,9 @@ def _supported(frame: Refusal) -> list[str]:
 
 
 def _token(params: bytes) -> Id | None:
-    """Where progress is wanted. Raises Refuse."""
+    """Where progress is wanted. Raises RpcError."""
     try:
         meta = _token_params.decode(params).meta if params else None
     except UNREADABLE as error:
-        raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+        raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
     return None if meta is None else meta.token

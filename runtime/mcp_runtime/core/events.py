@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Sent
-from mcp_runtime.core.translation import Crossing
+from mcp_runtime.core.translation import Translation
 from mcp_runtime.errors import SessionError
 
 __all__ = [
@@ -33,7 +33,7 @@ class Terms(Struct, frozen=True):
     `info` and `capabilities` are the peer's, as parsed JSON; `token` is where progress is told.
     """
 
-    crossing: Crossing
+    crossing: Translation
     info: Mapping[str, Any] | None
     capabilities: Mapping[str, Any]
     token: Id | None = None

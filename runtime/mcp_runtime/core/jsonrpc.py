@@ -20,14 +20,14 @@ from mcp_runtime.core.error_codes import INVALID_REQUEST, PARSE_ERROR
 
 __all__ = [
     "UNREADABLE",
-    "Answer",
     "Batch",
+    "ErrorResponse",
     "Frame",
     "Id",
     "Malformed",
     "Notification",
-    "Refusal",
     "Request",
+    "Response",
     "Single",
     "answer",
     "notification",
@@ -54,14 +54,14 @@ class Notification(Struct, frozen=True, gc=False):
     params: bytes = b""
 
 
-class Answer(Struct, frozen=True, gc=False):
+class Response(Struct, frozen=True, gc=False):
     """A response with a result."""
 
     id: Id
     result: bytes
 
 
-class Refusal(Struct, frozen=True, gc=False):
+class ErrorResponse(Struct, frozen=True, gc=False):
     """A response with an error; `id` is None where the peer could not read ours."""
 
     id: Id | None
@@ -79,7 +79,7 @@ class Malformed(Struct, frozen=True, gc=False):
     is_response: bool = False
 
 
-Single: TypeAlias = Request | Notification | Answer | Refusal | Malformed
+Single: TypeAlias = Request | Notification | Response | ErrorResponse | Malformed
 
 
 class Batch(Struct, frozen=True, gc=False):
@@ -195,7 +195,7 @@ def _framed(text: bytes, wire: _Wire) -> Single:
     if id is None or id is UNSET:
         return _unfit(text, "a result without an `id`")
     assert isinstance(wire.result, Raw)
-    return Answer(id, bytes(wire.result))
+    return Response(id, bytes(wire.result))
 
 
 def _refusal(text: bytes, raw: Raw, id: Id | None) -> Single:
@@ -203,7 +203,7 @@ def _refusal(text: bytes, raw: Raw, id: Id | None) -> Single:
         error = _error.decode(raw)
     except UNREADABLE as fault:
         return _unfit(text, str(fault))
-    return Refusal(id, error.code, error.message, bytes(error.data))
+    return ErrorResponse(id, error.code, error.message, bytes(error.data))
 
 
 def _several(text: bytes, most: int) -> Frame:

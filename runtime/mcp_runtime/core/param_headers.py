@@ -17,13 +17,13 @@ import msgspec
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.jsonrpc import Request
-from mcp_runtime.errors import Refuse, TooMuch
+from mcp_runtime.errors import RpcError, TooMuch
 
 __all__ = [
     "SAFE",
     "TOKEN",
-    "BadMark",
-    "Marks",
+    "BadParamHeader",
+    "ParamHeaders",
     "check_mirrors",
     "decoded",
     "encoded",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 Path: TypeAlias = tuple[str, ...]
-Marks: TypeAlias = Mapping[str, Path]
+ParamHeaders: TypeAlias = Mapping[str, Path]
 """The headers of a tool, without their prefix, each with the path of its argument."""
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -75,11 +75,11 @@ _LISTS: Final = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _MAPS: Final = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 
 
-class BadMark(Exception):
+class BadParamHeader(Exception):
     """An `x-mcp-header` breaks a rule; the text says which, and where."""
 
 
-def mirrored(request: Request, marked: Mapping[str, Marks]) -> dict[str, str]:
+def mirrored(request: Request, marked: Mapping[str, ParamHeaders]) -> dict[str, str]:
     """The headers of a request of the per-request era; `marked` has the marks of each tool.
 
     Raises TooMuch for an integer that not every peer can hold.
@@ -91,7 +91,7 @@ def mirrored(request: Request, marked: Mapping[str, Marks]) -> dict[str, str]:
     }
     if request.method in _NAMED:
         headers["Mcp-Name"] = encoded(params[_NAMED[request.method]])
-    asked: Marks = marked.get(params["name"], {}) if request.method == "tools/call" else {}
+    asked: ParamHeaders = marked.get(params["name"], {}) if request.method == "tools/call" else {}
     for name, path in asked.items():
         value = _text(_at(params.get("arguments"), path), path)
         if value is not None:
@@ -136,9 +136,9 @@ def check_mirrors(
     method: str,
     params: Mapping[str, Any],
     version: str,
-    marks: Marks,
+    marks: ParamHeaders,
 ) -> None:
-    """Raises Refuse (HeaderMismatch) where a header does not say what the body does.
+    """Raises RpcError (HeaderMismatch) where a header does not say what the body does.
 
     `headers` have their names in lower case; `marks` are those of the tool that is called.
     Source: 2026-07-28 basic/transports/streamable-http, "Server Validation".
@@ -176,7 +176,7 @@ def _require_argument(headers: Mapping[str, str], name: str, told: Any) -> None:
 
 
 def decoded(name: str, header: str) -> str:
-    """The value that a header holds, which may be in base64. Raises Refuse (HeaderMismatch).
+    """The value that a header holds, which may be in base64. Raises RpcError (HeaderMismatch).
 
     Source: 2026-07-28 basic/transports/streamable-http, "Value Encoding".
     """
@@ -203,19 +203,19 @@ def _is_number(text: str, told: Any) -> bool:
     return len(text) <= _DIGITS and bool(_NUMBER.fullmatch(text)) and Decimal(text) == told
 
 
-def _mismatch(why: str) -> Refuse:
-    return Refuse(error_codes.HEADER_MISMATCH, f"Header mismatch: {why}")
+def _mismatch(why: str) -> RpcError:
+    return RpcError(error_codes.HEADER_MISMATCH, f"Header mismatch: {why}")
 
 
 # ---- the marks of a tool
 
 
-def marks(schema: Mapping[str, Any]) -> Marks:
+def marks(schema: Mapping[str, Any]) -> ParamHeaders:
     """Of a tool's input schema, parsed JSON. Raises BadMark; then the tool is not to be used."""
     found: dict[str, Path] = {}
     for name, path in _found(schema, (), reachable=True):
         if name.lower() in {known.lower() for known in found}:
-            raise BadMark(f"{'.'.join(path)}: {_MARK} {name!r} stands there a second time")
+            raise BadParamHeader(f"{'.'.join(path)}: {_MARK} {name!r} stands there a second time")
         found[name] = path
     return found
 
@@ -249,11 +249,11 @@ def _checked(schema: Mapping[str, Any], path: Path, reachable: bool) -> str:
     """The mark of a schema. Raises BadMark."""
     name, where = schema[_MARK], ".".join(path) or "the schema itself"
     if not reachable:
-        raise BadMark(f"{where}: {_MARK} where no chain of `properties` leads to")
+        raise BadParamHeader(f"{where}: {_MARK} where no chain of `properties` leads to")
     if not isinstance(name, str) or not TOKEN.fullmatch(name):
-        raise BadMark(f"{where}: {_MARK} {repr(name)[:_MAX_SHOWN]} is no name of a header")
+        raise BadParamHeader(f"{where}: {_MARK} {repr(name)[:_MAX_SHOWN]} is no name of a header")
     if not _is_primitive(schema.get("type")):
-        raise BadMark(f"{where}: {_MARK} on what is no string, integer or boolean")
+        raise BadParamHeader(f"{where}: {_MARK} on what is no string, integer or boolean")
     return name
 
 

@@ -13,11 +13,11 @@ from math import inf
 
 from mcp_runtime.core.jsonrpc import Id
 
-__all__ = ["Patience", "Pending", "Sent"]
+__all__ = ["Pending", "Sent", "Timeout"]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeout:
     """How long to wait for an answer: for each sign of life `each`, in all `total`, in seconds.
 
     Progress is a sign of life if `progress_counts`.
@@ -34,7 +34,7 @@ class Sent:
 
     id: Id
     method: str
-    patience: Patience
+    patience: Timeout
     started: float
     last: float
     due: float
@@ -61,7 +61,7 @@ class Pending:
         return id in self._sent
 
     def add(
-        self, id: Id, method: str, patience: Patience, now: float, token: Id | None = None
+        self, id: Id, method: str, patience: Timeout, now: float, token: Id | None = None
     ) -> Sent:
         """Raises ValueError for a progress token of another request that is pending."""
         if token in self._tokens:

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from mcp_runtime.core import error_codes
-from mcp_runtime.errors import Refuse, TooMuch
+from mcp_runtime.errors import RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import UNSET, DecodeError, latest, latest_calls
 
@@ -41,7 +41,7 @@ class StateSealer(Protocol):
     def seal(self, state: bytes, bound: bytes, expires: float) -> str: ...
 
     def open(self, text: str, bound: bytes, now: float) -> bytes:
-        """Raises Refuse for what was changed, bound to something else, or has expired."""
+        """Raises RpcError for what was changed, bound to something else, or has expired."""
         ...
 
 
@@ -123,7 +123,7 @@ def _decoded(text: str) -> bytes:
 class Seal:
     """Seals and opens the state of one request: bound to it, of a size and an age.
 
-    `now` is in seconds since 1970. Sealing raises TooMuch, opening Refuse.
+    `now` is in seconds since 1970. Sealing raises TooMuch, opening RpcError.
     """
 
     sealer: StateSealer
@@ -155,8 +155,8 @@ class Seal:
 _CHANGES: Final = frozenset({"_meta", "inputResponses", "requestState"})
 
 
-def _refused(why: str) -> Refuse:
-    return Refuse(error_codes.INVALID_PARAMS, f"Invalid params: requestState {why}")
+def _refused(why: str) -> RpcError:
+    return RpcError(error_codes.INVALID_PARAMS, f"Invalid params: requestState {why}")
 
 
 class Inputs:

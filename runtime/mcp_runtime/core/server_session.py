@@ -22,8 +22,8 @@ from mcp_runtime.core.lifecycle import SERVER, State
 from mcp_runtime.core.negotiation import ServerOffer, heard
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.subscriptions import Subscriptions
-from mcp_runtime.core.translation import Crossing
-from mcp_runtime.errors import NotOffered, Refuse
+from mcp_runtime.core.translation import Translation
+from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import (
     Context,
@@ -90,12 +90,12 @@ class ServerSession(Session):
         self.stateless = False
         """Whether there is no handshake here: each request stands for itself."""
         self.guard: Callable[[Request, str], None] | None = None
-        """Sees a request and the revision that it tells, and may raise Refuse."""
+        """Sees a request and the revision that it tells, and may raise RpcError."""
         self.log_level: str | None = None
         """The level that the client has set for the session."""
         self.subscriptions = Subscriptions(limits.subscriptions)
         self._declared: Mapping[str, Any] = {}
-        self._crossings: dict[str, Crossing] = {}
+        self._crossings: dict[str, Translation] = {}
 
     # ---- requests
 
@@ -106,7 +106,7 @@ class ServerSession(Session):
                 return self._before(frame)
             self._require_room(frame)
             return self._admit(frame, terms)
-        except Refuse as refusal:
+        except RpcError as refusal:
             era = "handshake" if terms is None else terms.crossing.revision.era
             code = error_codes.sendable(refusal.code, era)
             return [_refusal(frame.id, code, refusal.message, refusal.data)]
@@ -115,9 +115,11 @@ class ServerSession(Session):
 
     def _require_room(self, frame: Request) -> None:
         if frame.id in self.running:
-            raise Refuse(error_codes.INVALID_REQUEST, "a request with that id is in flight")
+            raise RpcError(error_codes.INVALID_REQUEST, "a request with that id is in flight")
         if len(self.running) >= self.limits.in_flight:
-            raise Refuse(error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight")
+            raise RpcError(
+                error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight"
+            )
 
     def _terms(self, frame: Request) -> Terms | None:
         """What the request itself tells, or the handshake did; None before there was one."""
@@ -135,12 +137,12 @@ class ServerSession(Session):
         try:
             meta = _params.decode(frame.params).meta
         except UNREADABLE as error:
-            raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
         return _no_meta if meta is UNSET else meta
 
     def _told(self, frame: Request, meta: _Meta, version: str, token: Id | None) -> Terms:
         if not isinstance(meta.capabilities, dict):
-            raise Refuse(
+            raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities"
             )
         if self.guard is not None:
@@ -148,9 +150,9 @@ class ServerSession(Session):
         offer = self.offer()
         if version not in offer.per_request:
             data = {"supported": list(offer.newest_first), "requested": version}
-            raise Refuse(error_codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+            raise RpcError(error_codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
         if meta.log_level is not UNSET and meta.log_level not in LEVELS:
-            raise Refuse(
+            raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel"
             )
         info = None if meta.info is UNSET else meta.info
@@ -158,16 +160,16 @@ class ServerSession(Session):
         capabilities = cast("dict[str, Any]", meta.capabilities)
         return Terms(self._crossing(version), info, capabilities, token, level)
 
-    def _crossing(self, version: str) -> Crossing:
+    def _crossing(self, version: str) -> Translation:
         """For a revision without handshake, whose messages carry all that others need."""
         if version not in self._crossings:
-            self._crossings[version] = Crossing(revision(version), Context(), self.tolerances)
+            self._crossings[version] = Translation(revision(version), Context(), self.tolerances)
         return self._crossings[version]
 
     def _before(self, frame: Request) -> list[Event]:
         """A request that tells no revision, where no handshake did."""
         if self.stateless:
-            raise Refuse(
+            raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no protocolVersion"
             )
         if frame.method == "ping" and self.offer().handshake:
@@ -177,11 +179,11 @@ class ServerSession(Session):
         lacks_meta = bool(self.offer().per_request)
         code = error_codes.INVALID_PARAMS if lacks_meta else error_codes.INVALID_REQUEST
         why = "neither `initialize` nor a protocolVersion in `_meta` has told the revision"
-        raise Refuse(code, why)
+        raise RpcError(code, why)
 
     def _admit(self, frame: Request, terms: Terms) -> list[Event]:
         if frame.method == "initialize" and self.agreed is not None:
-            raise Refuse(error_codes.INVALID_REQUEST, "the session is initialized already")
+            raise RpcError(error_codes.INVALID_REQUEST, "the session is initialized already")
         method = terms.crossing.revision.methods.get(frame.method)
         if not self._may_send(method, "request") or method is None:
             self._require_extra(frame.method)
@@ -194,7 +196,7 @@ class ServerSession(Session):
 
     def _require_extra(self, method: str) -> None:
         if method not in self.offer().methods:
-            raise Refuse(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+            raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
 
     def _require_offered(self, method: Method) -> None:
         offer = self.offer()
@@ -202,7 +204,7 @@ class ServerSession(Session):
             why = (
                 f"Method not found: {method.name} needs `{method.capability}`, which is not offered"
             )
-            raise Refuse(error_codes.METHOD_NOT_FOUND, why)
+            raise RpcError(error_codes.METHOD_NOT_FOUND, why)
 
     # ---- the session's own methods
 
@@ -216,18 +218,18 @@ class ServerSession(Session):
             client_capabilities=asked["capabilities"],
             server_info=latest.to_wire(offer.info),
         )
-        crossing = Crossing(revision(spoken), context, self.tolerances)
+        crossing = Translation(revision(spoken), context, self.tolerances)
         self.agreed = Terms(crossing, asked["clientInfo"], asked["capabilities"])
         self._declared = offer.declared
         return [Write(jsonrpc.answer(frame.id, _dump(offer.initialized(spoken))))]
 
     def _spoken(self, frame: Request) -> str:
-        """The revision that was asked for, or our newest. Raises Refuse if we have none."""
+        """The revision that was asked for, or our newest. Raises RpcError if we have none."""
         asked = _asked(frame)
         ours = self.offer().handshake
         if not ours:
             data = {"supported": list(self.offer().newest_first), "requested": asked}
-            raise Refuse(error_codes.INVALID_PARAMS, "Unsupported protocol version", data)
+            raise RpcError(error_codes.INVALID_PARAMS, "Unsupported protocol version", data)
         return asked if asked in ours else ours[0]
 
     def _ping(self, frame: Request, terms: Terms) -> list[Event]:
@@ -248,7 +250,7 @@ class ServerSession(Session):
         params = terms.crossing.read_params(frame.method, frame.params)
         if not self.offer().watchable(params.uri):
             data = {"uri": params.uri[:2000]}
-            raise Refuse(error_codes.RESOURCE_NOT_FOUND, "Resource not found", data)
+            raise RpcError(error_codes.RESOURCE_NOT_FOUND, "Resource not found", data)
         self.subscriptions.watch(params.uri)
         return [Write(jsonrpc.answer(frame.id, b"{}"))]
 
@@ -407,14 +409,14 @@ def require_client(method: str, capability: str, params: Any, terms: Terms) -> N
             raise NotOffered(method, path)
 
 
-def missing(error: NotOffered) -> Refuse:
+def missing(error: NotOffered) -> RpcError:
     """The error for a request that cannot be served without what its client has not declared.
 
     Source: 2026-07-28 basic/index, "Error Codes".
     """
     data = {"requiredCapabilities": required(error.capability)}
     why = f"the client does not declare `{error.capability}`"
-    return Refuse(error_codes.MISSING_CLIENT_CAPABILITY, why, data)
+    return RpcError(error_codes.MISSING_CLIENT_CAPABILITY, why, data)
 
 
 def _tagged(id: Id) -> latest.NotificationMetaObject:
@@ -433,8 +435,8 @@ _initialize: Final = msgspec.json.Decoder(_Initialize)
 
 
 def _asked(frame: Request) -> str:
-    """The revision that `initialize` asks for. Raises Refuse."""
+    """The revision that `initialize` asks for. Raises RpcError."""
     try:
         return _initialize.decode(frame.params or b"{}").version
     except UNREADABLE as error:
-        raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+        raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None

@@ -32,21 +32,21 @@ from mcp_runtime.core.events import (
 )
 from mcp_runtime.core.jsonrpc import (
     UNREADABLE,
-    Answer,
     Batch,
+    ErrorResponse,
     Frame,
     Id,
     Malformed,
     Notification,
-    Refusal,
     Request,
+    Response,
     Single,
 )
 from mcp_runtime.core.lifecycle import Role, State, after
 from mcp_runtime.core.lines import Lines, TooLong
-from mcp_runtime.core.pending import Patience, Pending, Sent
+from mcp_runtime.core.pending import Pending, Sent, Timeout
 from mcp_runtime.core.tolerances import Tolerances
-from mcp_runtime.errors import BadAnswer, Disconnected, NotOpen, Refused, TimedOut, TooMuch
+from mcp_runtime.errors import BadAnswer, Disconnected, NotOpen, RemoteError, TimedOut, TooMuch
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest, parse
 
@@ -107,8 +107,8 @@ class Session(ABC):
         cls._on_frame = {
             Request: cls._on_request,
             Notification: cls._on_notification,
-            Answer: cls._on_answer,
-            Refusal: cls._on_refusal,
+            Response: cls._on_answer,
+            ErrorResponse: cls._on_refusal,
             Malformed: cls._on_malformed,
             Batch: cls._on_batch,
         }
@@ -176,7 +176,7 @@ class Session(ABC):
             return [Ignored(f"progress on {params.progress_token!r}, which asks for none")]
         return [Progressed(sent, params)]
 
-    def _on_answer(self, frame: Answer, now: float) -> list[Event]:
+    def _on_answer(self, frame: Response, now: float) -> list[Event]:
         sent = self.pending.take(frame.id)
         if sent is None:
             return [Ignored(f"an answer to {frame.id!r}, which is not open")]
@@ -193,18 +193,18 @@ class Session(ABC):
         """What came as the answer to a request of ours is none."""
         return [Failed(sent, BadAnswer(f"{sent.method}: {why}"))]
 
-    def _on_refusal(self, frame: Refusal, now: float) -> list[Event]:
+    def _on_refusal(self, frame: ErrorResponse, now: float) -> list[Event]:
         sent = None if frame.id is None else self.pending.take(frame.id)
         if sent is None:
             return [Ignored(f"an error for {frame.id!r}: {frame.message[:200]} ({frame.code})")]
         return self._refused(sent, frame, now)
 
-    def _refused(self, sent: Sent, frame: Refusal, now: float) -> list[Event]:
+    def _refused(self, sent: Sent, frame: ErrorResponse, now: float) -> list[Event]:
         try:
             data = parse(frame.data) if frame.data else None
         except DecodeError as error:
             return self._misanswered(sent, error, now)
-        return [Failed(sent, Refused(frame.code, frame.message, data))]
+        return [Failed(sent, RemoteError(frame.code, frame.message, data))]
 
     def _on_malformed(self, frame: Malformed, now: float) -> list[Event]:
         sent = self.pending.take(frame.id) if frame.is_response and frame.id is not None else None
@@ -258,7 +258,7 @@ class Session(ABC):
         params: Any,
         *,
         now: float,
-        patience: Patience | None = None,
+        patience: Timeout | None = None,
         token: Id | None = None,
     ) -> tuple[Sent, bytes]:
         """A request of ours; `params` is a model of the newest revision, UNSET for none.
@@ -278,11 +278,11 @@ class Session(ABC):
         body: bytes,
         *,
         now: float,
-        patience: Patience | None = None,
+        patience: Timeout | None = None,
         token: Id | None = None,
     ) -> tuple[Sent, bytes]:
         id = self._next_id()
-        patience = patience or Patience(self.limits.deadline, self.limits.total)
+        patience = patience or Timeout(self.limits.deadline, self.limits.total)
         sent = self.pending.add(id, method, patience, now, token)
         return sent, jsonrpc.request(id, method, body)
 

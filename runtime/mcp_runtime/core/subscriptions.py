@@ -14,7 +14,7 @@ from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.negotiation import ServerOffer
-from mcp_runtime.errors import Refuse
+from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import latest
 
 __all__ = ["LISTS", "Subscriptions"]
@@ -41,7 +41,7 @@ class Subscriptions:
         return set(self._streams)
 
     def watch(self, uri: str) -> None:
-        """Raises Refuse where there is no room."""
+        """Raises RpcError where there is no room."""
         if uri not in self.watched:
             self._require_room(1)
             self.watched.add(uri)
@@ -52,7 +52,7 @@ class Subscriptions:
     def listen(
         self, id: Id, wanted: latest.SubscriptionFilter, offer: ServerOffer
     ) -> latest.SubscriptionFilter:
-        """What of `wanted` a server serves that offers that. Raises Refuse."""
+        """What of `wanted` a server serves that offers that. Raises RpcError."""
         kept = _kept(wanted, offer)
         self._require_room(1 + _size(kept))
         self._streams[id] = kept
@@ -73,7 +73,7 @@ class Subscriptions:
     def _require_room(self, more: int) -> None:
         if len(self.watched) + len(self._streams) + self._uris + more > self._limit:
             why = f"no more than {self._limit} subscriptions and URIs (Limits.subscriptions)"
-            raise Refuse(error_codes.BUSY, why)
+            raise RpcError(error_codes.BUSY, why)
 
 
 def _kept(wanted: latest.SubscriptionFilter, offer: ServerOffer) -> latest.SubscriptionFilter:

@@ -26,14 +26,14 @@ from mcp_runtime.revisions import (
     route,
 )
 
-__all__ = ["Crossing"]
+__all__ = ["Translation"]
 
 _NEWEST: Final = revision(LATEST)
 _parse: Final = msgspec.json.decode
 _dump: Final = msgspec.json.encode
 
 
-class Crossing:
+class Translation:
     """Bodies of one peer: bytes of its `revision` to models of the newest one, and back.
 
     A method that the newest revision does not have is read and written with the models of the

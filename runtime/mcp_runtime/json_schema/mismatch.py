@@ -8,13 +8,13 @@ from typing import Any, Final, cast
 
 from mcp_runtime.json_schema.to_json import Schema, Step, excerpt, place
 
-__all__ = ["Misfit", "explained"]
+__all__ = ["Mismatch", "explained"]
 
 _MOST: Final = 20
 """Values of an enumeration that a message lists."""
 
 
-class Misfit(Exception):
+class Mismatch(Exception):
     """A value does not fit: where (`$.a[0].b`), and what was expected and found there."""
 
     def __init__(self, path: str, said: str) -> None:
@@ -26,18 +26,18 @@ class Misfit(Exception):
     def depth(self) -> int:
         return len(_steps(self.path))
 
-    def within(self, place: str) -> Misfit:
-        return Misfit(place + self.path[1:], self.said)
+    def within(self, place: str) -> Mismatch:
+        return Mismatch(place + self.path[1:], self.said)
 
 
-def explained(error: Exception, value: Any, schema: Schema, says: Callable[[Any], str]) -> Misfit:
-    """What msgspec raised, as a Misfit; `says` is what it finds wrong with another value."""
+def explained(error: Exception, value: Any, schema: Schema, says: Callable[[Any], str]) -> Mismatch:
+    """What msgspec raised, as a Mismatch; `says` is what it finds wrong with another value."""
     if isinstance(error, RecursionError):
-        return Misfit("$", "expected less nesting, found a value that is nested too deeply")
+        return Mismatch("$", "expected less nesting, found a value that is nested too deeply")
     said, key, path = _parts(str(error))
     steps = _exact(_steps(path), str(error), value, says)
     words = _worded(said, _found(value, steps), _schemas(schema, schema, steps))
-    return Misfit(place(steps), f"a key: {words}" if key else words)
+    return Mismatch(place(steps), f"a key: {words}" if key else words)
 
 
 def _exact(steps: list[Step], said: str, value: Any, says: Callable[[Any], str]) -> list[Step]:

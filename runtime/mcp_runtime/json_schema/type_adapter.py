@@ -24,7 +24,7 @@ from typing import (
 
 import msgspec
 
-from mcp_runtime.json_schema.mismatch import Misfit, explained
+from mcp_runtime.json_schema.mismatch import Mismatch, explained
 from mcp_runtime.json_schema.to_json import (
     BadResult,
     Schema,
@@ -37,10 +37,10 @@ from mcp_runtime.json_schema.to_json import (
 from mcp_runtime.revisions import is_json
 
 __all__ = [
-    "Adapter",
-    "Misfit",
-    "Native",
+    "Mismatch",
+    "MsgspecAdapter",
     "Schema",
+    "TypeAdapter",
     "adapter",
     "arms_of",
     "bare",
@@ -54,21 +54,21 @@ _REF: Final = "#/$defs/{name}"
 _FAULTS: Final = (msgspec.ValidationError, RecursionError, OverflowError, ValueError, TypeError)
 
 
-class Adapter(Protocol):
+class TypeAdapter(Protocol):
     """`schema` has what it refers to under `$defs`."""
 
     @property
     def schema(self) -> Schema: ...
     def read(self, value: Any) -> Any:
-        """Parsed JSON as a value of the type. Raises Misfit."""
+        """Parsed JSON as a value of the type. Raises Mismatch."""
         ...
 
     def write(self, value: Any) -> Any:
-        """A value of the type as parsed JSON. Raises Misfit, BadResult."""
+        """A value of the type as parsed JSON. Raises Mismatch, BadResult."""
         ...
 
 
-def adapter(annotation: Any, *, output: bool = False) -> Adapter:
+def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
     """Of a type. Raises TypeError if no library can take it, or the arms of its union."""
     try:
         return _whole(annotation, output=output)
@@ -76,13 +76,13 @@ def adapter(annotation: Any, *, output: bool = False) -> Adapter:
         arms = arms_of(annotation)
         if len(arms) < 2:
             raise
-        return _Arms(tuple(adapter(arm, output=output) for arm in arms))
+        return _UnionAdapter(tuple(adapter(arm, output=output) for arm in arms))
 
 
-def _whole(annotation: Any, *, output: bool) -> Adapter:
+def _whole(annotation: Any, *, output: bool) -> TypeAdapter:
     if any(map(is_pydantic, mentions(annotation))):
         return _pydantic(annotation, output=output)
-    return Native(annotation, native_schema(annotation))
+    return MsgspecAdapter(annotation, native_schema(annotation))
 
 
 def native_schema(annotation: Any) -> Schema:
@@ -140,7 +140,7 @@ def _entries(schema: object) -> Iterator[tuple[str, object]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
+class MsgspecAdapter:
     """By msgspec; with `strict` nothing is read as what it is not."""
 
     type: Any
@@ -171,7 +171,7 @@ class Native:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pydantic:
+class _PydanticAdapter:
     adapter: Any
     schema: Schema
     error: type[ValueError]
@@ -182,7 +182,7 @@ class _Pydantic:
         except self.error as error:
             raise _first(error) from None
         except BadResult as error:
-            raise Misfit("$", str(error)) from None
+            raise Mismatch("$", str(error)) from None
 
     def write(self, value: Any) -> Any:
         try:
@@ -191,11 +191,11 @@ class _Pydantic:
         except self.error as error:
             raise _first(error) from None
         except ValueError as error:  # pydantic_core.PydanticSerializationError
-            raise Misfit("$", str(error)) from None
+            raise Mismatch("$", str(error)) from None
         return to_json(found)
 
 
-def _pydantic(annotation: Any, *, output: bool) -> _Pydantic:
+def _pydantic(annotation: Any, *, output: bool) -> _PydanticAdapter:
     from pydantic import TypeAdapter, ValidationError
     from pydantic.errors import PydanticUserError
 
@@ -205,13 +205,15 @@ def _pydantic(annotation: Any, *, output: bool) -> _Pydantic:
         schema = made.json_schema(ref_template="#/$defs/{model}", mode=mode)
     except PydanticUserError as error:
         raise TypeError(f"pydantic: {str(error).splitlines()[0]}") from error
-    return _Pydantic(made, schema, ValidationError)
+    return _PydanticAdapter(made, schema, ValidationError)
 
 
-def _first(error: Any) -> Misfit:
+def _first(error: Any) -> Mismatch:
     """The first of pydantic's faults."""
     fault = error.errors(include_url=False, include_context=False)[0]
-    return Misfit(place(fault["loc"]), f"{fault['msg']}, found {excerpt(_as_json(fault['input']))}")
+    return Mismatch(
+        place(fault["loc"]), f"{fault['msg']}, found {excerpt(_as_json(fault['input']))}"
+    )
 
 
 def _as_json(value: Any) -> Any:
@@ -225,10 +227,10 @@ def _as_json(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arms:
+class _UnionAdapter:
     """The first arm that takes a value; of faults, the one that lies deepest."""
 
-    arms: tuple[Adapter, ...]
+    arms: tuple[TypeAdapter, ...]
 
     @property
     def schema(self) -> Schema:
@@ -247,11 +249,11 @@ class _Arms:
         return self._first([arm.write for arm in self.arms], value)
 
     def _first(self, ways: list[Callable[[Any], Any]], value: Any) -> Any:
-        faults: list[Misfit] = []
+        faults: list[Mismatch] = []
         for way in ways:
             try:
                 return way(value)
-            except Misfit as fault:
+            except Mismatch as fault:
                 faults.append(fault)
         raise max(faults, key=lambda fault: fault.depth)
 

@@ -15,7 +15,7 @@ from mcp_runtime.stores import Bus
 if TYPE_CHECKING:
     from mcp_runtime.server.connection import ServerConnection
 
-__all__ = ["Telling"]
+__all__ = ["ChangeBroadcaster"]
 
 log: Final = logging.getLogger("mcp_runtime")
 
@@ -31,7 +31,7 @@ class _Told(msgspec.Struct, omit_defaults=True):
 _told: Final = msgspec.json.Decoder(_Told)
 
 
-class Telling:
+class ChangeBroadcaster:
     """Of one server. What came from others over the bus is told here, and not sent on."""
 
     def __init__(self, bus: Bus | None) -> None:

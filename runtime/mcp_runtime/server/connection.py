@@ -13,16 +13,16 @@ from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.core.request_state import Inputs, Seal
 from mcp_runtime.core.server_session import ServerSession, missing
-from mcp_runtime.errors import NotOffered, Refuse
+from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context, InputNeeded
-from mcp_runtime.shared.connection import Connection, OnWire, Trace
+from mcp_runtime.shared.connection import Connection, Trace, WireConnection
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
     from mcp_runtime.server.server import Server
 
-__all__ = ["ServerConnection", "StreamConnection"]
+__all__ = ["ServerConnection", "ServerWireConnection"]
 
 _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
 """The limit of what a peer may ask a second, by method."""
@@ -60,7 +60,7 @@ class ServerConnection(Connection):
         return await self.server.handle(called.method, params, ctx)
 
     def _require_slowness(self, method: str) -> None:
-        """Raises Refuse for the peer's request that comes too soon after others.
+        """Raises RpcError for the peer's request that comes too soon after others.
 
         Source: 2025-11-25 server/tools and server/utilities/completion, "Security Considerations".
         """
@@ -69,7 +69,9 @@ class ServerConnection(Connection):
         if method not in self._rates:
             self._rates[method] = Bucket(getattr(self.server.limits, _RATES[method]))
         if not self._rates[method].take(self.loop.time()):
-            raise Refuse(error_codes.BUSY, f"{method}: too many a second (Limits.{_RATES[method]})")
+            raise RpcError(
+                error_codes.BUSY, f"{method}: too many a second (Limits.{_RATES[method]})"
+            )
 
     def _may_ask(self, called: Called, params: Any) -> bool:
         """Whether the result may ask for input. Source: 2026-07-28 basic/patterns/mrtr."""
@@ -118,7 +120,7 @@ class ServerConnection(Connection):
             self.send(data)
 
 
-class StreamConnection(ServerConnection, OnWire):
+class ServerWireConnection(ServerConnection, WireConnection):
     """One client on a stream of lines."""
 
     async def serve(self, wire: Wire) -> None:

@@ -21,11 +21,11 @@ from mcp_runtime.core import error_codes, http_rules
 from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
-from mcp_runtime.core.pending import Patience
+from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.core.request_state import Inputs
 from mcp_runtime.core.server_session import missing, require_client
-from mcp_runtime.errors import NotOffered, Refuse, TooMuch
+from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared import elicitation_form, sampling
@@ -213,7 +213,7 @@ class Context:
 
         In 2025-11-25 the request is refused with a list of them, and the client may repeat it when
         they were visited: ask only while that is needed. From 2026-07-28 on each is one of
-        `elicit_url`. Raises as that does, and Refuse.
+        `elicit_url`. Raises as that does, and RpcError.
         Source: 2025-11-25 client/elicitation, "URL Elicitation Required Error".
         """
         if self.era == "per-request":
@@ -222,7 +222,7 @@ class Context:
         for each in params:
             require_client("elicitation/create", "elicitation", each, self._called.terms)
         told = {"elicitations": [t.to_wire(each) for each in params]}
-        raise Refuse(error_codes.URL_ELICITATION_REQUIRED, "URL elicitation required", told)
+        raise RpcError(error_codes.URL_ELICITATION_REQUIRED, "URL elicitation required", told)
 
     async def elicitation_over(self, elicitation_id: str) -> None:
         """Tells the client that what it visited for `elicit_url` is done, where that is told.
@@ -252,7 +252,7 @@ class Context:
         """Asks the client's language model; `more` are other members of the params, by their names.
 
         Raises NotOffered, also for tools or `include_context` where the client takes none;
-        ValueError for uses of tools without their results, TooMuch, Refused, TimedOut.
+        ValueError for uses of tools without their results, TooMuch, RemoteError, TimedOut.
         Source: 2026-07-28 client/sampling.
         """
         if isinstance(messages, str):
@@ -288,7 +288,7 @@ class Context:
     async def roots(self, *, key: str | None = None, timeout: float | None = None) -> list[t.Root]:
         """Where the client says it works, kept until it tells of a change.
 
-        Raises NotOffered, Refused, TimedOut.
+        Raises NotOffered, RemoteError, TimedOut.
         """
         connection = self._connection
         if connection.roots is not None and declares(self.client_capabilities, "roots"):
@@ -309,7 +309,7 @@ class Context:
             self._connection.interrupt(self._called.id, round(retry * 1000))
 
     async def read(self, uri: str) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource of this server. Raises Refuse for one that it has not."""
+        """The contents of a resource of this server. Raises RpcError for one that it has not."""
         return await self.server.read(uri, self)
 
     def wait(self, awaitable: Awaitable[_T]) -> _T:
@@ -328,12 +328,12 @@ class Context:
         except NotOffered as error:
             raise (error if self.inputs is None else missing(error)) from None
         if self.era == "handshake":
-            patience = Patience(timeout or session.limits.total)
+            patience = Timeout(timeout or session.limits.total)
             return await self._connection.request(
                 request.method, params, patience=patience, about=self._called.id
             )
         if self.inputs is None:
-            raise Refuse(-32603, f"{self.method} cannot ask the client")
+            raise RpcError(-32603, f"{self.method} cannot ask the client")
         answer = self.inputs.answer(self.inputs.key(request, key), request)
         if answer is None:
             raise InputNeeded(request.method)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, cast, overload
 
 from msgspec import UNSET, UnsetType
 
-from mcp_runtime.core.param_headers import BadMark, Marks, marks
+from mcp_runtime.core.param_headers import BadParamHeader, ParamHeaders, marks
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -33,7 +33,7 @@ from mcp_runtime.server.registry import (
 from mcp_runtime.shared.meta_names import require_meta
 from mcp_runtime.shared.uri_template import Template, is_uri
 
-__all__ = ["Registration"]
+__all__ = ["Decorators"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -53,7 +53,7 @@ _OF_THE_SESSION: Final = frozenset(
 )
 
 
-class Registration(ABC):
+class Decorators(ABC):
     """Takes features, and handlers of whole methods beside `handlers`."""
 
     def __init__(self, features: Features, handlers: Mapping[str, Handler], limits: Limits) -> None:
@@ -84,7 +84,7 @@ class Registration(ABC):
         """Offers a function as a tool; its arguments and result are typed by its signature.
 
         A plain function runs in a thread. What it raises becomes a result that says so to the
-        model; `Refuse` becomes an error of the protocol.
+        model; `RpcError` becomes an error of the protocol.
 
         Raises TypeError for a signature without meaning as JSON, ValueError for a name that is
         taken or none.
@@ -322,11 +322,11 @@ def _checked(meta: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
     return meta
 
 
-def _marks(name: str, schema: Mapping[str, Any]) -> Marks:
+def _marks(name: str, schema: Mapping[str, Any]) -> ParamHeaders:
     """Of a tool's input schema. Raises ValueError for those that clients would refuse."""
     try:
         return marks(schema)
-    except BadMark as error:
+    except BadParamHeader as error:
         raise ValueError(f"tool {name}: {error}") from None
 
 

@@ -9,10 +9,10 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-__all__ = ["Life"]
+__all__ = ["Lifespan"]
 
 
-class Life:
+class Lifespan:
     def __init__(self, lifespan: AbstractAsyncContextManager[Any]) -> None:
         self._lifespan = lifespan
         self._users = 0

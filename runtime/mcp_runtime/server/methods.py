@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, structs
 
 from mcp_runtime.core import error_codes
-from mcp_runtime.errors import NotOffered, Refuse, SessionError, ToolError
+from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -17,7 +17,7 @@ from mcp_runtime.server.functions.content import prompt_messages, resource_conte
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.registry import Features, Registry
 
-__all__ = ["Handler", "Handling", "Middleware", "around"]
+__all__ = ["Handler", "Middleware", "ProtocolMethods", "around"]
 
 log: Final = logging.getLogger("mcp_runtime.server.server")
 
@@ -34,7 +34,7 @@ def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
     return call
 
 
-class Handling:
+class ProtocolMethods:
     """`methods` are those of the protocol; `hints` tell caches how long a result may be kept."""
 
     def __init__(self, features: Features, limits: Limits, hints: Mapping[str, Any]) -> None:
@@ -65,13 +65,13 @@ class Handling:
     async def call_tool(self, params: Any, ctx: Context) -> Any:
         tool = self._tools.get(params.name)
         if tool is None:
-            raise Refuse(error_codes.INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
+            raise RpcError(error_codes.INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
         try:
             arguments: dict[str, Any] = {} if params.arguments is UNSET else params.arguments
             value = await tool.run(arguments, ctx)
         except (BadArguments, ToolError) as error:
             return _failed(str(error))
-        except Refuse:
+        except RpcError:
             raise
         except NotOffered as error:
             if ctx.era == "per-request":
@@ -103,9 +103,9 @@ class Handling:
     async def read(
         self, uri: str, ctx: Context
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """Raises Refuse for a URI that is none of this server's."""
+        """Raises RpcError for a URI that is none of this server's."""
         if len(uri) > self._limits.uri_chars:
-            raise Refuse(
+            raise RpcError(
                 error_codes.INVALID_PARAMS, f"a URI of over {self._limits.uri_chars} characters"
             )
         if resource := self._resources.get(uri):
@@ -127,11 +127,11 @@ class Handling:
     async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
         prompt = self._prompts.get(params.name)
         if prompt is None:
-            raise Refuse(error_codes.INVALID_PARAMS, f"Unknown prompt: {params.name[:200]}")
+            raise RpcError(error_codes.INVALID_PARAMS, f"Unknown prompt: {params.name[:200]}")
         try:
             value = await prompt.run({} if params.arguments is UNSET else params.arguments, ctx)
         except BadArguments as error:
-            raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
         if isinstance(value, t.GetPromptResult):
             return structs.replace(value, messages=prompt_messages(value.messages))
         return t.GetPromptResult(
@@ -144,7 +144,7 @@ class Handling:
         """Source: 2025-11-25 server/utilities/completion."""
         of, argument = _reference(params.ref), params.argument
         if not self._knows(of, argument.name):
-            raise Refuse(
+            raise RpcError(
                 error_codes.INVALID_PARAMS, f"Unknown reference: {of[:200]}, {argument.name[:200]}"
             )
         completer = self._completers.get((of, argument.name))
@@ -187,10 +187,10 @@ def _contents(
     return resource_contents(value, uri, mime_type)
 
 
-def _not_found(uri: str, ctx: Context) -> Refuse:
+def _not_found(uri: str, ctx: Context) -> RpcError:
     """Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling"."""
     code = error_codes.RESOURCE_NOT_FOUND if ctx.era == "handshake" else error_codes.INVALID_PARAMS
-    return Refuse(code, "Resource not found", {"uri": uri[:2000]})
+    return RpcError(code, "Resource not found", {"uri": uri[:2000]})
 
 
 def _reference(ref: Any) -> str:

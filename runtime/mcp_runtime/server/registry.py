@@ -24,8 +24,8 @@ from typing import (
 from msgspec import UNSET, ValidationError, convert
 
 from mcp_runtime.core import error_codes
-from mcp_runtime.core.param_headers import Marks
-from mcp_runtime.errors import Refuse
+from mcp_runtime.core.param_headers import ParamHeaders
+from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import Embedded, raw_result, tool_result
 from mcp_runtime.server.functions.input_schema import BadArguments
@@ -105,7 +105,7 @@ class Tool:
     model: t.Tool
     signature: Signature
     function: Callable[..., Any]
-    mirrored: Marks
+    mirrored: ParamHeaders
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
@@ -124,7 +124,7 @@ class RawTool:
     model: t.Tool
     read: Callable[[dict[str, Any]], Any]
     function: Callable[[Any, Context], Any]
-    mirrored: Marks
+    mirrored: ParamHeaders
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
@@ -244,7 +244,7 @@ class Registry(Generic[_T]):
         del self._items[key]
 
     def page(self, cursor: str | None, size: int) -> tuple[list[_T], Any]:
-        """Items, and the next cursor or UNSET. Raises Refuse for a cursor that is none of ours."""
+        """Items, and the next cursor or UNSET. Raises RpcError for a cursor that is none of ours."""
         keys = list(self._items)
         start = 0 if cursor is None else self._after(cursor, keys)
         shown = keys[start : start + size]
@@ -256,7 +256,7 @@ class Registry(Generic[_T]):
             return keys.index(urlsafe_b64decode(cursor.encode("ascii")).decode()) + 1
         except (Base64Error, ValueError):
             why = f"Invalid params: no such cursor in the list of {self.what}s"
-            raise Refuse(error_codes.INVALID_PARAMS, why) from None
+            raise RpcError(error_codes.INVALID_PARAMS, why) from None
 
 
 def _cursor(key: str) -> str:

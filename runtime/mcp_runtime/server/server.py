@@ -24,18 +24,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.negotiation import ServerOffer
-from mcp_runtime.core.param_headers import Marks
+from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import KeyRing, StateSealer
-from mcp_runtime.errors import Refuse
+from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.broadcast import Telling
-from mcp_runtime.server.connection import ServerConnection, StreamConnection
+from mcp_runtime.server.broadcast import ChangeBroadcaster
+from mcp_runtime.server.connection import ServerConnection, ServerWireConnection
 from mcp_runtime.server.context import Context
-from mcp_runtime.server.decorators import Registration
-from mcp_runtime.server.lifespan import Life
-from mcp_runtime.server.methods import Handling, around
+from mcp_runtime.server.decorators import Decorators
+from mcp_runtime.server.lifespan import Lifespan
+from mcp_runtime.server.methods import ProtocolMethods, around
 from mcp_runtime.server.registry import Features, Kind, listed, or_unset
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.meta_names import require_extensions
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["Server"]
 
 
-class Server(Registration):
+class Server(Decorators):
     """What is registered here is offered to every client.
 
     `revisions` are those that are spoken. `keys` seal what travels through clients: give the same
@@ -90,7 +90,7 @@ class Server(Registration):
         require_extensions(extensions or ())
         features = Features(offers)
         hints = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
-        self._handling: Final = Handling(features, limits, hints)
+        self._handling: Final = ProtocolMethods(features, limits, hints)
         super().__init__(features, self._handling.methods, limits)
         self.info = t.Implementation(
             name=name,
@@ -103,10 +103,10 @@ class Server(Registration):
         self.state: Any = None
         self.sealer = _sealer(keys)
         self.ping_every = ping_every
-        self._telling: Final = Telling(bus)
+        self._telling: Final = ChangeBroadcaster(bus)
         self.connections: Final = self._telling.connections
         self._lifespan = lifespan
-        self._life: Life | None = None
+        self._life: Lifespan | None = None
         self._about: Final = ServerOffer(
             info=self.info,
             revisions=tuple(revisions),
@@ -146,7 +146,7 @@ class Server(Registration):
         """Tells those who watch a resource that it has changed. Call it on the event loop."""
         self._telling.updated(uri)
 
-    def mirrored(self, name: object) -> Marks:
+    def mirrored(self, name: object) -> ParamHeaders:
         """The headers that repeat arguments of a tool, with the paths of those."""
         tool = self.features.tools.get(name) if isinstance(name, str) else None
         return {} if tool is None else tool.mirrored
@@ -154,10 +154,10 @@ class Server(Registration):
     # ---- requests
 
     async def handle(self, method: str, params: Any, ctx: Context) -> Any:
-        """The result of a request. Raises Refuse, and what the handler raises."""
+        """The result of a request. Raises RpcError, and what the handler raises."""
         handler = self._handlers.get(method)
         if handler is None:
-            raise Refuse(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+            raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
         for middleware in reversed(self._middleware):
             handler = around(middleware, method, handler)
         return await handler(params, ctx)
@@ -171,7 +171,7 @@ class Server(Registration):
     async def read(
         self, uri: str, ctx: Context
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """Raises Refuse for a URI that is none of this server's."""
+        """Raises RpcError for a URI that is none of this server's."""
         return await self._handling.read(uri, ctx)
 
     # ---- serving
@@ -183,7 +183,7 @@ class Server(Registration):
             yield
             return
         if self._life is None:
-            self._life = Life(self._alive())
+            self._life = Lifespan(self._alive())
         life = self._life
         try:
             self.state = await life.enter()
@@ -203,7 +203,7 @@ class Server(Registration):
 
     async def serve(self, wire: Wire, *, trace: Trace | None = None) -> None:
         """Serves one client on a wire, until it is gone."""
-        await StreamConnection(self, trace=trace).serve(wire)
+        await ServerWireConnection(self, trace=trace).serve(wire)
 
     async def run_stdio(self, *, trace: Trace | None = None) -> None:
         """Serves standard input and output until the input ends."""

@@ -25,13 +25,13 @@ from mcp_runtime.core.events import (
     Write,
 )
 from mcp_runtime.core.jsonrpc import Id
-from mcp_runtime.core.pending import Patience, Sent
+from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.session import Session
-from mcp_runtime.errors import Refuse, SessionError, TimedOut
+from mcp_runtime.errors import RpcError, SessionError, TimedOut
 from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
 from mcp_runtime.transports.wire import Wire
 
-__all__ = ["Connection", "OnProgress", "OnWire", "Trace"]
+__all__ = ["Connection", "OnProgress", "Trace", "WireConnection"]
 
 _NEWLINE: Final = b"\n"
 
@@ -201,18 +201,18 @@ class Connection(ABC):
         try:
             result = await self._run(called)
             return self.session.answer(called.id, result) if self._is_ours(called) else b""
-        except Refuse as refusal:
+        except RpcError as refusal:
             return self._refuse(called, refusal)
         except (EncodeError, StepError) as error:
             log.exception("%s: the result cannot be sent", called.method)
             return self._refuse(
-                called, Refuse(error_codes.INTERNAL_ERROR, f"Internal error: {error}")
+                called, RpcError(error_codes.INTERNAL_ERROR, f"Internal error: {error}")
             )
         except Exception:
             log.exception("%s failed", called.method)
-            return self._refuse(called, Refuse(error_codes.INTERNAL_ERROR, "Internal error"))
+            return self._refuse(called, RpcError(error_codes.INTERNAL_ERROR, "Internal error"))
 
-    def _refuse(self, called: Called, refusal: Refuse) -> bytes:
+    def _refuse(self, called: Called, refusal: RpcError) -> bytes:
         """What a handler puts into its error may have no form in JSON."""
         if not self._is_ours(called):
             return b""
@@ -224,11 +224,11 @@ class Connection(ABC):
             return session.refuse(id, error_codes.INTERNAL_ERROR, "Internal error")
 
     def read_params(self, called: Called) -> Any:
-        """Raises Refuse."""
+        """Raises RpcError."""
         try:
             return called.terms.crossing.read_params(called.method, called.params)
         except (DecodeError, StepError) as error:
-            raise Refuse(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
 
     # ---- requests of ours
 
@@ -237,7 +237,7 @@ class Connection(ABC):
         method: str,
         params: Any,
         *,
-        patience: Patience | None = None,
+        patience: Timeout | None = None,
         token: Id | None = None,
         on_progress: OnProgress | None = None,
         about: Id | None = None,
@@ -303,7 +303,7 @@ class Connection(ABC):
             await asyncio.wait(left)
 
 
-class OnWire(Connection):
+class WireConnection(Connection):
     """On a stream of lines."""
 
     wire: Wire
@@ -325,7 +325,7 @@ class OnWire(Connection):
 
     async def _ping(self, every: float) -> None:
         """A peer that does not answer is gone. Source: 2025-11-25 basic/utilities/ping."""
-        patience = Patience(min(every, self.session.limits.deadline))
+        patience = Timeout(min(every, self.session.limits.deadline))
         try:
             while True:
                 await asyncio.sleep(every)

@@ -12,11 +12,11 @@ from typing import Any, Final, cast
 from msgspec import UNSET
 
 from mcp_runtime.errors import BadAnswer
-from mcp_runtime.json_schema.type_adapter import Misfit, adapter
+from mcp_runtime.json_schema.type_adapter import Mismatch, adapter
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["Form", "form", "misfit"]
+__all__ = ["Form", "form", "mismatch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,19 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
     def read(content: Any) -> Any:
         try:
             return reader.read(content)
-        except Misfit as misfit:
-            raise BadAnswer(f"what the user filled in is not what was asked: {misfit}") from None
+        except Mismatch as mismatch:
+            raise BadAnswer(f"what the user filled in is not what was asked: {mismatch}") from None
 
     return Form(_shown(schema, of.__name__), read)
 
 
 def _checked(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> Any:
-    if fault := misfit(schema, content):
+    if fault := mismatch(schema, content):
         raise BadAnswer(f"what the user filled in is not what was asked: {fault}")
     return content
 
 
-def misfit(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> str:
+def mismatch(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> str:
     """What is wrong with what was filled in; empty if nothing is."""
     told: Mapping[str, Any] = t.to_wire(schema)
     given: Mapping[str, Any] = {} if content is UNSET or content is None else content

@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from mcp_runtime import Client
 from mcp_runtime import types as t
-from mcp_runtime.errors import Refused, SessionError
+from mcp_runtime.errors import RemoteError, SessionError
 
 REVISIONS = {
     "legacy": ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"),
@@ -50,7 +50,7 @@ def progressed(progress: float, total: float | None, message: str | None) -> Non
 async def tried(what: Awaitable[Any]) -> Any:
     try:
         return await what
-    except Refused as refused:
+    except RemoteError as refused:
         return {"code": refused.code}
     except SessionError as error:
         return {"error": type(error).__name__}

@@ -13,7 +13,7 @@ from mcp_runtime.errors import (
     BadStatus,
     Disconnected,
     NoCommonRevision,
-    Refused,
+    RemoteError,
     TimedOut,
 )
 from mcp_runtime.limits import Limits
@@ -118,7 +118,7 @@ async def test_a_refusal_with_a_reason_is_told() -> None:
     server = Server("2025-11-25")
     server.acts["initialize"] = status(403, error(None, -32000))
     async with server.running():
-        with pytest.raises(Refused, match="-32000"):
+        with pytest.raises(RemoteError, match="-32000"):
             async with server.client():
                 pass
 
@@ -200,7 +200,7 @@ async def test_a_modern_error_to_a_handshake_leads_nowhere() -> None:
     server = Server("2025-11-25")
     server.acts["initialize"] = status(400, error(1, -32020))
     async with server.running():
-        with pytest.raises((Refused, NoCommonRevision)):
+        with pytest.raises((RemoteError, NoCommonRevision)):
             async with server.client():
                 pass
     assert server.whats() == ["initialize"]

@@ -8,7 +8,7 @@ import pytest
 
 from mcp_runtime import Client
 from mcp_runtime import types as t
-from mcp_runtime.errors import Refused, TooMuch
+from mcp_runtime.errors import RemoteError, TooMuch
 from tests.runtime.http.raw_server import Asked, Reply, Server, answer, error, tool
 
 REGION = {"type": "string", "x-mcp-header": "Region"}
@@ -81,7 +81,7 @@ class Strict(Server):
 async def test_a_mismatch_lists_the_tools_and_repeats_the_call() -> None:
     async with Strict().running() as server, server.client() as client:
         await client.call_tool("t", {"region": "eu"})
-        with pytest.raises(Refused, match="-32020"):
+        with pytest.raises(RemoteError, match="-32020"):
             await client.call_tool("t", {"region": "us"})
     calls = ["tools/call", "tools/list", "tools/call"]
     assert server.whats() == ["server/discover", *calls, *calls]
@@ -149,7 +149,7 @@ async def test_an_error_of_the_protocol_counts_whatever_its_status_and_id(
 
     async with Server().running() as server, server.client() as client:
         server.acts["tools/call"] = refuse
-        with pytest.raises(Refused) as raised:
+        with pytest.raises(RemoteError) as raised:
             await client.call_tool("t")
     assert raised.value.code == code
 

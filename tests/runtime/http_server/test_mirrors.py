@@ -13,7 +13,7 @@ import pytest
 from mcp_runtime import Context, Header, Server, types
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.param_headers import check_mirrors, marks
-from mcp_runtime.errors import Refuse
+from mcp_runtime.errors import RpcError
 from tests.runtime.http_server.asking import (
     LATEST,
     Client,
@@ -49,7 +49,7 @@ def compared(arguments: Any, headers: dict[str, str]) -> str:
     told = {"mcp-protocol-version": LATEST, "mcp-method": "tools/call", "mcp-name": "tool"}
     try:
         check_mirrors({**told, **headers}, "tools/call", params, LATEST, marks(SCHEMA))
-    except Refuse as refusal:
+    except RpcError as refusal:
         return f"{refusal.message} ({refusal.code})"
     return ""
 

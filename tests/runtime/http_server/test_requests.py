@@ -12,7 +12,7 @@ import pytest
 
 from mcp_runtime import Context, Server
 from mcp_runtime.core import error_codes
-from mcp_runtime.errors import Refuse
+from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import Limits
 from tests.runtime.http_server.asking import (
     GET,
@@ -125,7 +125,7 @@ def test_an_error_of_a_handler_is_an_answer_like_any_other() -> None:
 
         @server.tool
         async def refuse() -> str:
-            raise Refuse(7, "no", {"error": {"code": error_codes.METHOD_NOT_FOUND}})
+            raise RpcError(7, "no", {"error": {"code": error_codes.METHOD_NOT_FOUND}})
 
         @server.tool
         async def confuse() -> dict[str, Any]:

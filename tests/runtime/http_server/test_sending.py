@@ -11,9 +11,9 @@ import pytest
 
 from mcp_runtime.core import sse
 from mcp_runtime.limits import DEFAULT
-from mcp_runtime.server.http.event_response import Sending
-from mcp_runtime.server.http.outbox import Stream
-from mcp_runtime.server.http.request import Call, Gone
+from mcp_runtime.server.http.event_response import EventResponse
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.request import ClientGone, HttpRequest
 from tests.runtime.http_server.asking import run
 from tests.runtime.streams import until
 
@@ -52,12 +52,12 @@ class Owner:
         self.over = 0
         self.failure: Exception | None = None
 
-    async def event(self, stream: Stream, data: bytes) -> bytes:
+    async def event(self, stream: Outbox, data: bytes) -> bytes:
         if self.failure is not None:
             raise self.failure
         return sse.encode(sse.Event(data=data))
 
-    def responded(self, stream: Stream) -> None:
+    def responded(self, stream: Outbox) -> None:
         self.over += 1
 
 
@@ -65,12 +65,12 @@ class Case:
     """A stream that is being sent."""
 
     def __init__(self, **options: Any) -> None:
-        self.peer, self.owner, self.stream = Peer(), Owner(), Stream("1", DEFAULT)
+        self.peer, self.owner, self.stream = Peer(), Owner(), Outbox("1", DEFAULT)
         scope: dict[str, Any] = {"method": "GET", "path": "/mcp", "headers": []}
-        call = Call(scope, self.peer.receive, self.peer.send)
+        call = HttpRequest(scope, self.peer.receive, self.peer.send)
         reader = self.stream.attach()
         options = {"keep_alive": 15.0, **options}
-        sending = Sending(call, self.owner, self.stream, reader, **options)
+        sending = EventResponse(call, self.owner, self.stream, reader, **options)
         self.task = asyncio.ensure_future(sending.run())
 
     async def until_sent(self, count: int) -> None:
@@ -150,7 +150,7 @@ def test_what_cannot_be_sent_ends_the_response_as_a_client_does_that_is_gone() -
         await asyncio.sleep(0)
         case.peer.broken = True
         case.stream.put(b"1")
-        with pytest.raises(Gone):
+        with pytest.raises(ClientGone):
             await case.over()
         assert case.owner.over == 1
 

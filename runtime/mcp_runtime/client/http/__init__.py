@@ -17,15 +17,15 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from mcp_runtime.client.connection import ClientConnection
-from mcp_runtime.client.http.connection import ClientOverHttp
-from mcp_runtime.client.http.exchange import Known
-from mcp_runtime.client.http.http import Http
+from mcp_runtime.client.http.connection import HttpConnection
+from mcp_runtime.client.http.exchange import ServerFacts
+from mcp_runtime.client.http.http import HttpClient
 
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client
-    from mcp_runtime.client.transports import Opener
+    from mcp_runtime.client.transports import TransportFactory
 
-__all__ = ["ClientOverHttp", "opener"]
+__all__ = ["HttpConnection", "opener"]
 
 
 def opener(
@@ -35,13 +35,13 @@ def opener(
     tls: ssl.SSLContext | None = None,
     proxy: str | None = None,
     draw: Callable[[], float] = random.random,
-) -> Opener:
+) -> TransportFactory:
     """Reaches the server of a URL; `draw` gives numbers from 0 to 1, to spread what is repeated."""
-    known = Known()
+    known = ServerFacts()
 
     async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
-        http = Http(url, headers=headers or {}, tls=tls, proxy=proxy, limits=client.limits)
-        connection = ClientOverHttp(client, http, known, draw)
+        http = HttpClient(url, headers=headers or {}, tls=tls, proxy=proxy, limits=client.limits)
+        connection = HttpConnection(client, http, known, draw)
         stack.push_async_callback(connection.close)
         return connection
 

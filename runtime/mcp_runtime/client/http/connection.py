@@ -13,17 +13,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_runtime.client.http.backoff import Backoff
-from mcp_runtime.client.http.event_stream import Stream
-from mcp_runtime.client.http.exchange import Exchanges, Known
-from mcp_runtime.client.http.http import Http
-from mcp_runtime.client.http.legacy_sse import OldStream
+from mcp_runtime.client.http.event_stream import EventStream
+from mcp_runtime.client.http.exchange import Exchanges, ServerFacts
+from mcp_runtime.client.http.http import HttpClient
+from mcp_runtime.client.http.legacy_sse import LegacySse
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import Opened
 from mcp_runtime.errors import (
     BadStatus,
     Disconnected,
     NotOpen,
-    Refused,
+    RemoteError,
     SessionError,
     TimedOut,
 )
@@ -31,17 +31,19 @@ from mcp_runtime.errors import (
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client
 
-__all__ = ["ClientOverHttp"]
+__all__ = ["HttpConnection"]
 
 log: Final = logging.getLogger("mcp_runtime.client.client")
 
 _CLOSED: Final = "the client was closed"
 
 
-class ClientOverHttp(Exchanges):
-    def __init__(self, client: Client, http: Http, known: Known, draw: Callable[[], float]) -> None:
+class HttpConnection(Exchanges):
+    def __init__(
+        self, client: Client, http: HttpClient, known: ServerFacts, draw: Callable[[], float]
+    ) -> None:
         super().__init__(client, http, known, draw)
-        self._stream: Stream | None = None
+        self._stream: EventStream | None = None
         self._listening: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._gave_up_listening = False
@@ -152,7 +154,7 @@ class ClientOverHttp(Exchanges):
         await self._ready()
         try:
             result = await super().request(method, params, **options)
-        except Refused as refusal:
+        except RemoteError as refusal:
             if (
                 refusal.code != error_codes.HEADER_MISMATCH
                 or method != "tools/call"
@@ -174,7 +176,7 @@ class ClientOverHttp(Exchanges):
         self._stream = self._new_stream()
         self._listening = self.loop.create_task(self._listen(self._stream))
 
-    async def _listen(self, stream: Stream) -> None:
+    async def _listen(self, stream: EventStream) -> None:
         """The server's own stream, where it has one, taken up as long as the session lives."""
         if self._greeted is not None:
             await asyncio.wait((self._greeted,))
@@ -227,7 +229,7 @@ class ClientOverHttp(Exchanges):
 
     async def _find_old(self) -> None:
         """Opens the stream, and learns where messages are posted. Raises SessionError."""
-        stream = OldStream(self._http, self._take, self.session.limits)
+        stream = LegacySse(self._http, self._take, self.session.limits)
         self._listening = self.loop.create_task(self._listen_to_old(stream))
         try:
             async with asyncio.timeout(self.session.limits.deadline):
@@ -236,7 +238,7 @@ class ClientOverHttp(Exchanges):
             self._forget()
             raise Disconnected(str(error) or "no HTTP+SSE stream in time") from error
 
-    async def _listen_to_old(self, stream: OldStream) -> None:
+    async def _listen_to_old(self, stream: LegacySse) -> None:
         why = await stream.listen()
         if stream.is_named and self._known.way == "HTTP+SSE" and not self._is_closed:
             self.lost(why)

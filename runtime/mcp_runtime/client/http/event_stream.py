@@ -11,15 +11,15 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final, TypeAlias
 
 from mcp_runtime.client.http.backoff import Backoff
-from mcp_runtime.client.http.http import Answer
+from mcp_runtime.client.http.http import HttpResponse
 from mcp_runtime.core.http_rules import EVENT_STREAM
 from mcp_runtime.core.sse import Events
 from mcp_runtime.errors import BadStatus, Disconnected, NotReached
 from mcp_runtime.limits import Limits
 
-__all__ = ["ANY_ERA", "STREAM", "Get", "Stream", "Take", "require_stream"]
+__all__ = ["ANY_ERA", "STREAM", "EventStream", "Get", "Take", "require_stream"]
 
-Get: TypeAlias = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Answer]]
+Get: TypeAlias = Callable[[Mapping[str, str]], AbstractAsyncContextManager[HttpResponse]]
 """A GET request with these headers beside those that every one has."""
 STREAM: Final = {"Accept": EVENT_STREAM, "Cache-Control": "no-store"}
 """The headers of a GET."""
@@ -31,7 +31,7 @@ _LATER: Final = ANY_ERA | {500}
 """Statuses of a server that may go on with a stream when it is asked again."""
 
 
-class Stream:
+class EventStream:
     """One stream, over as many connections as it takes; `take` has its messages.
 
     `draw` gives numbers from 0 to 1, to spread what is repeated.
@@ -54,7 +54,7 @@ class Stream:
         self._retry: int | None = None
 
     async def follow(
-        self, answer: Answer, is_answered: Callable[[], bool], *, resumes: bool
+        self, answer: HttpResponse, is_answered: Callable[[], bool], *, resumes: bool
     ) -> None:
         """From the answer to a request, until that is answered; `resumes` is where that may be.
 
@@ -108,7 +108,7 @@ class Stream:
         except Disconnected:
             pass
 
-    async def _drink(self, answer: Answer, is_answered: Callable[[], bool] | None) -> None:
+    async def _drink(self, answer: HttpResponse, is_answered: Callable[[], bool] | None) -> None:
         """Takes the messages, to the end or the break of a connection.
 
         When the request is answered, what else comes has little time. Raises TooMuch.
@@ -127,7 +127,7 @@ class Stream:
                         bound.reschedule(now() + self._limits.close_wait)
 
 
-def require_stream(answer: Answer) -> None:
+def require_stream(answer: HttpResponse) -> None:
     """Raises BadStatus for the answer to a GET that is no stream of events."""
     if not answer.ok or answer.kind != EVENT_STREAM:
         raise answer.error("GET")

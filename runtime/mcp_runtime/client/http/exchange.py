@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from mcp_runtime.client.connection import ClientConnection
-from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, Stream
-from mcp_runtime.client.http.http import Answer, Http
-from mcp_runtime.client.http.param_headers import MarkedTools
+from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
+from mcp_runtime.client.http.http import HttpClient, HttpResponse
+from mcp_runtime.client.http.param_headers import ToolParamHeaders
 from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.client_session import MODERN_ERRORS
 from mcp_runtime.core.http_rules import EVENT_STREAM, JSON
-from mcp_runtime.core.jsonrpc import Frame, Id, Notification, Refusal, Request
+from mcp_runtime.core.jsonrpc import ErrorResponse, Frame, Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.param_headers import mirrored
 from mcp_runtime.core.pending import Sent
@@ -37,7 +37,7 @@ from mcp_runtime.errors import (
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client
 
-__all__ = ["Exchanges", "Known"]
+__all__ = ["Exchanges", "ServerFacts"]
 
 log: Final = logging.getLogger("mcp_runtime.client.client")
 
@@ -50,17 +50,19 @@ _MAYBE_OLD: Final = frozenset({400, 404, 405})
 
 
 @dataclass(slots=True)
-class Known:
+class ServerFacts:
     """Of the server of a URL: what it speaks, and its tools, for lists of them are kept as long."""
 
     way: Literal["per-request", "handshake", "HTTP+SSE"] | None = None
-    tools: MarkedTools = field(default_factory=MarkedTools)
+    tools: ToolParamHeaders = field(default_factory=ToolParamHeaders)
 
 
 class Exchanges(ClientConnection):
     """The requests and messages of one connection, whose life is in other hands."""
 
-    def __init__(self, client: Client, http: Http, known: Known, draw: Callable[[], float]) -> None:
+    def __init__(
+        self, client: Client, http: HttpClient, known: ServerFacts, draw: Callable[[], float]
+    ) -> None:
         super().__init__(client)
         self.session.hurried = False
         self._http = http
@@ -153,7 +155,7 @@ class Exchanges(ClientConnection):
     @asynccontextmanager
     async def _posted(
         self, data: bytes, headers: Callable[[], Mapping[str, str]], *, fresh: bool
-    ) -> AsyncGenerator[Answer]:
+    ) -> AsyncGenerator[HttpResponse]:
         """The answer; `fresh` is a message that no session goes before.
 
         One that the server did not take because it has forgotten the session is posted once more.
@@ -193,7 +195,7 @@ class Exchanges(ClientConnection):
         if exchange is not None and exchange is not asyncio.current_task():
             self.loop.call_later(self.session.limits.close_wait, exchange.cancel)
 
-    async def _take_answer(self, request: Request, answer: Answer) -> None:
+    async def _take_answer(self, request: Request, answer: HttpResponse) -> None:
         if self._known.way == "HTTP+SSE":
             return
         if request.method == "initialize":
@@ -206,23 +208,23 @@ class Exchanges(ClientConnection):
             what = f"of type {answer.kind[:80]!r}" if answer.kind else "without a type"
             raise BadAnswer(f"{request.method}: an answer {what}, HTTP {answer.status}")
 
-    async def _take_error(self, request: Request, data: bytes, answer: Answer) -> None:
+    async def _take_error(self, request: Request, data: bytes, answer: HttpResponse) -> None:
         """An error of the protocol in the body counts, whatever id it has."""
         body = await answer.body()
         frame = jsonrpc.read(body)
         if self._may_be_old(request, answer, frame) and await self._is_old():
             await self._exchange(request, data)
-        elif isinstance(frame, Refusal):
+        elif isinstance(frame, ErrorResponse):
             if self._trace is not None:
                 self._trace("received", body)
             self.heed(self.session.refused(request.id, frame, self.loop.time()))
         else:
             raise answer.error(request.method)
 
-    def _may_be_old(self, request: Request, answer: Answer, frame: Frame) -> bool:
+    def _may_be_old(self, request: Request, answer: HttpResponse, frame: Frame) -> bool:
         """Whether a server of HTTP+SSE may answer so."""
         first = request.method == "initialize" and self._known.way is None
-        modern = isinstance(frame, Refusal) and frame.code in MODERN_ERRORS
+        modern = isinstance(frame, ErrorResponse) and frame.code in MODERN_ERRORS
         return first and not modern and answer.status in _MAYBE_OLD
 
     async def _take(self, message: bytes) -> None:
@@ -240,15 +242,15 @@ class Exchanges(ClientConnection):
     # ---- streams
 
     @asynccontextmanager
-    async def _get(self, headers: Mapping[str, str]) -> AsyncGenerator[Answer]:
+    async def _get(self, headers: Mapping[str, str]) -> AsyncGenerator[HttpResponse]:
         told = {**STREAM, **self._ours(), **headers}
         async with self._http.ask("GET", self._url, told) as answer:
             yield answer
 
-    def _new_stream(self) -> Stream:
-        return Stream(self._get, self._take, self.session.limits, self._draw)
+    def _new_stream(self) -> EventStream:
+        return EventStream(self._get, self._take, self.session.limits, self._draw)
 
-    async def _follow(self, request: Request, answer: Answer) -> None:
+    async def _follow(self, request: Request, answer: HttpResponse) -> None:
         """Until the request is answered, in the handshake era also where the stream breaks."""
         resumes = not self._modern and request.method != "server/discover"
         try:
@@ -266,7 +268,7 @@ class _Cancelled(msgspec.Struct):
 _cancelled: Final = msgspec.json.Decoder(_Cancelled)
 
 
-def _session_id(answer: Answer) -> str:
+def _session_id(answer: HttpResponse) -> str:
     """Empty for none. Raises BadAnswer for what is no id."""
     found = answer.headers.get(_SESSION, "")
     if not all("\x21" <= character <= "\x7e" for character in found):

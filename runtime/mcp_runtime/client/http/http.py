@@ -28,7 +28,7 @@ try:
 except ModuleNotFoundError:
     raise NotInstalled("a client over HTTP", "httpx2", "http") from None
 
-__all__ = ["Answer", "Http"]
+__all__ = ["HttpClient", "HttpResponse"]
 
 _MOVED: Final = frozenset({301, 302, 307, 308})
 _MAX_SHOWN: Final = 200
@@ -38,7 +38,7 @@ _NONE: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """What keeps it from being made."""
 
 
-class Answer:
+class HttpResponse:
     """To one request; `kind` is its media type, without parameters, in lower case."""
 
     def __init__(self, response: httpx2.Response, limits: Limits) -> None:
@@ -77,7 +77,7 @@ class Answer:
         return BadStatus(what, self.status, self._response.reason_phrase[:_MAX_SHOWN])
 
 
-class Http:
+class HttpClient:
     """One server's. `headers` go with each request. Raises ValueError for what is no such URL."""
 
     def __init__(
@@ -104,7 +104,7 @@ class Http:
     @asynccontextmanager
     async def ask(
         self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
-    ) -> AsyncGenerator[Answer]:
+    ) -> AsyncGenerator[HttpResponse]:
         """The answer, while it is entered; leaving closes it. Headers are said in UTF-8.
 
         Raises NotReached; Disconnected, also in the midst of the answer; BadAnswer and TooMuch for
@@ -117,7 +117,7 @@ class Http:
                     asked = self._client.stream(method, url, headers=told, content=content)
                     response = await stack.enter_async_context(asked)
                     if (moved := _moved(response)) is None:
-                        yield Answer(response, self._limits)
+                        yield HttpResponse(response, self._limits)
                         return
                     await stack.aclose()
                     url = moved

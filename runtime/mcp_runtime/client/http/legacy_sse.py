@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from mcp_runtime.client.http.event_stream import STREAM, Take, require_stream
-from mcp_runtime.client.http.http import Answer, Http
+from mcp_runtime.client.http.http import HttpClient, HttpResponse
 from mcp_runtime.core.sse import Event, Events
 from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.limits import Limits
@@ -17,13 +17,13 @@ from mcp_runtime.limits import Limits
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["OldStream"]
+__all__ = ["LegacySse"]
 
 
-class OldStream:
+class LegacySse:
     """`endpoint` is where messages are posted, once the server has named it; `take` has its own."""
 
-    def __init__(self, http: Http, take: Take, limits: Limits) -> None:
+    def __init__(self, http: HttpClient, take: Take, limits: Limits) -> None:
         self.endpoint: asyncio.Future[httpx2.URL] = asyncio.get_running_loop().create_future()
         self.is_named = False
         self._http = http
@@ -52,7 +52,7 @@ class OldStream:
                 for event in events.feed(chunk):
                     await self._heed(event, answer)
 
-    async def _heed(self, event: Event, answer: Answer) -> None:
+    async def _heed(self, event: Event, answer: HttpResponse) -> None:
         if event.name == "endpoint" and not self.endpoint.done():
             self.endpoint.set_result(answer.within(event.data.decode(errors="replace")))
             self.is_named = True

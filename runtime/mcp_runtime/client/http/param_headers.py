@@ -10,19 +10,19 @@ from typing import Final
 
 from msgspec import structs
 
-from mcp_runtime.core.param_headers import BadMark, Marks, marks
+from mcp_runtime.core.param_headers import BadParamHeader, ParamHeaders, marks
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["MarkedTools"]
+__all__ = ["ToolParamHeaders"]
 
 log: Final = logging.getLogger("mcp_runtime.client.client")
 
 
-class MarkedTools:
+class ToolParamHeaders:
     """`marks` are those of each tool, as it was listed last, by its name."""
 
     def __init__(self) -> None:
-        self.marks: dict[str, Marks] = {}
+        self.marks: dict[str, ParamHeaders] = {}
 
     def usable(self, page: t.ListToolsResult) -> t.ListToolsResult:
         """Without the tools whose marks break a rule."""
@@ -31,7 +31,7 @@ class MarkedTools:
     def _is_usable(self, tool: t.Tool) -> bool:
         try:
             self.marks[tool.name] = marks(t.to_wire(tool.input_schema))
-        except BadMark as error:
+        except BadParamHeader as error:
             self.marks.pop(tool.name, None)
             log.warning("the tool %.100r is left out: %.200s", tool.name, error)
             return False

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from mcp_runtime.json_schema.to_json import BadResult, to_json
 from mcp_runtime.json_schema.type_adapter import (
-    Adapter,
-    Misfit,
-    Native,
+    Mismatch,
+    MsgspecAdapter,
     Schema,
+    TypeAdapter,
     adapter,
     join,
     mentions,
@@ -36,8 +36,8 @@ class BadArguments(Exception):
 class Arguments:
     """Reads what a peer gives into keyword arguments."""
 
-    native: Native
-    foreign: tuple[tuple[str, Adapter], ...] = ()
+    native: MsgspecAdapter
+    foreign: tuple[tuple[str, TypeAdapter], ...] = ()
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -45,22 +45,22 @@ class Arguments:
             for name, each in self.foreign:
                 if name in given:
                     found[name] = _read_at(f"$.{name}", each, given[name])
-        except Misfit as misfit:
-            raise BadArguments(str(misfit)) from None
+        except Mismatch as mismatch:
+            raise BadArguments(str(mismatch)) from None
         return found
 
 
-def _read_at(place: str, of: Adapter, value: Any) -> Any:
+def _read_at(place: str, of: TypeAdapter, value: Any) -> Any:
     try:
         return of.read(value)
-    except Misfit as misfit:
-        raise misfit.within(place) from None
+    except Mismatch as mismatch:
+        raise mismatch.within(place) from None
 
 
 def take(facts: Facts, *, strict: bool = True) -> tuple[Arguments, Schema]:
     """What reads the arguments, `strict` as Native does, and their schema. Raises TypeError."""
     adapters = {each.name: _adapter(facts, each) for each in facts.parameters}
-    foreign = {name: one for name, one in adapters.items() if not isinstance(one, Native)}
+    foreign = {name: one for name, one in adapters.items() if not isinstance(one, MsgspecAdapter)}
     fields = [_field(each, each.name in foreign) for each in facts.parameters]
     struct = _struct(facts, fields)
     schema, defs = _object(native_schema(struct))
@@ -71,10 +71,10 @@ def take(facts: Facts, *, strict: bool = True) -> tuple[Arguments, Schema]:
     _check_headers(facts, schema["properties"])
     defs = {name: one for name, one in defs.items() if refers(schema, defs, name)}
     schema |= {"$defs": defs} if defs else {}
-    return Arguments(Native(struct, schema, strict), tuple(foreign.items())), schema
+    return Arguments(MsgspecAdapter(struct, schema, strict), tuple(foreign.items())), schema
 
 
-def _adapter(facts: Facts, parameter: Parameter) -> Adapter:
+def _adapter(facts: Facts, parameter: Parameter) -> TypeAdapter:
     try:
         return adapter(parameter.annotation)
     except TypeError as error:
@@ -116,7 +116,7 @@ def _object(schema: Schema) -> tuple[Schema, Schema]:
 
 
 def _property(
-    native: Schema, foreign: Adapter | None, parameter: Parameter, facts: Facts, defs: Schema
+    native: Schema, foreign: TypeAdapter | None, parameter: Parameter, facts: Facts, defs: Schema
 ) -> Schema:
     found = dict(native if foreign is None else foreign.schema)
     if foreign is not None:

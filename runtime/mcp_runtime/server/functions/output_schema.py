@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import GenericAlias, NoneType
 from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, get_args, get_origin
 
-from mcp_runtime.json_schema.type_adapter import Adapter, Schema, adapter, arms_of, bare, refers
+from mcp_runtime.json_schema.type_adapter import Schema, TypeAdapter, adapter, arms_of, bare, refers
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import CONTENT
 from mcp_runtime.server.functions.parameters import Facts
@@ -17,7 +17,7 @@ _UNSAID: Final = (Any, object, bytes, bytearray, memoryview)
 _LISTS: Final = (list, tuple)
 
 
-def promise(facts: Facts) -> tuple[Adapter | None, Schema | None, bool]:
+def promise(facts: Facts) -> tuple[TypeAdapter | None, Schema | None, bool]:
     """What writes structured content, its schema, and whether that is wrapped into an object.
 
     None where nothing is promised. Raises TypeError.

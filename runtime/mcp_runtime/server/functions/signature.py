@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Any, Final, cast
 
 from mcp_runtime.json_schema.to_json import BadResult, to_json
-from mcp_runtime.json_schema.type_adapter import Adapter, Misfit, Schema, arms_of, bare
+from mcp_runtime.json_schema.type_adapter import Mismatch, Schema, TypeAdapter, arms_of, bare
 from mcp_runtime.revisions import is_json
 from mcp_runtime.server.functions.input_schema import Arguments, BadArguments, take
 from mcp_runtime.server.functions.output_schema import promise
@@ -38,7 +38,7 @@ class Signature:
     context: str | None
     is_async: bool
     _given: Arguments = field(repr=False)
-    _promised: Adapter | None = field(repr=False)
+    _promised: TypeAdapter | None = field(repr=False)
     _is_wrapped: bool = field(repr=False)
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,8 +57,8 @@ class Signature:
             return to_json(value)
         try:
             found = self._promised.write(value)
-        except Misfit as misfit:
-            raise self._broken(misfit) from None
+        except Mismatch as mismatch:
+            raise self._broken(mismatch) from None
         return {"result": found} if self._is_wrapped else found
 
     def check(self, structured: Any) -> None:
@@ -67,8 +67,8 @@ class Signature:
             return
         try:
             self._promised.read(self._unwrapped(structured))
-        except Misfit as misfit:
-            raise self._broken(misfit) from None
+        except Mismatch as mismatch:
+            raise self._broken(mismatch) from None
 
     def _unwrapped(self, structured: Any) -> Any:
         if not self._is_wrapped:
@@ -77,10 +77,10 @@ class Signature:
             members = cast("dict[str, Any]", structured)
             if members.keys() == {"result"}:
                 return members["result"]
-        raise Misfit("$", 'expected an object whose one member is "result"')
+        raise Mismatch("$", 'expected an object whose one member is "result"')
 
-    def _broken(self, misfit: Misfit) -> BadResult:
-        return BadResult(f"{self.name} returned what it does not promise: {misfit}")
+    def _broken(self, mismatch: Mismatch) -> BadResult:
+        return BadResult(f"{self.name} returned what it does not promise: {mismatch}")
 
 
 @dataclass(frozen=True, slots=True)

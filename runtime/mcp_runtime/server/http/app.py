@@ -19,12 +19,20 @@ from urllib.parse import parse_qs
 from mcp_runtime.core import http_rules, sse
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.rate_limit import Bucket
-from mcp_runtime.server.http.deadline import Cutoff
-from mcp_runtime.server.http.event_response import Sending
-from mcp_runtime.server.http.outbox import Stream
-from mcp_runtime.server.http.request import Call, Denied, Gone, Receive, Scope, Send, plain
+from mcp_runtime.server.http.deadline import Deadline
+from mcp_runtime.server.http.event_response import EventResponse
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.request import (
+    ClientGone,
+    Denied,
+    HttpRequest,
+    Receive,
+    Scope,
+    Send,
+    plain,
+)
 from mcp_runtime.server.http.session_table import SessionTable, new_id, retry_after
-from mcp_runtime.server.http.sessions import Exchange, OneStream, OverHttp
+from mcp_runtime.server.http.sessions import HttpSession, LegacySseSession, RequestConnection
 from mcp_runtime.stores import EventStore, NoSuchEvent, SessionStore
 
 if TYPE_CHECKING:
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["HttpApp", "admitted"]
 
 Principal: TypeAlias = Callable[[Scope], str]
-_Handler: TypeAlias = Callable[[Call], Awaitable[Sending | None]]
+_Handler: TypeAlias = Callable[[HttpRequest], Awaitable[EventResponse | None]]
 
 _ENV_HOSTS: Final = "MCP_ALLOWED_HOSTS"
 _ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
@@ -89,19 +97,19 @@ class HttpApp:
         if health is not None:
             routes[("GET", health)] = self._health
         self._routes = {(method, plain(path)): found for (method, path), found in routes.items()}
-        self.sse_sessions: dict[str, OneStream] = {}
+        self.sse_sessions: dict[str, LegacySseSession] = {}
         self._table = SessionTable(
             server, events=events, store=sessions, others=self.sse_sessions, trace=trace
         )
         self.sessions = self._table.open
-        self._exchanges: set[Exchange] = set()
+        self._exchanges: set[RequestConnection] = set()
         self._rates: dict[str, Bucket] = {}
         self._busy = 0
         self._start()
 
     def _start(self) -> None:
         """What belongs to one loop, and to one life; the next begins without it."""
-        self._bodies = Cutoff(self._limits.body_seconds)
+        self._bodies = Deadline(self._limits.body_seconds)
         self._entered: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
         self._draining = False
@@ -118,14 +126,14 @@ class HttpApp:
         try:
             if self._entered is None:
                 await self._enter()
-            if (sending := await self._answer(Call(scope, receive, send))) is not None:
+            if (sending := await self._answer(HttpRequest(scope, receive, send))) is not None:
                 await sending.run()
-        except Gone:
+        except ClientGone:
             pass
         finally:
             self._busy -= 1
 
-    async def _answer(self, call: Call) -> Sending | None:
+    async def _answer(self, call: HttpRequest) -> EventResponse | None:
         """Replies, or makes the stream that is the response, so that nothing waits beside it."""
         try:
             return await self._route(call)
@@ -133,7 +141,7 @@ class HttpApp:
             await call.reply(denied.status, denied.body, (_JSON, *denied.headers))
             return None
 
-    async def _route(self, call: Call) -> Sending | None:
+    async def _route(self, call: HttpRequest) -> EventResponse | None:
         handler = self._routes.get((call.method, call.path))
         if handler is None:
             raise self._nowhere(call)
@@ -143,14 +151,14 @@ class HttpApp:
             raise Denied(503, "the server is going down", headers=retry_after(1))
         return await handler(call)
 
-    def _nowhere(self, call: Call) -> Denied:
+    def _nowhere(self, call: HttpRequest) -> Denied:
         allowed = sorted(method for method, path in self._routes if path == call.path)
         if allowed:
             allow = [(b"allow", ", ".join(allowed).encode())]
             return Denied(405, f"{call.method} has no meaning here", headers=allow)
         return Denied(404, "there is nothing at this path")
 
-    def _require_host(self, call: Call) -> None:
+    def _require_host(self, call: HttpRequest) -> None:
         """Source: 2025-11-25 basic/transports, "Security Warning"."""
         host = call.headers.get("host")
         if self._forwarded:
@@ -165,19 +173,19 @@ class HttpApp:
 
     # ---- POST
 
-    async def _post(self, call: Call) -> Sending | None:
+    async def _post(self, call: HttpRequest) -> EventResponse | None:
         _require_types(call)
         body = await call.body(self._limits.line_bytes, self._bodies)
         if not self._server.offer().handshake or http_rules.is_per_request(call.headers, body):
             return await self._exchange(call, body)
         return await self._post_in_session(call, body)
 
-    async def _exchange(self, call: Call, body: bytes) -> Sending | None:
+    async def _exchange(self, call: HttpRequest, body: bytes) -> EventResponse | None:
         """Source: 2026-07-28 basic/transports/streamable-http, "Sending Messages"."""
         if len(self._exchanges) >= self._limits.sessions:
             why = f"{self._limits.sessions} requests are open (Limits.sessions)"
             raise Denied(503, why, headers=retry_after(1))
-        exchange = Exchange(
+        exchange = RequestConnection(
             self._server,
             call.headers,
             self._principal(call.scope),
@@ -194,7 +202,9 @@ class HttpApp:
                 exchange.close()
         return sending
 
-    async def _answered(self, call: Call, exchange: Exchange) -> Sending | None:
+    async def _answered(
+        self, call: HttpRequest, exchange: RequestConnection
+    ) -> EventResponse | None:
         stream, at_once = exchange.stream, exchange.stream.finished
         if not stream.has_news and not exchange.session.running:
             await call.reply(202, b"", ())
@@ -205,7 +215,7 @@ class HttpApp:
             return None
         return self._sending(call, exchange, stream)
 
-    async def _post_in_session(self, call: Call, body: bytes) -> Sending | None:
+    async def _post_in_session(self, call: HttpRequest, body: bytes) -> EventResponse | None:
         """Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
         self._require_version(call)
         if _SESSION not in call.headers:
@@ -228,7 +238,7 @@ class HttpApp:
         finally:
             session.left()
 
-    async def _begin(self, call: Call, body: bytes) -> None:
+    async def _begin(self, call: HttpRequest, body: bytes) -> None:
         """Source: 2025-11-25 basic/transports, "Session Management"."""
         session = self._table.new(self._principal(call.scope))
         if not http_rules.initializes(body):
@@ -240,7 +250,7 @@ class HttpApp:
         await self._table.begin(session, body)
         await call.reply(200, answer, (_JSON, (b"mcp-session-id", session.id.encode())))
 
-    def _require_version(self, call: Call) -> None:
+    def _require_version(self, call: HttpRequest) -> None:
         """Source: 2025-11-25 basic/transports, "Protocol Version Header"."""
         version = call.headers.get(http_rules.VERSION)
         offer = self._server.offer()
@@ -251,7 +261,7 @@ class HttpApp:
             spoken = ", ".join(offer.newest_first)
             raise Denied(400, f"MCP-Protocol-Version {version[:80]!r} is not among {spoken}")
 
-    async def _session(self, call: Call) -> OverHttp:
+    async def _session(self, call: HttpRequest) -> HttpSession:
         """That the request names. Another's session is no session."""
         if _SESSION not in call.headers:
             raise Denied(400, "Mcp-Session-Id is missing")
@@ -263,7 +273,7 @@ class HttpApp:
 
     # ---- GET and DELETE
 
-    async def _get(self, call: Call) -> Sending | None:
+    async def _get(self, call: HttpRequest) -> EventResponse | None:
         """Source: 2025-11-25 basic/transports, "Listening for Messages from the Server"."""
         if not http_rules.accepts(call.headers.get("accept"), http_rules.EVENT_STREAM):
             raise Denied(406, f"a client of this route accepts {http_rules.EVENT_STREAM}")
@@ -275,7 +285,7 @@ class HttpApp:
             raise Denied(409, "the session has a stream of that kind already")
         return self._resumable(call, session, session.standalone, session.standalone.attach())
 
-    async def _resume(self, call: Call, session: OverHttp, last: str) -> Sending:
+    async def _resume(self, call: HttpRequest, session: HttpSession, last: str) -> EventResponse:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
         session.responding()
         try:
@@ -290,7 +300,7 @@ class HttpApp:
             session.left()
 
     async def _missed(
-        self, session: OverHttp, stream: Stream, reader: int, last: str
+        self, session: HttpSession, stream: Outbox, reader: int, last: str
     ) -> Sequence[tuple[str, bytes]]:
         """Ids and messages. Raises NoSuchEvent; then the stream is not read."""
         try:
@@ -301,7 +311,7 @@ class HttpApp:
             raise
         return missed
 
-    async def _delete(self, call: Call) -> None:
+    async def _delete(self, call: HttpRequest) -> None:
         self._require_version(call)
         await self._table.end(await self._session(call))
         await call.reply(204, b"", ())
@@ -309,22 +319,28 @@ class HttpApp:
     # ---- streams
 
     def _sending(
-        self, call: Call, owner: Exchange | OneStream, stream: Stream, *first: bytes
-    ) -> Sending:
+        self,
+        call: HttpRequest,
+        owner: RequestConnection | LegacySseSession,
+        stream: Outbox,
+        *first: bytes,
+    ) -> EventResponse:
         reader = stream.attach()
-        return Sending(call, owner, stream, reader, keep_alive=self._limits.keep_alive, first=first)
+        return EventResponse(
+            call, owner, stream, reader, keep_alive=self._limits.keep_alive, first=first
+        )
 
     def _resumable(
         self,
-        call: Call,
-        session: OverHttp,
-        stream: Stream,
+        call: HttpRequest,
+        session: HttpSession,
+        stream: Outbox,
         reader: int,
         missed: Iterable[tuple[str, bytes]] = (),
-    ) -> Sending:
+    ) -> EventResponse:
         """Sends first what that client has missed."""
         session.responding()
-        return Sending(
+        return EventResponse(
             call,
             session,
             stream,
@@ -336,10 +352,10 @@ class HttpApp:
 
     # ---- HTTP+SSE
 
-    async def _open_sse(self, call: Call) -> Sending:
+    async def _open_sse(self, call: HttpRequest) -> EventResponse:
         """Source: 2024-11-05 basic/transports, "HTTP with SSE"."""
         self._table.require_room()
-        session = OneStream(
+        session = LegacySseSession(
             self._server,
             new_id(),
             self._principal(call.scope),
@@ -351,7 +367,7 @@ class HttpApp:
         endpoint = sse.encode(sse.Event(name="endpoint", data=place.encode()))
         return self._sending(call, session, session.stream, endpoint)
 
-    async def _post_message(self, call: Call) -> None:
+    async def _post_message(self, call: HttpRequest) -> None:
         if http_rules.media_type(call.headers.get("content-type")) != http_rules.JSON:
             raise Denied(415, f"a message is {http_rules.JSON}")
         query = parse_qs(call.scope.get("query_string", b"").decode("latin-1"))
@@ -362,7 +378,7 @@ class HttpApp:
         session.take(body)
         await call.reply(202, b"Accepted", ((b"content-type", b"text/plain"),))
 
-    async def _health(self, call: Call) -> None:
+    async def _health(self, call: HttpRequest) -> None:
         await call.reply(200, b'{"status":"ok"}', (_JSON,))
 
     # ---- life
@@ -408,7 +424,7 @@ class HttpApp:
         if self._entered is not None:
             await self._entered.aclose()
 
-    def _connections(self) -> list[Exchange | OverHttp | OneStream]:
+    def _connections(self) -> list[RequestConnection | HttpSession | LegacySseSession]:
         return [*self._exchanges, *self.sessions.values(), *self.sse_sessions.values()]
 
     async def _until_idle(self, seconds: float) -> None:
@@ -434,7 +450,7 @@ def _listed(name: str) -> list[str]:
 # ---- streams by themselves
 
 
-async def _watched(call: Call, stream: Stream, seconds: float) -> None:
+async def _watched(call: HttpRequest, stream: Outbox, seconds: float) -> None:
     """Returns when there is news, or after that time. Raises Gone if the client goes first."""
     if await stream.is_quick():
         return
@@ -443,7 +459,7 @@ async def _watched(call: Call, stream: Stream, seconds: float) -> None:
     try:
         await asyncio.wait({news, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not news.done():
-            raise Gone
+            raise ClientGone
     finally:
         news.cancel()
         gone.cancel()
@@ -452,7 +468,7 @@ async def _watched(call: Call, stream: Stream, seconds: float) -> None:
 # ---- what a request is
 
 
-def _require_types(call: Call) -> None:
+def _require_types(call: HttpRequest) -> None:
     """Raises Denied. Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
     if http_rules.media_type(call.headers.get("content-type")) != http_rules.JSON:
         raise Denied(415, f"a message is {http_rules.JSON}")

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any, Final, TypeVar
 
-__all__ = ["Cutoff"]
+__all__ = ["Deadline"]
 
 _T = TypeVar("_T")
 
 
-class Cutoff:
+class Deadline:
     """Each wait has `seconds`.
 
     What `asyncio.timeout` does, for waits of which many begin and nearly all are over at once: a

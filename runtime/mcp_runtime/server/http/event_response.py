@@ -11,10 +11,10 @@ from contextlib import suppress
 from typing import Final, Protocol
 
 from mcp_runtime.core import sse
-from mcp_runtime.server.http.outbox import Stream
-from mcp_runtime.server.http.request import Call
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.request import HttpRequest
 
-__all__ = ["Owner", "Sending"]
+__all__ = ["EventResponse", "Owner"]
 
 _HEADERS: Final = (
     (b"content-type", b"text/event-stream"),
@@ -27,16 +27,16 @@ _COMMENT: Final = b":\n\n"
 class Owner(Protocol):
     """Whose stream it is."""
 
-    async def event(self, stream: Stream, data: bytes) -> bytes:
+    async def event(self, stream: Outbox, data: bytes) -> bytes:
         """The event of a message that was taken from the stream."""
         ...
 
-    def responded(self, stream: Stream) -> None:
+    def responded(self, stream: Outbox) -> None:
         """The response is over; the stream may go on in another."""
         ...
 
 
-class Sending:
+class EventResponse:
     """Sends a stream to its reader, `first` before all else; after `keep_alive` seconds a comment.
 
     What comes is sent by a task that ends with it: an idle response only waits for the client to
@@ -60,9 +60,9 @@ class Sending:
 
     def __init__(
         self,
-        call: Call,
+        call: HttpRequest,
         owner: Owner,
-        stream: Stream,
+        stream: Outbox,
         reader: int,
         *,
         keep_alive: float,

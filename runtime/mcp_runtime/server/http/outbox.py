@@ -10,10 +10,10 @@ from typing import Final
 
 from mcp_runtime.limits import Limits
 
-__all__ = ["Stream"]
+__all__ = ["Outbox"]
 
 
-class Stream:
+class Outbox:
     """Messages wait here until a reader takes them; one reader at a time does.
 
     A reader that takes over (`attach`) ends the one before. `name` is unique in its session.

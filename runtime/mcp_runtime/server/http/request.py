@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import error_codes, jsonrpc
-from mcp_runtime.server.http.deadline import Cutoff
+from mcp_runtime.server.http.deadline import Deadline
 
-__all__ = ["Call", "Denied", "Gone", "Receive", "Scope", "Send", "plain"]
+__all__ = ["ClientGone", "Denied", "HttpRequest", "Receive", "Scope", "Send", "plain"]
 
 Scope: TypeAlias = Mapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -34,11 +34,11 @@ class Denied(Exception):
         self.headers = tuple(headers)
 
 
-class Gone(Exception):
+class ClientGone(Exception):
     """The client is gone before it was answered."""
 
 
-class Call:
+class HttpRequest:
     """One HTTP request, and its response."""
 
     __slots__ = ("_receive", "_send", "_unread", "headers", "method", "path", "scope")
@@ -57,7 +57,7 @@ class Call:
             self.headers.get("content-length", "0").strip("0") != ""
         )
 
-    async def body(self, most: int, cutoff: Cutoff) -> bytes:
+    async def body(self, most: int, cutoff: Deadline) -> bytes:
         """Raises Denied for one that is too large or too slow, Gone."""
         length = self.headers.get("content-length", "0")
         if len(length) > _DIGITS or (length.isdecimal() and int(length) > most):
@@ -84,7 +84,7 @@ class Call:
         """Raises Gone."""
         part = await self._receive()
         if part["type"] == "http.disconnect":
-            raise Gone
+            raise ClientGone
         return part
 
     def _too_large(self, most: int) -> Denied:
@@ -125,7 +125,7 @@ class Call:
         try:
             await self._send(message)
         except OSError:
-            raise Gone from None
+            raise ClientGone from None
 
 
 def _below(root: str, path: str) -> str:

@@ -9,14 +9,14 @@ import msgspec
 from mcp_runtime.core.lifecycle import State
 
 if TYPE_CHECKING:
-    from mcp_runtime.server.http.sessions import OverHttp
+    from mcp_runtime.server.http.sessions import HttpSession
 
-__all__ = ["Record"]
+__all__ = ["SessionRecord"]
 
 _INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
-class Record(msgspec.Struct, frozen=True):
+class SessionRecord(msgspec.Struct, frozen=True):
     """What was agreed, and what the client has asked for since then."""
 
     principal: str
@@ -29,7 +29,7 @@ class Record(msgspec.Struct, frozen=True):
     """URIs."""
 
     @classmethod
-    def of(cls, session: OverHttp) -> Record:
+    def of(cls, session: HttpSession) -> SessionRecord:
         server_session = session.server_session
         return cls(
             session.principal,
@@ -39,12 +39,12 @@ class Record(msgspec.Struct, frozen=True):
             tuple(sorted(server_session.subscriptions.watched)),
         )
 
-    def revive(self, session: OverHttp) -> None:
+    def revive(self, session: HttpSession) -> None:
         """Begins a session that was just made."""
         session.begun = self.begun.encode()
         session.take(session.begun)
 
-    def amend(self, session: OverHttp) -> None:
+    def amend(self, session: HttpSession) -> None:
         """Tells a session what its client has said to other processes."""
         server_session = session.server_session
         if self.is_open and server_session.state is State.AGREED:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mcp_runtime.server.http.request import Denied
-from mcp_runtime.server.http.session_record import Record
-from mcp_runtime.server.http.sessions import OverHttp
+from mcp_runtime.server.http.session_record import SessionRecord
+from mcp_runtime.server.http.sessions import HttpSession
 from mcp_runtime.stores import EventStore, SessionStore
 from mcp_runtime.stores.memory import MemoryEvents
 
@@ -48,7 +48,7 @@ class SessionTable:
         others: Sized,
         trace: Trace | None,
     ) -> None:
-        self.open: Final[dict[str, OverHttp]] = {}
+        self.open: Final[dict[str, HttpSession]] = {}
         """Those that live here, by id."""
         self.events: Final[EventStore] = MemoryEvents(server.limits) if events is None else events
         self._server = server
@@ -66,31 +66,31 @@ class SessionTable:
 
     # ---- the life of a session
 
-    def new(self, principal: str) -> OverHttp:
+    def new(self, principal: str) -> HttpSession:
         """One that nobody finds before it was begun. Raises Denied."""
         self.require_room()
         return self._new(new_id(), principal, 1)
 
-    async def begin(self, session: OverHttp, body: bytes) -> None:
+    async def begin(self, session: HttpSession, body: bytes) -> None:
         """`body` is what began it."""
         if self._store is not None:
             session.begun = body
         self._hold(session)
         await self.keep(session)
 
-    async def find(self, id: str) -> OverHttp | None:
+    async def find(self, id: str) -> HttpSession | None:
         """A session that lives here, or that another process has begun. Raises Denied."""
         if self._store is None or len(id) > _MAX_ID:
             return self.open.get(id)
         kept = await self._store.get(id)
         session = self.open.get(id)
         if kept is not None:
-            return self._recalled(id, session, msgspec.json.decode(kept, type=Record))
+            return self._recalled(id, session, msgspec.json.decode(kept, type=SessionRecord))
         if session is not None:
             self._let_go(session)
         return None
 
-    def _recalled(self, id: str, session: OverHttp | None, record: Record) -> OverHttp:
+    def _recalled(self, id: str, session: HttpSession | None, record: SessionRecord) -> HttpSession:
         if session is None:
             self.require_room()
             session = self._new(id, record.principal, secrets.randbits(_PROCESSES) << _NUMBERS)
@@ -100,30 +100,30 @@ class SessionTable:
         session.kept = record
         return session
 
-    async def keep(self, session: OverHttp) -> None:
+    async def keep(self, session: HttpSession) -> None:
         """What its client has just said may have to last."""
-        if self._store is not None and (record := Record.of(session)) != session.kept:
+        if self._store is not None and (record := SessionRecord.of(session)) != session.kept:
             await self._store.put(session.id, msgspec.json.encode(record))
             session.kept = record
 
-    async def end(self, session: OverHttp) -> None:
+    async def end(self, session: HttpSession) -> None:
         """Here and everywhere."""
         self._let_go(session)
         await self.events.forget(session.id)
         if self._store is not None:
             await self._store.forget(session.id)
 
-    def _new(self, id: str, principal: str, first: int) -> OverHttp:
-        return OverHttp(
+    def _new(self, id: str, principal: str, first: int) -> HttpSession:
+        return HttpSession(
             self._server, id, principal, events=self.events, first=first, trace=self._trace
         )
 
-    def _hold(self, session: OverHttp) -> None:
+    def _hold(self, session: HttpSession) -> None:
         self.open[session.id] = session
         self._server.connections.add(session)
         self._sweep_later()
 
-    def _let_go(self, session: OverHttp) -> None:
+    def _let_go(self, session: HttpSession) -> None:
         self.open.pop(session.id, None)
         session.close()
 
@@ -136,7 +136,7 @@ class SessionTable:
         for session in [*self.open.values()]:
             await self._give_up(session)
 
-    async def _give_up(self, session: OverHttp) -> None:
+    async def _give_up(self, session: HttpSession) -> None:
         self._let_go(session)
         if self._store is None:
             await self.events.forget(session.id)

@@ -11,21 +11,21 @@ import msgspec
 
 from mcp_runtime.core import error_codes, http_rules, jsonrpc, sse
 from mcp_runtime.core.events import Called, Write
-from mcp_runtime.core.jsonrpc import Answer, Batch, Frame, Id, Malformed, Refusal, Request
+from mcp_runtime.core.jsonrpc import Batch, ErrorResponse, Frame, Id, Malformed, Request, Response
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.param_headers import check_mirrors
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.server.connection import ServerConnection
-from mcp_runtime.server.http.outbox import Stream
+from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import Denied
-from mcp_runtime.server.http.session_record import Record
+from mcp_runtime.server.http.session_record import SessionRecord
 from mcp_runtime.stores import EventStore
 
 if TYPE_CHECKING:
     from mcp_runtime.server.server import Server
     from mcp_runtime.shared.connection import Trace
 
-__all__ = ["Exchange", "OneStream", "OverHttp"]
+__all__ = ["HttpSession", "LegacySseSession", "RequestConnection"]
 
 
 def _is_nothing(frame: Frame) -> bool:
@@ -33,12 +33,12 @@ def _is_nothing(frame: Frame) -> bool:
     return isinstance(frame, Malformed) and (frame.id is None or frame.is_response)
 
 
-class _OnStreams(ServerConnection):
+class _StreamingConnection(ServerConnection):
     """Messages go into streams; bodies come from POSTs."""
 
     @property
     @abstractmethod
-    def listening(self) -> Stream:
+    def listening(self) -> Outbox:
         """The stream of what is about no request."""
 
     def read(self, body: bytes) -> Frame:
@@ -59,12 +59,12 @@ class _OnStreams(ServerConnection):
         if not self.listening.is_behind:
             super().tell_updated(uri)
 
-    async def event(self, stream: Stream, data: bytes) -> bytes:
+    async def event(self, stream: Outbox, data: bytes) -> bytes:
         """Of a message that was taken from the stream."""
         return sse.encode(sse.Event(data=data))
 
     @abstractmethod
-    def responded(self, stream: Stream) -> None:
+    def responded(self, stream: Outbox) -> None:
         """A response that sent the stream is over."""
 
     def leave(self, why: str) -> None:
@@ -83,7 +83,7 @@ class _OnStreams(ServerConnection):
             self._drop(id)
 
 
-class Exchange(_OnStreams):
+class RequestConnection(_StreamingConnection):
     """One request of the per-request era, with a response of its own.
 
     `among` are those that are open, `rates` how fast they may come, all together.
@@ -97,19 +97,19 @@ class Exchange(_OnStreams):
         headers: Mapping[str, str],
         principal: str,
         *,
-        among: set[Exchange],
+        among: set[RequestConnection],
         rates: dict[str, Bucket],
         trace: Trace | None = None,
     ) -> None:
         super().__init__(server, principal=principal, trace=trace)
         self.server_session.stateless = True
-        self.stream: Final = Stream("", server.limits)
+        self.stream: Final = Outbox("", server.limits)
         self._among = among
         self._rates = rates
         self._headers = headers
 
     @property
-    def listening(self) -> Stream:
+    def listening(self) -> Outbox:
         return self.stream
 
     def _guard(self, frame: Request, version: str) -> None:
@@ -120,7 +120,7 @@ class Exchange(_OnStreams):
     def take(self, body: bytes) -> None:
         """Raises Denied."""
         frame = self.read(body)
-        if isinstance(frame, Answer | Refusal):
+        if isinstance(frame, Response | ErrorResponse):
             raise Denied(400, "a response has no place here: the server asks in its results")
         if isinstance(frame, Request):
             self._require_version(frame)
@@ -161,7 +161,7 @@ class Exchange(_OnStreams):
     async def drain(self) -> None:
         await self.stream.drain()
 
-    def responded(self, stream: Stream) -> None:
+    def responded(self, stream: Outbox) -> None:
         self.close()
 
     def close(self) -> None:
@@ -179,7 +179,7 @@ class Exchange(_OnStreams):
         self.stream.finish()
 
 
-class OverHttp(_OnStreams):
+class HttpSession(_StreamingConnection):
     """A session of the handshake era: each POST has a stream, what is about none has another.
 
     Requests to the client and streams are numbered from `first` on.
@@ -190,7 +190,7 @@ class OverHttp(_OnStreams):
     # Where sessions are kept; elsewhere these take no room in each of them.
     begun = b""
     """The body that began it."""
-    kept: Record | None = None
+    kept: SessionRecord | None = None
 
     def __init__(
         self,
@@ -208,20 +208,20 @@ class OverHttp(_OnStreams):
         self.used = self.loop.time()
         self.responses = 0
         """How many are open, or wait for their answer."""
-        self.standalone: Final = Stream("0", server.limits)
-        self.streams: dict[str, Stream] = {"0": self.standalone}
+        self.standalone: Final = Outbox("0", server.limits)
+        self.streams: dict[str, Outbox] = {"0": self.standalone}
         self._names = count(first)
-        self._by_request: dict[Id, Stream] = {}
-        self._current: Stream | None = None
+        self._by_request: dict[Id, Outbox] = {}
+        self._current: Outbox | None = None
 
     @property
-    def listening(self) -> Stream:
+    def listening(self) -> Outbox:
         return self.standalone
 
-    def take(self, body: bytes) -> Stream:
+    def take(self, body: bytes) -> Outbox:
         """What one POST holds, and the stream of its answers. Raises Denied."""
         frame = self.read(body)
-        stream = Stream(str(next(self._names)), self.server.limits)
+        stream = Outbox(str(next(self._names)), self.server.limits)
         self._current = stream
         try:
             events = self.session.on(frame, self.loop.time())
@@ -280,21 +280,21 @@ class OverHttp(_OnStreams):
         self.responses -= 1
         self.used = self.loop.time()
 
-    def stream(self, name: str) -> Stream:
+    def stream(self, name: str) -> Outbox:
         """One that is no more has ended."""
         if name not in self.streams:
-            ended = Stream(name, self.server.limits)
+            ended = Outbox(name, self.server.limits)
             ended.finish()
             return ended
         return self.streams[name]
 
-    def forget(self, stream: Stream) -> None:
+    def forget(self, stream: Outbox) -> None:
         """Its end was read."""
         self.streams.pop(stream.name, None)
 
     # ---- what can be resumed
 
-    async def event(self, stream: Stream, data: bytes) -> bytes:
+    async def event(self, stream: Outbox, data: bytes) -> bytes:
         """Under the id of which it is stored. Of a session that has ended nothing is stored."""
         if self.session.state is State.CLOSED:
             return sse.encode(sse.Event(data=data))
@@ -308,7 +308,7 @@ class OverHttp(_OnStreams):
         self.used = self.loop.time()
         return sse.encode(sse.Event(id=id, data=data))
 
-    def responded(self, stream: Stream) -> None:
+    def responded(self, stream: Outbox) -> None:
         """What comes after the client is gone is stored."""
         self.left()
         if stream.is_over:
@@ -316,7 +316,7 @@ class OverHttp(_OnStreams):
         elif not stream.reader and stream is not self.standalone:
             self.spawn(self._store_rest(stream, stream.attach()))
 
-    async def _store_rest(self, stream: Stream, reader: int) -> None:
+    async def _store_rest(self, stream: Outbox, reader: int) -> None:
         """Until the client comes again; so nothing waits for it but in the store."""
         while stream.reader == reader and not stream.is_over:
             stream.retry = None  # nobody is there to be sent away
@@ -337,7 +337,7 @@ class OverHttp(_OnStreams):
         self.close()
 
 
-class OneStream(_OnStreams):
+class LegacySseSession(_StreamingConnection):
     """A session of HTTP+SSE, which has one stream for all.
 
     Source: 2024-11-05 basic/transports, "HTTP with SSE".
@@ -349,19 +349,19 @@ class OneStream(_OnStreams):
         id: str,
         principal: str,
         *,
-        among: dict[str, OneStream],
+        among: dict[str, LegacySseSession],
         trace: Trace | None = None,
     ) -> None:
         super().__init__(server, principal=principal, trace=trace)
         self.id: Final = id
-        self.stream: Final = Stream("0", server.limits)
+        self.stream: Final = Outbox("0", server.limits)
         self._among = among
         self._ends = False
         among[id] = self
         server.connections.add(self)
 
     @property
-    def listening(self) -> Stream:
+    def listening(self) -> Outbox:
         return self.stream
 
     def take(self, body: bytes) -> None:
@@ -377,7 +377,7 @@ class OneStream(_OnStreams):
     async def drain(self) -> None:
         await self.stream.drain()
 
-    def responded(self, stream: Stream) -> None:
+    def responded(self, stream: Outbox) -> None:
         del self._among[self.id]
         self.close()
 
