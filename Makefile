@@ -60,7 +60,7 @@ soak: $(VENV) ## let clients come and go for hours, and report the slope of the 
 	@$(BIN)/python -m bench.soak $(ARGS)
 
 ledger: $(VENV) ## which requirements of the protocol are held by a test
-	@$(BIN)/python -m tests.requirements
+	@$(BIN)/python -m tests.spec
 
 peers: $(VENV) ## set up the environment of the peers, for bench and for the tests beside them
 	@$(BIN)/python -m bench.peers

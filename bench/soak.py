@@ -23,7 +23,7 @@ from typing import Final
 
 from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
-from tests.runtime.http_server.asking import Client, Response, Session
+from tests.support.asgi_client import Client, Response, Session
 
 __all__ = ["Counts", "churn", "counts", "resident", "settled", "slope", "talker"]
 

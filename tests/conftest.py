@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from tests.loopback import Loopback
+    from tests.support.loopback import Loopback
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXCUSE: Final = "../shared"
@@ -53,7 +53,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def loopback() -> Iterator[Loopback]:
     """An HTTP server for the tests of a process."""
-    from tests.loopback import Loopback
+    from tests.support.loopback import Loopback
 
     with Loopback() as served:
         yield served

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests import npm
+from tests.support import npm
 
 NPM: Final = '#!/bin/sh\necho "$@" >> calls.txt\nmkdir -p node_modules\n'
 

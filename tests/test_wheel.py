@@ -90,7 +90,7 @@ def test_packages_import_from_the_environment(installed: Installed) -> None:
 
 
 def test_templates_and_schema_are_found(installed: Installed) -> None:
-    code = "from mcp_bindgen import places; print(places.templates()); print(places.schema())"
+    code = "from mcp_bindgen import paths; print(paths.templates()); print(paths.schema())"
     for place in installed.python(code).splitlines():
         assert Path(place).is_relative_to(installed.home / "venv")
         assert any(Path(place).iterdir())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_bindgen import pins
-from tests.cli.command import invoke
+from tests.support.command import invoke
 
 
 def said(*args: str) -> str:

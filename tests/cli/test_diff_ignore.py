@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import invoke
+from tests.support.command import invoke
 
 PAIR = ("2024-11-05", "2025-03-26")
 ROW = '[[ignore]]\nrule = "{}"\npath = "{}"\nreason = "known"\n'

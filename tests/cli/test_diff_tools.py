@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import invoke
+from tests.support.command import invoke
 
 OLD = {"name": "sum", "inputSchema": {"type": "object", "properties": {"a": {"type": "number"}}}}
 NEW = {"name": "sum", "inputSchema": {**OLD["inputSchema"], "required": ["a"]}}  # type: ignore[dict-item]

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from mcp_bindgen import emit, manifest, paths, pins
-from tests.cli.command import checkout, invoke, run
+from tests.support.command import checkout, invoke, run
 
 MODELS: Final = ("--models", "dataclass")
 REVISION: Final = "2024-11-05"

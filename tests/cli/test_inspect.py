@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mcp_bindgen import pins
-from tests.cli.command import invoke, run
+from tests.support.command import invoke, run
 
 
 def said(*args: str | Path) -> str:

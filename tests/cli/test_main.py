@@ -16,7 +16,7 @@ import pytest
 
 from mcp_bindgen import __version__, cli, pins
 from mcp_bindgen.errors import BindgenError
-from tests.cli.command import invoke, run
+from tests.support.command import invoke, run
 
 COMMAND: Final = [sys.executable, "-m", "mcp_bindgen"]
 FULL: Final = Path("/dev/full")

@@ -15,9 +15,9 @@ import pytest
 from mcp_bindgen import pins
 from mcp_bindgen.cli import new
 from mcp_bindgen.emit import tree
-from tests.cli.command import invoke, run
-from tests.scaffold import surfaces
-from tests.scaffold.made import TOOLS, answers, made
+from tests.support import tool_lists
+from tests.support.command import invoke, run
+from tests.support.projects import TOOLS, answers, made
 
 NEWEST = pins.revisions()[-1]
 
@@ -82,8 +82,8 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 def test_what_cannot_be_done_leaves_no_trace(
     args: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schema, _ = surfaces.UNTYPED["remote"]
-    listing = surfaces.listing({"name": "t", "inputSchema": schema})
+    schema, _ = tool_lists.UNTYPED["remote"]
+    listing = tool_lists.listing({"name": "t", "inputSchema": schema})
     (tmp_path / "untyped.json").write_bytes(listing)
     (tmp_path / "file").write_text("x")
     (tmp_path / "full").mkdir()
@@ -107,7 +107,7 @@ def test_a_tool_that_no_server_may_offer_is_refused_by_name(
     name: str, member: dict[str, str], said: str, tmp_path: Path
 ) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", **member}}}
-    (tmp_path / "f.json").write_bytes(surfaces.listing({"name": name, "inputSchema": schema}))
+    (tmp_path / "f.json").write_bytes(tool_lists.listing({"name": name, "inputSchema": schema}))
     done = invoke("new", "a", "--from-tools", tmp_path / "f.json", "--into", tmp_path / "a")
     assert done.exit_code == 2
     assert f'"{name}" cannot be offered: ' in done.stderr

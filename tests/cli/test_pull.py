@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 
 from mcp_bindgen import limits, pins, pull
-from tests.cli.command import invoke
+from tests.support.command import invoke
 
 OFFICIAL: Final = b"""// Licence line.
 

@@ -19,8 +19,8 @@ import pytest
 from click.testing import Result
 
 from mcp_runtime import Server, ToolError
-from tests.cli.command import invoke, run
-from tests.loopback import Loopback
+from tests.support.command import invoke, run
+from tests.support.loopback import Loopback
 
 SERVER: Final = '''
 import os

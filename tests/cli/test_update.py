@@ -14,12 +14,12 @@ import pytest
 from mcp_bindgen.cli import project as inputs
 from mcp_bindgen.scaffold import record, render
 from mcp_bindgen.scaffold.answers import Answers
-from tests.cli.command import invoke
-from tests.scaffold.made import answers, made, write
+from tests.support.command import invoke
+from tests.support.projects import answers, made, write
 
 CHOSEN = answers(revisions=answers().revisions[-1:])
 SERVER = "src/my_server/server.py"
-CODES = "src/my_server/_mcp/runtime/core/codes.py"
+CODES = "src/my_server/_mcp/runtime/core/error_codes.py"
 
 
 def git(folder: Path, *args: str) -> str:

@@ -18,8 +18,8 @@ from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
 from mcp_bindgen.validate.messages import Text
 from mcp_bindgen.validate.verdicts import Judge
-from tests.cli.command import invoke, run
-from tests.laws.voices import REVISIONS, schema_of
+from tests.support.command import invoke, run
+from tests.support.judges import REVISIONS, schema_of
 
 CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 RESULT: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests import npm
 from tests.conformance.judge import Scenario, judged, unscored
 from tests.conformance.watched import exits
+from tests.support import npm
 
 __all__ = ["REQUIRED", "main", "told"]
 

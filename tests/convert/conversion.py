@@ -25,8 +25,8 @@ from mcp_wire.steps import (
     convert,
     matters,
 )
-from tests.laws.messages import Message, wire_schema
-from tests.laws.voices import REVISIONS, SHARED
+from tests.support.judges import REVISIONS, SHARED
+from tests.support.law_messages import Message, wire_schema
 
 __all__ = ["TOLD", "Example", "Outcome", "examples", "outcome", "text"]
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.convert import conversion
 from tests.convert.conversion import examples, outcome
-from tests.laws.messages import Message, wrong
 from tests.laws.test_official_examples import NOT_OF_THE_SCHEMA
-from tests.laws.voices import REVISIONS
+from tests.support.judges import REVISIONS
+from tests.support.law_messages import Message, wrong
 
 WITHOUT_ID = {"server/utilities/pagination, Request Format"}
 """Two pages write a request that has no id."""

@@ -26,7 +26,7 @@ from mcp_wire.steps import (
     matters,
     route,
 )
-from tests.laws.voices import REVISIONS
+from tests.support.judges import REVISIONS
 
 OLDEST: Final = REVISIONS[0]
 NEWEST: Final = REVISIONS[-1]

@@ -13,8 +13,8 @@ from typing import Final
 
 import pytest
 
-from tests.convert import successor
-from tests.convert.successor import BEFORE, NAME, NARROWED, STEPS
+from tests.support import successor
+from tests.support.successor import BEFORE, NAME, NARROWED, STEPS
 
 PROJECT: Final = ("codegen", "generated", "runtime", "schema", "templates", "tests")
 PACKAGES: Final = ("codegen", "generated", "runtime")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests import npm
+from tests.support import npm
 
 __all__ = ["PROGRAMS", "command", "ready"]
 

@@ -13,15 +13,15 @@ from typing import Final
 import pytest
 
 from tests.interop import node
-from tests.scaffold import surfaces
-from tests.scaffold.made import environment, run
+from tests.support import tool_lists
+from tests.support.projects import environment, run
 
 ROOT: Final = Path(__file__).parents[2]
 EVERYTHING: Final = "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 
 
 def _fifty(folder: Path) -> str:
-    (folder / "fifty.json").write_bytes(surfaces.listing(*surfaces.FIFTY))
+    (folder / "fifty.json").write_bytes(tool_lists.listing(*tool_lists.FIFTY))
     return str(folder / "fifty.json")
 
 

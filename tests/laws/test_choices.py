@@ -19,9 +19,8 @@ from mcp_bindgen.ir import unions
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.choices import literals_chosen
 from mcp_bindgen.ir.model import Arr, Bounded, Map, Ref, Schema, Struct, Type, Uni
-from tests.laws.instances import JSON, Case, Generator, Seeded, more
-from tests.laws.reach import Reach
-from tests.laws.voices import (
+from tests.support.instances import JSON, Case, Generator, Seeded, more
+from tests.support.judges import (
     FLAVOURS,
     REVISIONS,
     Flavour,
@@ -31,6 +30,7 @@ from tests.laws.voices import (
     schema_of,
     seed,
 )
+from tests.support.reach import Reach
 
 CHOICES: Final = tuple(
     Options(unknown=unknown, literals=literals)

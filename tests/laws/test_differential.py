@@ -11,9 +11,8 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 
-from tests.laws.instances import Case, Generator, Seeded, cases, instances, more
-from tests.laws.reach import Reach
-from tests.laws.voices import (
+from tests.support.instances import Case, Generator, Seeded, cases, instances, more
+from tests.support.judges import (
     FLAVOURS,
     REVISIONS,
     Court,
@@ -24,6 +23,7 @@ from tests.laws.voices import (
     seed,
     shrink,
 )
+from tests.support.reach import Reach
 
 BOUNDED: Final = 8_000
 """Instances of one revision in `make test`: what reaches everything takes up to 5 300 of them."""

@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from mcp_wire._wire import UNSET, EncodeError
-from tests.laws.instances import JSON
-from tests.laws.voices import FLAVOURS, canonical, flavour_of
+from tests.support.instances import JSON
+from tests.support.judges import FLAVOURS, canonical, flavour_of
 
 REVISION: Final = "2025-11-25"
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_wire._wire import EncodeError
-from tests.laws.voices import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of
+from tests.support.judges import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of
 
 HEAD: Final = b'"jsonrpc":"2.0","method":"m"'
 

@@ -13,7 +13,7 @@ import pytest
 from mcp_bindgen.ir import unions
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Arr, Ref, Struct, Type, Uni
-from tests.laws.voices import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of, schema_of
+from tests.support.judges import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of, schema_of
 
 OLD: Final = "2025-11-25"
 NEW: Final = "2026-07-28"

@@ -10,7 +10,7 @@ import pytest
 
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
-from tests.laws.voices import REVISIONS, canonical, flavours, schema_of
+from tests.support.judges import REVISIONS, canonical, flavours, schema_of
 
 NO_META: Final = "requests of this revision require `params._meta`, and the page leaves it out"
 

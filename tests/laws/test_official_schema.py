@@ -19,8 +19,8 @@ import pytest
 
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
-from tests.laws.instances import Case, Generator, Seeded, cases, more
-from tests.laws.voices import REVISIONS, schema_of, seed
+from tests.support.instances import Case, Generator, Seeded, cases, more
+from tests.support.judges import REVISIONS, schema_of, seed
 
 COUNT: Final = 6_000
 """Instances of one revision; what reaches everything takes up to 5 300 of them."""

@@ -18,8 +18,8 @@ import pytest
 from bench.peers import python, ready
 from mcp_bindgen.ir.accepts import accepts, fault
 from mcp_bindgen.ir.model import Method, Schema, Type, Uni
-from tests.laws.instances import Generator, Seeded
-from tests.laws.voices import REVISIONS, schema_of
+from tests.support.instances import Generator, Seeded
+from tests.support.judges import REVISIONS, schema_of
 
 ROUNDS: Final = 4
 """Valid bodies of each type; `make long` has twenty times as many."""

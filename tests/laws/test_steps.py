@@ -32,8 +32,10 @@ from mcp_wire.steps import (
     Refused,
     convert,
 )
-from tests.laws.instances import Drawn, Seeded
-from tests.laws.messages import (
+from tests.laws.test_official_schema import official
+from tests.support.instances import Drawn, Seeded
+from tests.support.judges import REVISIONS, SHARED, canonical, seed
+from tests.support.law_messages import (
     Message,
     Messages,
     at,
@@ -48,9 +50,7 @@ from tests.laws.messages import (
     wire_schema,
     wrong,
 )
-from tests.laws.reach import Reach
-from tests.laws.test_official_schema import official
-from tests.laws.voices import REVISIONS, SHARED, canonical, seed
+from tests.support.reach import Reach
 
 Place: TypeAlias = tuple[str | int, ...]
 

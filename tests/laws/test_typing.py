@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from tests.laws.voices import FLAVOURS
+from tests.support.judges import FLAVOURS
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = Path(__file__).parent / "typing"

@@ -16,8 +16,16 @@ from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.ir.names import RESERVED_MEMBERS
 from mcp_wire._wire import EncodeError
-from tests.laws.instances import JSON, Generator, Seeded
-from tests.laws.voices import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of, schema_of, seed
+from tests.support.instances import JSON, Generator, Seeded
+from tests.support.judges import (
+    FLAVOURS,
+    REVISIONS,
+    Flavour,
+    canonical,
+    flavour_of,
+    schema_of,
+    seed,
+)
 
 REVISION: Final = "2025-11-25"
 

@@ -18,10 +18,10 @@ from mcp_runtime import Client
 from mcp_runtime.core.error_codes import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION
 from mcp_runtime.errors import NoCommonRevision, RemoteError
 from mcp_runtime.revisions import ALL, revision
-from tests.loopback import Loopback
-from tests.pair import served
-from tests.pair.judged import Wire, faults, official_faults
-from tests.pair.scenario import Host, expected, told
+from tests.support import pair_server
+from tests.support.judged_wire import Wire, faults, official_faults
+from tests.support.loopback import Loopback
+from tests.support.pair_scenario import Host, expected, told
 
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
 PER_REQUEST: Final = tuple(name for name in ALL if revision(name).era == "per-request")
@@ -31,7 +31,7 @@ SETS: Final = {
     "handshake": HANDSHAKE,
     "per-request": PER_REQUEST,
 }
-PROGRAM: Final = str(Path(served.__file__))
+PROGRAM: Final = str(Path(pair_server.__file__))
 
 
 SPOKEN: Final = {"memory": ALL, "stdio": ALL, "http": ALL, "http+sse": HANDSHAKE}
@@ -60,11 +60,11 @@ def peer(
 ) -> Iterator[Callable[..., Client]]:
     """Makes clients of that server."""
     if transport == "memory":
-        yield partial(Client, served.make(server))
+        yield partial(Client, pair_server.make(server))
     elif transport == "stdio":
         yield partial(Client.stdio, [sys.executable, PROGRAM, ",".join(server)], stderr="drop")
     else:
-        with loopback.mounted(served.make(server).asgi()) as url:
+        with loopback.mounted(pair_server.make(server).asgi()) as url:
             yield partial(Client.http, url + ROUTES[transport])
 
 

@@ -16,8 +16,8 @@ from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.errors import NoCommonRevision, RemoteError, SessionError, TimedOut, TooMuch
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.uri_template import Template, TemplateError
-from tests.runtime.raw import connected
-from tests.runtime.sessions import (
+from tests.support.raw_peer import connected
+from tests.support.session_pair import (
     HANDSHAKE,
     NEWEST,
     newborn,

@@ -16,7 +16,7 @@ import pytest
 
 from bench import peers
 from mcp_bindgen.scaffold.answers import Answers
-from tests.scaffold.made import ALL, WAYS, answers, environment, made, run, write
+from tests.support.projects import ALL, WAYS, answers, environment, made, run, write
 
 MOST_FILES: Final = 25
 SHORT, LONG = "a", "x" * 40
@@ -182,7 +182,7 @@ def test_an_edit_of_the_protocol_is_seen(tmp_path: Path) -> None:
     python = environment(tmp_path / "venv", project)
     drift = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_vendored.py")
     assert run(python, *drift, cwd=project).returncode == 0
-    codes = project / "src/my_server/_mcp/runtime/core/codes.py"
+    codes = project / "src/my_server/_mcp/runtime/core/error_codes.py"
     codes.write_text(codes.read_text("utf-8") + "\n", "utf-8")
     assert run(python, *drift, cwd=project).returncode == 1
 

@@ -19,7 +19,7 @@ from mcp_bindgen.scaffold.answers import Answers
 from mcp_bindgen.scaffold.render import project, templates
 from mcp_bindgen.scaffold.tools import Tool, listing, read
 from mcp_bindgen.scaffold.typed import Untyped, typed
-from tests.scaffold import surfaces
+from tests.support import tool_lists
 
 ANSWERS: Final = Answers(name="my-server", revisions=("2026-07-28",), tools=True)
 HOME: Final = "src/my_server/tools"
@@ -27,7 +27,7 @@ HOME: Final = "src/my_server/tools"
 
 @pytest.fixture(scope="module")
 def fifty() -> list[Tool]:
-    return read(surfaces.listing(*surfaces.FIFTY), "fifty.json")
+    return read(tool_lists.listing(*tool_lists.FIFTY), "fifty.json")
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_the_list_is_read_again_as_it_was(fifty: list[Tool]) -> None:
 
 def test_what_no_type_says_is_told() -> None:
     (tool,) = read(
-        surfaces.listing(
+        tool_lists.listing(
             {"name": "t", "inputSchema": {"type": "object", "not": {"required": ["a"]}}}
         ),
         "f",
@@ -106,12 +106,12 @@ def test_what_no_type_says_is_told() -> None:
     assert tool.unsaid == ("input: not",)
 
 
-@pytest.mark.parametrize("name", surfaces.UNTYPED)
+@pytest.mark.parametrize("name", tool_lists.UNTYPED)
 def test_what_cannot_be_typed_is_refused_by_name(name: str) -> None:
-    schema, said = surfaces.UNTYPED[name]
+    schema, said = tool_lists.UNTYPED[name]
     good = {"name": "good", "inputSchema": {"type": "object"}}
     with pytest.raises(InputError, match=said) as refused:
-        read(surfaces.listing(good, {"name": name, "inputSchema": schema}), "f.json")
+        read(tool_lists.listing(good, {"name": name, "inputSchema": schema}), "f.json")
     assert "f.json: 1 of 2 tools cannot be typed" in str(refused.value)
     assert f'"{name}": input: ' in str(refused.value) or f'"{name}": no value' in str(refused.value)
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_typed_is_refused_by_name(name: str) -> None:
 def test_names_that_do_not_make_modules_are_refused(names: list[str], said: str) -> None:
     tools = [{"name": name, "inputSchema": {"type": "object"}} for name in names]
     with pytest.raises(InputError, match=said):
-        read(surfaces.listing(*tools), "f.json")
+        read(tool_lists.listing(*tools), "f.json")
 
 
 # ---- the output of datamodel-code-generator, had it been taken in

@@ -13,7 +13,7 @@ import pytest
 from mcp_bindgen.errors import TemplateError
 from mcp_bindgen.scaffold.answers import COMMON, TRANSPORTS
 from mcp_bindgen.scaffold.vendor import vendored
-from tests.scaffold.made import ALL, WAYS, answers, environment, made, run, write
+from tests.support.projects import ALL, WAYS, answers, environment, made, run, write
 
 NEEDED: Final = {f"{root.replace('.', '/')}.py": "" for root in (*COMMON, *TRANSPORTS["stdio"])}
 PROBE: Final = """
@@ -93,7 +93,7 @@ def test_imports_become_relative(line: str, becomes: str) -> None:
 
 
 def test_imports_of_a_deeper_module_lead_further_up() -> None:
-    module = "server__http__app"
+    module = "server__functions__content"
     assert moved("from mcp_wire.steps import route", module) == "from ....wire.steps import route"
     wire = "from mcp_runtime.transports.wire import Wire"
     assert moved(wire, "transports__stdio") == "from .wire import Wire"

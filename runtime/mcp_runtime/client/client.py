@@ -218,8 +218,8 @@ class Client:
     ) -> t.CallToolResult:
         """A result that `is_error` is one too: it is for the model to read.
 
-        Raises RemoteError, BadAnswer (also for structured content that does not fit the schema which
-        the tool was listed with), TimedOut, NotApproved, Disconnected. Raises NotInstalled before
+        Raises RemoteError, BadAnswer (also for structured content that does not fit the schema
+        that the tool was listed with), TimedOut, NotApproved, Disconnected. Raises NotInstalled before
         anything is sent, if results of such a tool cannot be checked without the extra `schemas`.
         """
         self._outputs.require_checkable(name)

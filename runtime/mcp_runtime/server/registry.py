@@ -244,7 +244,7 @@ class Registry(Generic[_T]):
         del self._items[key]
 
     def page(self, cursor: str | None, size: int) -> tuple[list[_T], Any]:
-        """Items, and the next cursor or UNSET. Raises RpcError for a cursor that is none of ours."""
+        """Items, and the next cursor or UNSET. Raises RpcError for an unknown cursor."""
         keys = list(self._items)
         start = 0 if cursor is None else self._after(cursor, keys)
         shown = keys[start : start + size]

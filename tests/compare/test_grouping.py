@@ -1,0 +1,212 @@
+"""A report is told to people: by method, worst first, what is alike as one, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from mcp_bindgen import pins
+from mcp_bindgen.compare.judge.verdicts import SEVERITIES
+from mcp_bindgen.compare.report import grouping
+from mcp_bindgen.compare.report.github import workflow_commands
+from mcp_bindgen.compare.report.markdown import markdown
+from mcp_bindgen.compare.report.report import FORMAT, Report, Side, compare, document
+from mcp_bindgen.source import Source
+from tests.support.command import invoke
+
+PAIRS = list(pairwise(pins.revisions()))
+
+
+@cache
+def report(old: str, new: str) -> Report:
+    return compare(side(old), side(new))
+
+
+def side(revision: str) -> Side:
+    found = pins.find(revision)
+    return Side(revision, pins.lower(found), Source(found.data, found.path))
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_every_finding_is_told_once(old: str, new: str) -> None:
+    found = report(old, new)
+    items = [item for section in grouping.sections(found) for item in section.items]
+    assert sorted(id(f) for item in items for f in item.findings) == sorted(map(id, found.findings))
+    assert len(items) < len(found.findings)
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_what_is_told_as_one_is_alike(old: str, new: str) -> None:
+    found = report(old, new)
+    for section in grouping.sections(found):
+        for item in section.items:
+            assert len({f.rule.id for f in item.findings}) == 1
+            assert len({found.severity(f) for f in item.findings}) == 1
+            assert len({grouping.breaks(found, f) for f in item.findings}) == 1
+            assert len(item.findings) == 1 or not any(f.witnesses for f in item.findings)
+
+
+def test_a_section_is_worst_first() -> None:
+    found = report(*PAIRS[-1])
+    for section in grouping.sections(found):
+        ranks = [SEVERITIES.index(found.severity(item.first)) for item in section.items]
+        assert ranks == sorted(ranks)
+
+
+def test_sections_follow_the_methods_of_the_new_schema() -> None:
+    found = report(*PAIRS[-1])
+    titles = [section.title for section in grouping.sections(found)]
+    methods = [m.name for m in found.new.schema.methods if m.name in titles]
+    assert titles[: len(methods)] == methods
+    assert titles[-2:] == ["Python source alone", "In no message that both sides have"]
+
+
+def test_the_summary_answers_for_those_who_ask() -> None:
+    found = report(*PAIRS[-1])
+    counts = {audience: counts for audience, _, counts in grouping.summary(found)}
+    assert set(counts) == {"client", "server", "bindings"}
+    for audience, each in counts.items():
+        assert sum(each.values()) == len(found.findings)
+        alone = replace(found, audiences=(audience,))
+        assert each == {severity: alone.count(severity) for severity in SEVERITIES}
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_markdown_names_every_path_and_keeps_its_tables(old: str, new: str) -> None:
+    found = report(old, new)
+    text = markdown(found)
+    for finding in found.findings:
+        assert f"`{finding.change.path}`" in text
+        assert f" — {finding.rule.id}" in text
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in tables} == {6}
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_a_workflow_command_is_one_line_with_its_place(old: str, new: str) -> None:
+    found = report(old, new)
+    lines = workflow_commands(found).splitlines()
+    assert len(lines) == len(found.findings)
+    shape = re.compile(
+        r"::(error|warning|notice) "
+        r"(file=schema/[\d-]+/schema\.ts,line=\d+,col=\d+,)?title=[A-Z_]+ [^:,]+::.+"
+    )
+    assert [line for line in lines if not shape.fullmatch(line)] == []
+    placed = [f for f in found.findings if f.change.old.at or f.change.new.at]
+    assert sum("file=" in line for line in lines) == len(placed)
+
+
+def test_a_text_cannot_end_a_workflow_command(tmp_path: Path) -> None:
+    hostile = "a%0A::error::b\\n::warning::c"
+    old, new = schemas(tmp_path, f'"{hostile}"', '"b"')
+    done = invoke("diff", old, new, "--format", "github")
+    assert all(line.startswith("::") for line in done.stdout.splitlines())
+    assert done.stdout.count("::error::b") == done.stdout.count("%250A::error::b")
+
+
+def test_markup_in_a_schema_stays_text_in_markdown(tmp_path: Path) -> None:
+    old, new = schemas(tmp_path, '"`</td>`|<img>"', '"b"')
+    done = invoke("diff", old, new, "--format", "markdown")
+    outside = re.sub(r"(`+)(?:.(?!\1(?!`)))*.\1(?!`)", "", done.stdout)
+    assert "<img>" in done.stdout
+    assert "<" not in outside
+
+
+def schemas(folder: Path, before: str, after: str) -> tuple[Path, Path]:
+    """Two schemas that differ in the type of one member."""
+    text = """
+export type JSONRPCMessage = FooRequest;
+export interface FooRequest {
+  jsonrpc: "2.0"; id: string; method: "foo"; params: { value: %s };
+}
+export interface EmptyResult {}
+export type ClientRequest = FooRequest;
+"""
+    paths = folder / "old.ts", folder / "new.ts"
+    for path, type in zip(paths, (before, after), strict=True):
+        path.write_text(text % type, encoding="utf-8")
+    return paths
+
+
+def test_equal_schemas_are_said_to_be_equal() -> None:
+    for format in ("text", "markdown", "github"):
+        done = invoke("diff", "2025-11-25", "2025-11-25", "--format", format)
+        assert done.exit_code == 0
+        assert "No changes" in done.stdout
+
+
+@pytest.mark.parametrize("format", ["text", "json", "markdown", "github"])
+def test_what_cannot_be_compared_is_never_told_as_unchanged(tmp_path: Path, format: str) -> None:
+    bad = tmp_path / "bad.ts"
+    for text in ("", "nonsense", "export interface A {}"):
+        bad.write_text(text)
+        for pair in ((bad, "2025-11-25"), ("2025-11-25", bad), (bad, bad)):
+            done = invoke("diff", *pair, "--format", format)
+            assert done.exit_code == 2
+            assert done.stdout == ""
+            assert "bad.ts" in done.stderr
+    assert invoke("diff", "2025-11-25", "2025-11-26", "--format", format).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "whom", "code"),
+    [
+        ("breaking", "all", 1),
+        ("breaking", "client", 0),
+        ("breaking", "bindings", 1),
+        ("dangerous", "client", 1),
+        ("any", "server", 1),
+        ("never", "all", 0),
+    ],
+)
+def test_the_exit_code_is_that_of_whom_it_concerns(fail_on: str, whom: str, code: int) -> None:
+    pair = ("2024-11-05", "2025-03-26")
+    assert invoke("diff", *pair, "--fail-on", fail_on, "--for", whom).exit_code == code
+
+
+def test_the_document_has_the_shape_that_is_documented(root: Path) -> None:
+    page = (root / "docs" / "DIFF-JSON.md").read_text("utf-8")
+    found = document(report(*PAIRS[-1]))
+    assert f"`format` is {FORMAT}" in page
+    rows = set(re.findall(r"^\| `([^`]+)` \|", page, re.M))
+    assert rows == set(_keys(found))
+    json.dumps(found)
+
+
+def _keys(value: object, path: str = "") -> set[str]:
+    """Every path of members; what is in a list is `[]`, a witness's message is anybody's."""
+    if isinstance(value, list):
+        return {key for item in value for key in _keys(item, f"{path}[]")}
+    if not isinstance(value, dict) or path.endswith("message"):
+        return {path} - {""}
+    inside = {k for name, v in value.items() for k in _keys(v, f"{path}.{name}".lstrip("."))}
+    return inside | {path for path in [path] if not value and path}
+
+
+def test_a_file_is_compared_by_facts_alone(root: Path, tmp_path: Path) -> None:
+    """What a decision narrows in a pinned revision is no difference to a file that has none."""
+    text = (root / "schema" / "2026-07-28" / "schema.ts").read_text("utf-8")
+    draft = tmp_path / "schema.ts"
+    draft.write_text(
+        text.replace("export const HEADER_MISMATCH = -32020", "export const HEADER_MISMATCH = -1")
+    )
+    done = invoke("diff", "2026-07-28", tmp_path, "--format", "json")
+    found = json.loads(done.stdout)["findings"]
+    assert [(f["rule"], f["path"]) for f in found] == [
+        ("TYPE_REPLACED", "HeaderMismatchError.error.code"),
+        ("CONSTANT_CHANGED", "HEADER_MISMATCH"),
+    ]
+
+
+def test_a_member_with_another_name_names_the_likely_one(tmp_path: Path) -> None:
+    old, new = schemas(tmp_path, "{ first: string[] }", "{ last: string[] }")
+    found = json.loads(invoke("diff", old, new, "--format", "json").stdout)["findings"]
+    notes = {f["path"]: f["note"] for f in found}
+    assert notes["FooRequest.params.value.first"].endswith("FooRequest.params.value.last")
+    assert notes["FooRequest.params.value.last"].endswith("FooRequest.params.value.first")

@@ -1,0 +1,313 @@
+"""Any change is found at its path, and no verdict "holds" is refuted by a message."""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+
+import mcp_wire
+from mcp_bindgen import pins
+from mcp_bindgen.compare.judge.verdicts import Finding, judge
+from mcp_bindgen.compare.judge.witness import Witness
+from mcp_bindgen.compare.travel import TO_CLIENT, TO_SERVER, Way
+from mcp_bindgen.ir.accepts import accepts, fault
+from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type
+from mcp_bindgen.source import Source, read
+from mcp_bindgen.source.excerpt import excerpt
+from tests.support.instances import Generator, Seeded
+from tests.support.mutations import MUTATIONS, mutated
+
+REVISIONS: Final = pins.revisions()
+ROUNDS: Final = 6
+"""Of each kind in each revision; `make long` has fifty times as many."""
+SAMPLES: Final = 12
+"""Messages of each type that has a change in it."""
+
+ENVELOPE: Final = {"jsonrpc": "2.0", "id": 0}
+"""What is around a message whether it declares that or not."""
+
+_WAYS: Final[dict[str, tuple[Way, ...]]] = {
+    "client-to-server": (TO_SERVER,),
+    "server-to-client": (TO_CLIENT,),
+    "both": (TO_SERVER, TO_CLIENT),
+}
+_BACK: Final[dict[Way, Way]] = {TO_SERVER: TO_CLIENT, TO_CLIENT: TO_SERVER}
+
+
+@cache
+def schema_of(revision: str) -> Schema:
+    return pins.load(revision)
+
+
+def seed() -> int:
+    drawn = secrets.randbits(32)
+    print(f"seed {drawn}")  # noqa: T201
+    return drawn
+
+
+class Writer(Generator):
+    """Writes what its schema says and nothing else: no name that is nobody's."""
+
+    def extra(self, struct: Struct, made: dict[str, Any], *_: Any, **__: Any) -> None:
+        return
+
+
+def written(schema: Schema, type: Type, dice: int, count: int) -> Iterator[Any]:
+    writer = Writer(schema, Seeded(dice))
+    for _ in range(count):
+        writer.sites, writer.left = [], 40
+        value = writer.value(type, "message", (), own=False, around=None)
+        if accepts(schema, type, value):  # a number may lie outside of its bounds
+            yield value
+
+
+@pytest.mark.parametrize("kind", MUTATIONS)
+def test_a_change_is_found_at_its_path_and_judged_rightly(kind: str) -> None:
+    dice = random.Random(number := seed())
+    for revision in REVISIONS:
+        for round in range(ROUNDS):
+            check(revision, kind, dice, f"seed {number}, {revision}, round {round}")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", MUTATIONS)
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_many_changes_are_found_and_judged_rightly(revision: str, kind: str) -> None:
+    dice = random.Random(number := seed())
+    for round in range(50 * ROUNDS):
+        check(revision, kind, dice, f"seed {number}, {revision}, round {round}")
+
+
+def check(revision: str, kind: str, dice: random.Random, where: str) -> None:
+    before = schema_of(revision)
+    mutation = mutated(dice, before, kind)
+    after = mutation.schema
+    for old, new, forward in ((before, after, True), (after, before, False)):
+        findings = judge(old, new)
+        paths = {f.change.path: f for f in findings} | {f.change.was: f for f in findings}
+        assert any(lies(path, mutation.path) for path in paths), f"{where}: {mutation.path}"
+        if forward:
+            told = {f.rule.id for f in findings if lies(f.change.path, mutation.path)}
+            assert told & mutation.rules, f"{where}: {mutation.path} is {told}"
+        refute(old, new, findings, dice.randrange(2**32), f"{where}, {mutation.path}")
+        prove(findings, where)
+
+
+def lies(path: str, around: str) -> bool:
+    return path == around or (path.startswith(around) and path[len(around)] in ".[{")
+
+
+def prove(findings: tuple[Finding, ...], where: str) -> None:
+    """What does not hold has a witness, or says why not."""
+    for finding in findings:
+        if not finding.client == finding.server == "holds":
+            assert finding.witnesses or finding.unproved, f"{where}: {finding.rule.id}"
+
+
+def refute(old: Schema, new: Schema, findings: tuple[Finding, ...], dice: int, where: str) -> None:
+    """Tries messages of both sides against the other, where a finding says that its place is."""
+    twins = {m.name: m for m in new.methods}
+    concerned = {name for finding in findings for name in finding.methods}
+    for method in old.methods:
+        twin = twins.get(method.name)
+        if twin is not None and method.name in concerned:
+            for part, ways, mine, theirs in parts(method, twin):
+                for writer, reader, sent, read, by in (
+                    (old, new, mine, theirs, "old"),
+                    (new, old, theirs, mine, "new"),
+                ):
+                    for value in written(writer, sent, dice, SAMPLES):
+                        if part == "message":
+                            value = ENVELOPE | value
+                        if not accepts(reader, read, value):
+                            why = fault(reader, read, value)
+                            told = f"{where}: {method.name} {part} by {by}: {value} at {why}"
+                            assert blamed(findings, method.name, ways, by), told
+
+
+def parts(a: Method, b: Method) -> Iterator[tuple[str, set[Way], Type, Type]]:
+    """What both have, with the ways that both send it."""
+    ways = set(_WAYS.get(a.direction, ())) & set(_WAYS.get(b.direction, ()))
+    if ways:
+        yield "message", ways, Ref(a.type), Ref(b.type)
+        if a.result and b.result:
+            yield "result", {_BACK[way] for way in ways}, a.result, b.result
+
+
+def blamed(findings: tuple[Finding, ...], method: str, ways: set[Way], by: str) -> bool:
+    """Whether some finding says that what the `by` side writes that way may break the other.
+
+    An old client writes to the server, new servers write to it; an old server the reverse.
+    """
+    peers = {(TO_SERVER, "old"): "client", (TO_CLIENT, "new"): "client"}
+    peers |= {(TO_CLIENT, "old"): "server", (TO_SERVER, "new"): "server"}
+    return all(
+        any(
+            method in finding.methods
+            and (finding.client if peers[way, by] == "client" else finding.server) != "holds"
+            for finding in findings
+        )
+        for way in ways
+    )
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_check_sees_a_verdict_that_is_wrong(revision: str) -> None:
+    """Were every verdict "holds", messages would refute it."""
+    dice = random.Random(7)
+    mutation = mutated(dice, schema_of(revision), "remove member")
+    seen = 0
+    for _ in range(40):
+        mutation = mutated(dice, schema_of(revision), "toggle member")
+        try:
+            refute(schema_of(revision), mutation.schema, silent(revision, mutation.schema), 7, "")
+        except AssertionError:
+            seen += 1
+    assert seen > 5
+
+
+def silent(revision: str, after: Schema) -> tuple[Finding, ...]:
+    found = judge(schema_of(revision), after)
+    return tuple(replace(finding, client="holds", server="holds") for finding in found)
+
+
+# ---- what is no change
+
+
+def reordered(text: str, dice: random.Random) -> str:
+    module = read(text.encode(), "schema.ts")
+    source = Source(text.encode(), "schema.ts")
+    declarations = [excerpt(source, module, d.name) for d in module.declarations]
+    dice.shuffle(declarations)
+    return "\n".join(declarations)
+
+
+def reformatted(text: str, dice: random.Random) -> str:
+    return re.sub(r"(?m)^( +)", lambda m: dice.choice((m[1] * 3, "\t", m[1] + " ")), text)
+
+
+def commented(text: str, dice: random.Random) -> str:
+    notes = ("; // note", " /* note */;", ";\n")
+    return re.sub(r"(?m)^(?! *[/*])(.*);$", lambda m: m[1] + dice.choice(notes), text)
+
+
+def as_arrays(text: str, dice: random.Random) -> str:
+    return re.sub(r"\b([A-Z]\w+|string)\[\]", r"Array<\1>", text)
+
+
+def in_parentheses(text: str, dice: random.Random) -> str:
+    return re.sub(r"(?m): ([A-Z]\w+);$", r": (\1);", text)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize(
+    "respell",
+    [reordered, reformatted, commented, as_arrays, in_parentheses],
+    ids=lambda f: f.__name__,
+)
+def test_what_is_only_written_otherwise_is_no_change(
+    revision: str, respell: Callable[[str, random.Random], str], tmp_path: Path
+) -> None:
+    dice = random.Random(seed())
+    text = pins.schema_path(revision).read_text("utf-8")
+    other = respell(text, dice)
+    assert other != text
+    paths = tmp_path / "old.ts", tmp_path / "new.ts"
+    for path, written_ in zip(paths, (text, other), strict=True):
+        path.write_text(written_, encoding="utf-8")
+    old, new = (pins.resolve(str(path)) for path in paths)
+    assert [(f.rule.id, f.change.path) for f in judge(old, new)] == []
+    assert [(f.rule.id, f.change.path) for f in judge(new, old)] == []
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_base_that_goes_takes_its_members_along(revision: str, tmp_path: Path) -> None:
+    text = pins.schema_path(revision).read_text("utf-8")
+    tried = 0
+    for match in re.finditer(r"(?m)^export interface (\w*(?:Result|Params)) extends \w+ \{", text):
+        other = text[: match.start()] + f"export interface {match[1]} {{" + text[match.end() :]
+        path = tmp_path / "new.ts"
+        path.write_text(other, encoding="utf-8")
+        old, new = schema_of(revision), pins.resolve(str(path))
+        if match[1] not in new.structs:
+            continue  # nothing is left of it: a map
+        gone = {f.wire for f in old.structs[match[1]].fields}
+        gone -= {f.wire for f in new.structs[match[1]].fields}
+        told = {f.change.path for f in judge(old, new)}
+        assert {f"{match[1]}.{wire}" for wire in gone} <= told
+        tried += bool(gone)
+    assert tried > 3
+
+
+# ---- witnesses
+
+
+@pytest.mark.parametrize("old", REVISIONS)
+@pytest.mark.parametrize("new", REVISIONS)
+def test_a_witness_is_read_by_one_sides_models_and_refused_by_the_others(
+    old: str, new: str
+) -> None:
+    before, after = schema_of(old), schema_of(new)
+    findings = judge(before, after)
+    assert bool(findings) == (old != new)
+    for finding in findings:
+        for witness in finding.witnesses:
+            sides = (before, after) if witness.writer == "old" else (after, before)
+            assert reads(sides[0], witness) is None, witness
+            fault_ = reads(sides[1], witness)
+            if witness.path == "$.method" and not carries(sides[1], witness):
+                continue
+            assert fault_ is not None, witness
+            assert agree(fault_, witness.path), (fault_, witness)
+
+
+def reads(schema: Schema, witness: Witness) -> str | None:
+    """Where the generated models refuse the typed part; None if they take it, or have none."""
+    models = mcp_wire.load(schema.revision, "models_dataclass")
+    method = next((m for m in schema.methods if m.name == witness.method), None)
+    value, prefix = witness.message, "$"
+    if witness.part == "result":
+        value, prefix = value["result"], "$.result"
+        names = (
+            [] if method is None else mcp_wire.load(schema.revision).METHODS[method.name].results
+        )
+        faults = [refused(models, name, value) for name in names]
+        if not faults or None in faults:
+            return None
+        return prefix if len(faults) > 1 else prefix + str(faults[0]).removeprefix("$")
+    if witness.part in ("envelope", "error"):
+        return refused(models, "JSONRPCMessage", value)
+    return None if method is None else refused(models, method.type, value)
+
+
+def refused(models: ModuleType, name: str, value: object) -> str | None:
+    try:
+        models.from_wire(getattr(models, name), value)
+    except models.DecodeError as error:
+        return str(error.path)
+    return None
+
+
+def agree(path: str, told: str) -> bool:
+    """Whether one of two paths lies in the other: a union may be blamed, or what is in an arm."""
+    return path.startswith(told) or told.startswith(path)
+
+
+def carries(schema: Schema, witness: Witness) -> bool:
+    """Whether the method is sent that way, in that manner."""
+    method = next((m for m in schema.methods if m.name == witness.method), None)
+    if method is None:
+        return False
+    inside = method.direction == "input-request"
+    return inside == (witness.part == "input request") and witness.way in _WAYS.get(
+        method.direction, (TO_CLIENT,)
+    )

@@ -1,0 +1,225 @@
+"""Clients come and go in every way, and nothing of them stays; a server ends in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import math
+import time
+import tracemalloc
+from itertools import pairwise
+
+import pytest
+
+from bench.soak import churn, counts, settled, slope, talker
+from mcp_runtime import Context, Server
+from mcp_runtime.limits import Limits
+from tests.runtime.server.http.test_requests import LISTEN
+from tests.support.asgi_client import GET, Client, plain, run, serving
+from tests.support.clock import Clock, own_time
+from tests.support.wires import until
+
+
+async def come_and_go(clients: int) -> None:
+    client, clock = Client(talker(session_idle=600.0).asgi()), Clock()
+    held = []
+    for run_ in range(4):
+        for start in range(0, clients, 50):
+            seeds = range(run_ * clients + start, run_ * clients + start + 50)
+            await asyncio.gather(*(churn(client, seed) for seed in seeds))
+            client.open.clear()
+        while client.app.sessions:
+            await clock.forward(700)
+        await settled(client)
+        held.append(counts(client))
+    objects = [each.pop("objects") for each in held]
+    grown = min(after - before for before, after in pairwise(objects))  # a leak is in each round
+    *_, before, after = held
+    assert after == before
+    assert (after["tasks"], after["sessions"], after["connections"], after["stored"]) == (
+        1,
+        0,
+        0,
+        0,
+    )
+    assert grown < clients  # a client that stays is many objects
+
+
+def test_clients_that_come_and_go_leave_nothing() -> None:
+    run(lambda: come_and_go(100))
+
+
+@pytest.mark.long
+def test_a_thousand_clients_that_come_and_go_leave_nothing() -> None:
+    run(lambda: come_and_go(1000))
+
+
+# ---- the end
+
+
+@pytest.mark.parametrize("kind", ["get", "sse", "listen"])
+def test_a_thousand_open_streams_are_ended_in_good_order_within_a_second(kind: str) -> None:
+    async def main() -> None:
+        server = plain()
+        client = Client(server.asgi())
+        for _ in range(1000):
+            if kind == "get":
+                (await client.session()).get()
+            elif kind == "sse":
+                client.begin("GET", "/sse", GET)
+            else:
+                client.request("subscriptions/listen", LISTEN)
+        streams = client.open[2::3] if kind == "get" else client.open
+        for stream in streams:
+            await stream.until_begun()
+        assert len(server.connections) == 1000
+        begun = own_time()
+        await client.app.drain()
+        assert own_time() - begun < 1
+        assert [stream for stream in streams if not stream.over] == []
+        if kind == "listen":
+            assert all(stream.messages[-1]["id"] == 1 for stream in streams)
+        assert (server.connections, client.app.sessions, client.app.sse_sessions) == (set(), {}, {})
+
+    run(main)
+
+
+@pytest.mark.parametrize("in_session", [False, True])
+def test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon(in_session: bool) -> None:
+    async def main() -> None:
+        server, go, seen = Server("slow", "1", limits=Limits(drain_wait=0.3)), asyncio.Event(), []
+
+        @server.tool
+        async def slow(forever: bool = False) -> str:
+            try:
+                await (asyncio.Event() if forever else go).wait()
+            except asyncio.CancelledError:
+                seen.append("cancelled")
+                raise
+            return "in time"
+
+        client = Client(server.asgi())
+        session = await client.session() if in_session else None
+        call = session.call if session else client.call
+        soon, never = call("slow"), call("slow", {"forever": True})
+        await asyncio.sleep(0.05)
+        draining = asyncio.ensure_future(client.app.drain())
+        await asyncio.sleep(0.01)
+        refused = await client.call("slow").until_over()
+        assert (refused.status, "going down" in refused.error["message"]) == (503, True)
+        assert "retry-after" in refused.headers
+        go.set()
+        await soon.until_over()
+        assert soon.json["result"]["content"][0]["text"] == "in time"
+        begun = time.perf_counter()
+        await draining
+        assert time.perf_counter() - begun < 1
+        await never.until_over()
+        assert seen == ["cancelled"]
+        assert "result" not in str(never.body)
+
+    run(main)
+
+
+@pytest.mark.parametrize("in_session", [False, True])
+def test_what_is_cut_off_at_the_end_is_told_so(in_session: bool) -> None:
+    async def main() -> None:
+        server = Server("slow", "1", limits=Limits(drain_wait=0.05))
+
+        @server.tool
+        async def stuck(ctx: Context, tells: bool) -> str:
+            if tells:
+                await ctx.log("error", "stuck")
+            await asyncio.Event().wait()
+            return ""
+
+        async with serving(server) as client:
+            session = await client.session() if in_session else None
+            call = session.call if session else client.call
+            meta = {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
+            asked = [call("stuck", {"tells": tells}, more=meta) for tells in (False, True)]
+            await asked[1].until_begun()
+            await client.app.drain()
+            for each in asked:
+                await each.until_over()
+                told = each.messages[-1] if each.is_stream else each.json
+                assert "going down" in told["error"]["message"]
+
+    run(main)
+
+
+# ---- memory
+
+
+IDLE = 400
+MOST = 8000
+"""Bytes of each stream; `python -m bench idle` has 5 000 of them on sockets."""
+
+
+async def _bare(scope: object, receive: object, send: object) -> None:
+    """The least that a stream of ASGI is."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})  # type: ignore[operator]
+    await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})  # type: ignore[operator]
+    await receive()  # type: ignore[operator]
+    while (await receive())["type"] != "http.disconnect":  # type: ignore[operator]
+        pass
+
+
+async def _cost(client: Client, kind: str) -> float:
+    """Bytes for each idle stream."""
+    for number in range(2 * IDLE):
+        if number == IDLE:
+            gc.collect()
+            before = tracemalloc.get_traced_memory()[0]
+        if kind == "get":
+            stream = (await client.session()).get()
+            del client.open[-3:-1]
+        elif kind == "listen":
+            stream = client.request("subscriptions/listen", LISTEN)
+        else:
+            stream = client.begin("GET", "/sse", GET)
+        await stream.until_begun()
+        await asyncio.sleep(0)
+    gc.collect()
+    return (tracemalloc.get_traced_memory()[0] - before) / IDLE
+
+
+@pytest.mark.parametrize("kind", ["get", "sse", "listen"])
+def test_an_idle_stream_costs_at_most_8000_bytes_more_than_a_bare_one(kind: str) -> None:
+    async def main() -> None:
+        tracemalloc.start()
+        try:
+            bare = Client(_bare)
+            least = await _cost(bare, "bare")
+            for response in bare.open:
+                response.disconnect()
+            await asyncio.gather(*(each.task for each in bare.open))
+            async with serving() as client:
+                cost = await _cost(client, kind) - least
+                assert 0 < cost < MOST
+        finally:
+            tracemalloc.stop()
+
+    run(main)
+
+
+def test_a_session_that_is_given_up_is_forgotten_by_the_store() -> None:
+    async def main() -> None:
+        client, clock = Client(talker(session_idle=600.0).asgi()), Clock()
+        session = await client.session()
+        await session.call("talk").until_over()
+        assert counts(client)["stored"] == 1
+        await clock.forward(700)
+        await until(lambda: counts(client)["stored"] == 0)
+
+    run(main)
+
+
+def test_a_slope_is_told_with_its_error() -> None:
+    line = [(x / 10, 7 + 3 * x / 10) for x in range(20)]
+    assert slope(line) == pytest.approx((3, 0))
+    wavering = [(x, y + (-1) ** number) for number, (x, y) in enumerate(line)]
+    found, error = slope(wavering)
+    assert error == pytest.approx(math.sqrt(20 / 18 / 6.65), rel=0.02)
+    assert abs(found - 3) < 2 * error
+    assert slope(line[:2]) == (0, math.inf)

@@ -1,0 +1,230 @@
+"""A response that is a stream, by itself: what it sends, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from mcp_runtime.core import sse
+from mcp_runtime.limits import DEFAULT
+from mcp_runtime.server.http.event_response import EventResponse
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.request import ClientGone, HttpRequest
+from tests.support.asgi_client import run
+from tests.support.wires import until
+
+
+class Peer:
+    """A client's end: what reached it, and what sending to it does."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.ended = False
+        self.broken = False
+        self.open = asyncio.Event()
+        self.open.set()
+        self._gone = asyncio.Event()
+
+    def leave(self) -> None:
+        self._gone.set()
+
+    async def receive(self) -> Mapping[str, Any]:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        await self.open.wait()
+        if self.broken:
+            raise OSError("broken")
+        if message["type"] == "http.response.body":
+            self.sent.append(message["body"])
+            self.ended = not message.get("more_body", False)
+
+
+class Owner:
+    """Makes events at once, or fails; counts the responses that are over."""
+
+    def __init__(self) -> None:
+        self.over = 0
+        self.failure: Exception | None = None
+
+    async def event(self, stream: Outbox, data: bytes) -> bytes:
+        if self.failure is not None:
+            raise self.failure
+        return sse.encode(sse.Event(data=data))
+
+    def responded(self, stream: Outbox) -> None:
+        self.over += 1
+
+
+class Case:
+    """A stream that is being sent."""
+
+    def __init__(self, **options: Any) -> None:
+        self.peer, self.owner, self.stream = Peer(), Owner(), Outbox("1", DEFAULT)
+        scope: dict[str, Any] = {"method": "GET", "path": "/mcp", "headers": []}
+        call = HttpRequest(scope, self.peer.receive, self.peer.send)
+        reader = self.stream.attach()
+        options = {"keep_alive": 15.0, **options}
+        sending = EventResponse(call, self.owner, self.stream, reader, **options)
+        self.task = asyncio.ensure_future(sending.run())
+
+    async def until_sent(self, count: int) -> None:
+        await until(lambda: len(self.peer.sent) >= count)
+
+    async def over(self) -> None:
+        async with asyncio.timeout(5):
+            await self.task
+
+
+def test_messages_go_out_as_they_come_and_the_end_ends_the_response() -> None:
+    async def main() -> None:
+        case = Case(first=[b"first\n\n"])
+        case.stream.put(b"1")
+        await case.until_sent(2)
+        case.stream.put(b"2")
+        case.stream.put(b"3")
+        await case.until_sent(4)
+        assert case.task.done() is False
+        case.stream.put(b"4")
+        case.stream.finish()
+        await case.over()
+        data = [b"first\n\n", *(b"data: %d\n\n" % n for n in range(1, 5)), b""]
+        assert (case.peer.sent, case.peer.ended, case.owner.over) == (data, True, 1)
+
+    run(main)
+
+
+def test_an_idle_response_has_no_task_but_the_one_that_runs_it() -> None:
+    async def main() -> None:
+        case = Case()
+        before = asyncio.all_tasks()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert asyncio.all_tasks() == before == {asyncio.current_task(), case.task}
+        case.peer.leave()
+        await case.over()
+
+    run(main)
+
+
+def test_to_a_client_that_is_gone_nothing_more_is_sent() -> None:
+    async def main() -> None:
+        case = Case()
+        case.stream.put(b"1")
+        await case.until_sent(1)
+        case.peer.leave()
+        await case.over()
+        case.stream.put(b"2")
+        await asyncio.sleep(0.01)
+        assert (case.peer.sent, case.peer.ended) == ([b"data: 1\n\n"], False)
+        assert (case.owner.over, case.stream.reader, case.stream.count) == (1, 0, 1)
+
+    run(main)
+
+
+def test_comments_come_only_where_nothing_else_was_sent_for_so_long() -> None:
+    async def main() -> None:
+        case, loop = Case(keep_alive=0.1), asyncio.get_running_loop()
+        begun = loop.time()
+        for number in range(6):
+            case.stream.put(b"%d" % number)
+            await asyncio.sleep(0.03)
+        if loop.time() - begun < 0.25:  # the machine has not stood still
+            assert b":\n\n" not in case.peer.sent
+        await until(lambda: case.peer.sent.count(b":\n\n") == 2)
+        assert loop.time() - begun >= 0.35
+        case.peer.leave()
+        await case.over()
+
+    run(main)
+
+
+def test_what_cannot_be_sent_ends_the_response_as_a_client_does_that_is_gone() -> None:
+    async def main() -> None:
+        case = Case()
+        await asyncio.sleep(0)
+        case.peer.broken = True
+        case.stream.put(b"1")
+        with pytest.raises(ClientGone):
+            await case.over()
+        assert case.owner.over == 1
+
+    run(main)
+
+
+def test_what_fails_while_an_event_is_made_is_raised() -> None:
+    async def main() -> None:
+        case = Case()
+        case.owner.failure = RuntimeError("the store is full")
+        case.stream.put(b"1")
+        with pytest.raises(RuntimeError, match="the store is full"):
+            await case.over()
+        assert (case.owner.over, case.peer.ended) == (1, False)
+
+    run(main)
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_response_that_is_cancelled_while_it_sends_leaves_nothing(
+    is_gone: bool, breaks: bool
+) -> None:
+    async def main() -> None:
+        told: list[Mapping[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        case = Case()
+        case.stream.put(b"1")
+        await case.until_sent(1)
+        case.peer.open.clear()
+        case.stream.put(b"2")
+        await asyncio.sleep(0.01)
+        if is_gone:
+            case.peer.leave()
+            await asyncio.sleep(0.01)
+        if breaks:
+            case.peer.broken = True
+            case.peer.open.set()
+        case.task.cancel()
+        await asyncio.wait({case.task})
+        assert case.task.cancelled()
+        assert (case.owner.over, case.stream.reader) == (1, 0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        del case
+        gc.collect()
+        assert told == []
+
+    run(main)
+
+
+def test_a_reader_that_takes_over_ends_the_response_before_it() -> None:
+    async def main() -> None:
+        case = Case()
+        case.stream.put(b"1")
+        await case.until_sent(1)
+        reader = case.stream.attach()
+        case.stream.put(b"2")
+        await case.over()
+        assert (case.peer.sent, case.peer.ended) == ([b"data: 1\n\n", b""], True)
+        assert (case.stream.pop(reader), case.stream.reader) == (b"2", reader)
+
+    run(main)
+
+
+def test_a_stream_that_is_interrupted_tells_when_to_come_again_and_goes_on() -> None:
+    async def main() -> None:
+        case = Case()
+        case.stream.put(b"1")
+        await case.until_sent(1)
+        case.stream.interrupt(40)
+        case.stream.put(b"2")
+        await case.over()
+        assert case.peer.sent == [b"data: 1\n\n", b"retry: 40\ndata: \n\n", b""]
+        reader = case.stream.attach()
+        assert (case.stream.pop(reader), case.stream.has_more(reader)) == (b"2", True)
+
+    run(main)

@@ -1,0 +1,276 @@
+"""Servers that share stores and a bus go on with each other's sessions, as several processes do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from mcp_runtime import Context, Server
+from mcp_runtime.limits import Limits
+from mcp_runtime.stores.memory import MemoryBus, MemoryEvents, MemorySessions
+from tests.runtime.server.http.test_requests import LISTEN
+from tests.support.asgi_client import Client, Session, run
+from tests.support.wires import until
+
+
+@dataclass
+class Shared:
+    events: MemoryEvents
+    sessions: MemorySessions
+    bus: MemoryBus
+
+
+@dataclass
+class Confirmed:
+    yes: bool
+
+
+def _server(bus: MemoryBus, name: str, go: asyncio.Event) -> Server:
+    server = Server(name, "1", bus=bus, offers=["tools", "resources"])
+
+    @server.tool
+    async def where(ctx: Context) -> str:
+        await ctx.log("debug", f"asked at {name}")
+        return name
+
+    @server.tool
+    async def later(ctx: Context) -> str:
+        await ctx.log("error", "first")
+        await go.wait()
+        await ctx.log("error", "second")
+        return name
+
+    @server.tool
+    async def confirm(ctx: Context) -> str:
+        return str((await ctx.elicit("sure?", Confirmed)).content)
+
+    @server.resource("note://one")
+    def note() -> str:
+        return "one"
+
+    return server
+
+
+@asynccontextmanager
+async def two() -> AsyncGenerator[tuple[Client, Client, Shared, asyncio.Event]]:
+    shared, go = Shared(MemoryEvents(), MemorySessions(), MemoryBus()), asyncio.Event()
+    stores = {"events": shared.events, "sessions": shared.sessions}
+    principal = lambda scope: scope.get("who", "")  # noqa: E731
+    one, other = (
+        Client(_server(shared.bus, name, go).asgi(**stores, principal=principal))
+        for name in ("one", "other")
+    )
+    yield one, other, shared, go
+    for client in (one, other):
+        for response in client.open:
+            response.disconnect()
+        await client.app.drain()
+        await asyncio.gather(*(response.task for response in client.open))
+
+
+def at(client: Client, session: Session) -> Session:
+    """The same session, asked at another process."""
+    moved = Session(client, session.id, session.revision, session.scope)
+    moved.last = 1000
+    return moved
+
+
+def test_a_session_goes_on_where_it_was_not_begun() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session()
+            level = begun.request("logging/setLevel", {"level": "debug"})
+            assert (await level.until_over()).json["result"] == {}
+            called = await at(other, begun).call("where").until_over()
+            logged, answer = called.messages
+            assert logged["params"]["data"] == "asked at other"
+            assert answer["result"]["content"][0]["text"] == "other"
+            quiet = at(other, begun).request("logging/setLevel", {"level": "error"})
+            await quiet.until_over()
+            again = await begun.call("where").until_over()
+            assert again.json["result"]["content"][0]["text"] == "one"
+
+    run(main)
+
+
+def test_a_session_is_no_one_elses_in_any_process() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session(who="ann")
+            for client in (one, other):
+                for who, status in (("ann", 200), ("bob", 404), ("", 404)):
+                    asked = Session(client, begun.id, begun.revision, {"who": who})
+                    assert (await asked.call("where").until_over()).status == status
+
+    run(main)
+
+
+def test_a_session_that_was_deleted_is_gone_everywhere() -> None:
+    async def main() -> None:
+        async with two() as (one, other, shared, _):
+            begun = await one.session()
+            heard = begun.get()
+            await heard.until_begun()
+            assert (await at(other, begun).delete().until_over()).status == 204
+            assert (await begun.call("where").until_over()).status == 404
+            await heard.until_over()
+            assert (one.app.sessions, len(shared.sessions), len(shared.events)) == ({}, 0, 0)
+
+    run(main)
+
+
+def test_a_session_outlives_the_process_that_began_it() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session()
+            await one.app.drain()
+            called = await at(other, begun).call("where").until_over()
+            assert called.messages[-1]["result"]["content"][0]["text"] == "other"
+
+    run(main)
+
+
+def test_an_unknown_session_and_a_long_id_are_none_in_any_process() -> None:
+    async def main() -> None:
+        async with two() as (one, _, shared, _):
+            for id in ("a" * 43, "a" * 60_000):
+                assert (
+                    await Session(one, id, "2025-11-25").call("where").until_over()
+                ).status == 404
+            assert len(shared.sessions) == 0
+
+    run(main)
+
+
+def test_a_stream_is_resumed_where_it_was_not_begun() -> None:
+    async def main() -> None:
+        async with two() as (one, other, shared, go):
+            begun = await one.session()
+            asked = begun.call("later")
+            await asked.until_events(2)
+            await asked.drop()
+            go.set()
+            await until(lambda: b"result" in str(shared.events._sessions).encode())
+            rest = await at(other, begun).get(asked.events[-1].id).until_over()
+            second, answer = rest.messages
+            assert second["params"]["data"] == "second"
+            assert (answer["id"], answer["result"]["content"][0]["text"]) == (1, "one")
+
+    run(main)
+
+
+def test_what_two_processes_number_in_one_session_never_meets() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session(capabilities={"elicitation": {}})
+            asked = [begun.call("confirm"), at(other, begun).call("confirm")]
+            for each in asked:
+                await each.until_events(2)
+            ids = [each.messages[0]["id"] for each in asked]
+            names = [each.events[0].id.partition(".")[0] for each in asked]
+            assert len({*ids}) == len({*names}) == 2
+            assert all(id < 2**53 for id in ids)
+
+    run(main)
+
+
+def test_a_change_is_heard_once_by_the_clients_of_every_process() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session()
+            watched = begun.request("resources/subscribe", {"uri": "note://one"})
+            assert (await watched.until_over()).status == 200
+            heard, listened = begun.get(), one.request("subscriptions/listen", LISTEN)
+            await heard.until_begun()
+            await listened.until_events(1)
+            other.app._server.resource_updated("note://one")
+            other.app._server.tool(lambda: "new", name="new")
+            await heard.until(lambda it: len(it.messages) == 2)
+            await listened.until(lambda it: len(it.messages) == 2)
+            await asyncio.sleep(0.01)
+            assert [message["method"] for message in heard.messages] == [
+                "notifications/resources/updated",
+                "notifications/tools/list_changed",
+            ]
+            assert listened.messages[1]["method"] == "notifications/tools/list_changed"
+            assert len(listened.messages) == 2
+
+    run(main)
+
+
+def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        async with two() as (one, other, shared, _):
+            heard = one.request("subscriptions/listen", LISTEN)
+            await heard.until_events(1)
+            with caplog.at_level(logging.WARNING, "mcp_runtime"):
+                for message in (
+                    b"{",
+                    b"\xff",
+                    b"[]",
+                    b'{"sender":1}',
+                    b'{"sender":"x","list":"?"}',
+                ):
+                    shared.bus.publish(message)
+                other.app._server.tool(lambda: "new", name="new")
+                await heard.until(lambda it: len(it.messages) == 2)
+            assert len(caplog.records) == 4
+
+    run(main)
+
+
+# ---- the stores of one process
+
+
+def test_sessions_that_are_not_used_are_given_up_the_oldest_first() -> None:
+    async def main() -> None:
+        now = 0.0
+        kept = MemorySessions(Limits(sessions=3, session_idle=10), clock=lambda: now)
+        for name in "abcd":
+            await kept.put(name, name.encode())
+        assert [await kept.get(name) for name in "abcd"] == [None, b"b", b"c", b"d"]
+        now = 6
+        assert await kept.get("b") == b"b"
+        now = 12
+        assert [await kept.get(name) for name in "bcd"] == [b"b", None, None]
+        await kept.put("b", b"new")
+        assert await kept.get("b") == b"new"
+        await kept.forget("b")
+        await kept.forget("b")
+        assert (await kept.get("b"), len(kept)) == (None, 0)
+
+    asyncio.run(main())
+
+
+def test_a_bus_brings_messages_to_every_loop_until_its_end() -> None:
+    async def main() -> None:
+        bus, here, there = MemoryBus(), list[bytes](), list[bytes]()
+
+        async def elsewhere() -> None:
+            async with bus.subscribed(there.append):
+                ready.set()
+                while len(there) < 2:
+                    await asyncio.sleep(0.001)
+
+        ready = asyncio.Event()
+        ready.set = lambda: loop.call_soon_threadsafe(asyncio.Event.set, ready)  # type: ignore[method-assign]
+        loop = asyncio.get_running_loop()
+        thread = asyncio.create_task(asyncio.to_thread(asyncio.run, elsewhere()))
+        await ready.wait()
+        async with bus.subscribed(here.append):
+            bus.publish(b"one")
+            bus.publish(b"two")
+            await until(lambda: len(here) == 2)
+        await thread
+        bus.publish(b"three")
+        await asyncio.sleep(0)
+        assert here == there == [b"one", b"two"]
+
+    asyncio.run(main())

@@ -1,0 +1,239 @@
+"""An application among the routes of another: of Starlette and of FastAPI, behind a proxy too."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeAlias
+
+import pytest
+from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Mount, Route
+
+from tests.runtime.server.http.test_legacy_sse import Old
+from tests.runtime.server.http.test_serving import lived
+from tests.support.asgi_client import (
+    GET,
+    LATEST,
+    SHAKEN,
+    Client,
+    initialize,
+    mirrors,
+    plain,
+    request,
+    run,
+)
+
+Host: TypeAlias = Callable[..., Any]
+
+
+def in_starlette(place: str, app: Any, **options: Any) -> Any:
+    return Starlette(routes=[Mount(place, app=app)], **options)
+
+
+def in_fastapi(place: str, app: Any, **options: Any) -> Any:
+    host = FastAPI(**options)
+    host.mount(place, app)
+    return host
+
+
+def in_both(place: str, app: Any, **options: Any) -> Any:
+    return Starlette(routes=[Mount("/outer", app=in_fastapi(place, app))], **options)
+
+
+HOSTS: Final[list[tuple[Host, str]]] = [
+    (in_starlette, "/tools"),
+    (in_fastapi, "/tools"),
+    (in_both, "/outer/tools"),
+]
+hosts: Final = pytest.mark.parametrize(("host", "place"), HOSTS)
+proxied: Final = pytest.mark.parametrize("root", ["", "/api"])
+"""What a proxy takes away from the path, and the server puts before it again."""
+
+
+@asynccontextmanager
+async def mounted(
+    host: Host, root: str = "", path: str = "/", **options: Any
+) -> AsyncGenerator[tuple[Client, dict[str, Any]]]:
+    app = plain().asgi(path=path, **options)
+    client = Client(host("/tools", app))
+    try:
+        yield client, {"root_path": root}
+    finally:
+        for response in client.open:
+            response.disconnect()
+        await app.drain()
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(each.task for each in client.open))
+
+
+def text(answer: Any) -> str:
+    found: str = answer["result"]["content"][0]["text"]
+    return found
+
+
+@hosts
+@proxied
+@pytest.mark.parametrize("path", ["/", "/mcp"])
+def test_both_eras_are_served_at_the_endpoint_below_the_path(
+    host: Host, place: str, root: str, path: str
+) -> None:
+    async def main() -> None:
+        async with mounted(host, root, path) as (client, scope):
+            at: dict[str, Any] = {"path": root + place + path, **scope}
+            asked = await client.call("echo", {"text": "one"}, **at).until_over()
+            assert text(asked.json) == "one"
+            session = await client.session(SHAKEN[0], **at)
+            assert text((await session.call("echo", {"text": "two"}).until_over()).json) == "two"
+            told = {**GET, **session.headers}
+            opened = client.begin("GET", at["path"], told, **scope)
+            assert (await opened.until_events(1)).status == 200
+            gone = await client.ask("DELETE", at["path"], told, **scope)
+            assert gone.status == 204
+            await opened.until_over()
+
+    run(main)
+
+
+@hosts
+@proxied
+def test_http_with_sse_tells_the_place_below_the_path(host: Host, place: str, root: str) -> None:
+    async def main() -> None:
+        async with mounted(host, root) as (client, scope):
+            old = await Old.connect(client, f"{root}{place}/sse", **scope)
+            assert old.place.path == f"{root}{place}/messages"
+            await old.open()
+            call = {"name": "echo", "arguments": {"text": "three"}}
+            assert text(await old.ask("tools/call", call, 7)) == "three"
+
+    run(main)
+
+
+@hosts
+def test_what_lies_beside_the_endpoint_is_told_apart_from_what_lies_beside_the_path(
+    host: Host, place: str
+) -> None:
+    async def main() -> None:
+        async with mounted(host, path="/mcp") as (client, _):
+            told = request("server/discover")
+            for path, is_ours in ((f"{place}/other", True), ("/mcp", False), ("/toolsmcp", False)):
+                asked = await client.post(told, mirrors(told), path=path).until_over()
+                assert (asked.status, b"jsonrpc" in asked.body) == (404, is_ours)
+
+    run(main)
+
+
+@hosts
+def test_the_path_itself_leads_to_the_endpoint_below_it(host: Host, place: str) -> None:
+    async def main() -> None:
+        async with mounted(host) as (client, _):
+            asked = await client.call("echo", path=place, scheme="http").until_over()
+            assert (asked.status, asked.headers["location"]) == (307, f"http://localhost{place}/")
+
+    run(main)
+
+
+@pytest.mark.parametrize("framework", [Starlette, FastAPI])
+def test_an_endpoint_is_a_route_without_a_path_of_its_own(framework: Callable[..., Any]) -> None:
+    async def main() -> None:
+        app = plain().asgi()
+        client = Client(framework(routes=[Route("/mcp", endpoint=app)]))
+        session = await client.session()
+        assert text((await session.call("echo", {"text": "four"}).until_over()).json) == "four"
+        assert (await client.call("echo", {"text": "five"}).until_over()).status == 200
+        assert (await session.delete().until_over()).status == 204
+        await app.drain()
+
+    run(main)
+
+
+# ---- lifespans
+
+
+@hosts
+def test_the_lifespan_is_entered_at_the_first_request_and_left_where_the_host_ends(
+    host: Host, place: str
+) -> None:
+    """A host passes its own lifespan on to no application below it."""
+
+    async def main() -> None:
+        log: list[str] = []
+        app = lived(log).asgi(path="/")
+
+        @asynccontextmanager
+        async def lifespan(outer: Any) -> AsyncGenerator[None]:
+            log.append("host entered")
+            yield
+            await app.drain()
+            log.append("host left")
+
+        outer = host("/tools", app, lifespan=lifespan)
+        told: asyncio.Queue[Any] = asyncio.Queue()
+        sent: asyncio.Queue[Any] = asyncio.Queue()
+        life = asyncio.ensure_future(outer({"type": "lifespan"}, told.get, sent.put))
+        told.put_nowait({"type": "lifespan.startup"})
+        assert (await sent.get())["type"] == "lifespan.startup.complete"
+        assert log == ["host entered"]
+        client = Client(outer)
+        asked = [client.call("state", path=f"{place}/") for _ in range(5)]
+        for each in asked:
+            assert text((await each.until_over()).json) == "state"
+        assert log == ["host entered", "entered"]
+        session = await client.session(path=f"{place}/")
+        opened = client.begin("GET", f"{place}/", {**GET, **session.headers})
+        await opened.until_begun()
+        told.put_nowait({"type": "lifespan.shutdown"})
+        assert (await sent.get())["type"] == "lifespan.shutdown.complete"
+        await life
+        assert (await opened.until_over()).over
+        assert log == ["host entered", "entered", "left", "host left"]
+
+    run(main)
+
+
+# ---- pages of other origins
+
+
+PAGE: Final = "https://page.example"
+PREFLIGHT: Final = {
+    "host": "localhost",
+    "origin": PAGE,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "content-type, mcp-protocol-version, mcp-method, mcp-name",
+}
+
+
+def test_a_page_of_another_origin_is_served_behind_the_middleware_of_the_host() -> None:
+    """As docs/HTTP.md says; without it a preflight is no request that the endpoint knows."""
+
+    async def main() -> None:
+        app: Any = plain().asgi(origins=[PAGE])
+        asked = await Client(app).ask("OPTIONS", "/mcp", PREFLIGHT)
+        assert (asked.status, asked.headers["allow"]) == (405, "DELETE, GET, POST")
+        client = Client(
+            CORSMiddleware(
+                app,
+                allow_origins=[PAGE],
+                allow_methods=["GET", "POST", "DELETE"],
+                allow_headers=["*"],
+                expose_headers=["Mcp-Session-Id"],
+            )
+        )
+        asked = await client.ask("OPTIONS", "/mcp", PREFLIGHT)
+        assert asked.status == 200
+        assert asked.headers["access-control-allow-origin"] == PAGE
+        assert "mcp-name" in asked.headers["access-control-allow-headers"]
+        begun = await client.post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
+        assert begun.headers["access-control-allow-origin"] == PAGE
+        assert begun.headers["access-control-expose-headers"] == "Mcp-Session-Id"
+        told = request("server/discover")
+        refused = {**mirrors(told), "origin": "https://evil.example"}
+        assert (await client.post(told, refused).until_over()).status == 403
+        asked = await client.post(told, {**mirrors(told), "origin": PAGE}).until_over()
+        assert LATEST in asked.json["result"]["supportedVersions"]
+        await app.drain()
+
+    run(main)

@@ -1,0 +1,471 @@
+"""The per-request era over HTTP: each POST by itself, and its stream where the handler tells more.
+
+Source: 2026-07-28 basic/transports/streamable-http.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from mcp_runtime import Context, Server
+from mcp_runtime.core import error_codes
+from mcp_runtime.errors import RpcError
+from mcp_runtime.limits import Limits
+from tests.support.asgi_client import (
+    GET,
+    LATEST,
+    POST,
+    initialize,
+    mirrors,
+    plain,
+    request,
+    run,
+    serving,
+)
+from tests.support.wires import until
+
+
+@pytest.mark.requirement(
+    "transport.http.endpoint.post",
+    "transport.http.post.response-type",
+    "transport.http.session.none",
+    "versioning.discover.implemented",
+    "versioning.discover.optional",
+    "versioning.era.select-modern",
+    "versioning.no-handshake",
+)
+def test_a_request_by_itself_is_answered_in_json_and_without_a_session() -> None:
+    async def main() -> None:
+        async with serving() as client:
+            asked = await client.call("echo", {"text": "hello"}).until_over()
+            assert asked.status == 200
+            assert asked.headers["content-type"] == "application/json"
+            assert "mcp-session-id" not in asked.headers
+            assert asked.json["result"]["content"] == [{"type": "text", "text": "hello"}]
+            asked = await client.request("server/discover").until_over()
+            assert LATEST in asked.json["result"]["supportedVersions"]
+            assert client.app.sessions == {}
+
+    run(main)
+
+
+@pytest.mark.requirement(
+    "transport.http.stream.ends-after-response",
+    "transport.http.stream.no-buffering",
+    "transport.http.stream.no-requests",
+    "transport.http.stream.not-resumable",
+    "transport.http.stream.notifications",
+    "transport.http.stream.related",
+)
+def test_a_handler_that_tells_more_is_answered_by_a_stream() -> None:
+    async def main() -> None:
+        async with serving() as client:
+            more = {"_meta": {"progressToken": "p", "io.modelcontextprotocol/logLevel": "info"}}
+            told = client.call("count", {"to": 3}, more=more)
+            other = client.call("count", {"to": 1}, more={"_meta": {"progressToken": "q"}})
+            await told.until_over()
+            await other.until_over()
+            assert told.is_stream
+            assert told.over
+            assert told.headers["x-accel-buffering"] == "no"
+            assert told.headers["cache-control"] == "no-cache, no-transform"
+            assert {event.id for event in told.events} == {""}
+            *before, answer = told.messages
+            assert answer["id"] == 1
+            assert {each["method"] for each in before} == {
+                "notifications/progress",
+                "notifications/message",
+            }
+            tokens = [each["params"].get("progressToken", "p") for each in before]
+            assert tokens == ["p"] * 6
+            assert all("id" not in each for each in before)
+
+    run(main)
+
+
+@pytest.mark.requirement("errors.status.method-not-found")
+def test_an_unknown_method_has_a_status_of_its_own_in_this_era_only() -> None:
+    async def main() -> None:
+        async with serving() as client:
+            asked = await client.request("no/such").until_over()
+            assert (asked.status, asked.error["code"]) == (404, error_codes.METHOD_NOT_FOUND)
+            session = await client.session()
+            asked = await session.request("no/such").until_over()
+            assert (asked.status, asked.error["code"]) == (200, error_codes.METHOD_NOT_FOUND)
+
+    run(main)
+
+
+@pytest.mark.requirement("errors.status.missing-client-capability")
+def test_a_capability_that_a_client_lacks_is_a_bad_request() -> None:
+    async def main() -> None:
+        server = plain()
+
+        @server.tool
+        async def ask(ctx: Context) -> str:
+            await ctx.roots()
+            return "asked"
+
+        async with serving(server) as client:
+            asked = await client.call("ask").until_over()
+            assert (asked.status, asked.error["code"]) == (
+                400,
+                error_codes.MISSING_CLIENT_CAPABILITY,
+            )
+
+    run(main)
+
+
+def test_an_error_of_a_handler_is_an_answer_like_any_other() -> None:
+    async def main() -> None:
+        server = plain()
+
+        @server.tool
+        async def refuse() -> str:
+            raise RpcError(7, "no", {"error": {"code": error_codes.METHOD_NOT_FOUND}})
+
+        @server.tool
+        async def confuse() -> dict[str, Any]:
+            return {"error": {"code": error_codes.METHOD_NOT_FOUND, "message": "x"}}
+
+        async with serving(server) as client:
+            asked = await client.call("refuse").until_over()
+            assert (asked.status, asked.error["code"]) == (200, 7)
+            assert (await client.call("confuse").until_over()).status == 200
+            asked = await client.call("no such tool").until_over()
+            assert (asked.status, asked.error["code"]) == (200, error_codes.INVALID_PARAMS)
+
+    run(main)
+
+
+@pytest.mark.requirement("transport.http.post.accepted")
+@pytest.mark.parametrize("method", ["notifications/cancelled", "notifications/x", "x"])
+def test_a_notification_is_accepted(method: str) -> None:
+    async def main() -> None:
+        async with serving() as client:
+            said = {"jsonrpc": "2.0", "method": method, "params": {"requestId": 1}}
+            asked = await client.post(said, {"MCP-Protocol-Version": LATEST}).until_over()
+            assert (asked.status, asked.body) == (202, b"")
+
+    run(main)
+
+
+@pytest.mark.requirement("transport.http.post.refused")
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", error_codes.PARSE_ERROR),
+        (b"{", error_codes.PARSE_ERROR),
+        (b"\xff", error_codes.PARSE_ERROR),
+        (b'{"jsonrpc":"2.0","id":1,"method":"x\xff"}', error_codes.PARSE_ERROR),
+        (b"null", error_codes.INVALID_REQUEST),
+        (b"[]", error_codes.INVALID_REQUEST),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":1,"result":{}}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}', error_codes.INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', error_codes.INVALID_REQUEST),
+        (b"[" * 100_000, error_codes.PARSE_ERROR),
+    ],
+)
+def test_what_is_no_request_or_notification_is_a_bad_one(body: bytes, code: int) -> None:
+    async def main() -> None:
+        async with serving() as client:
+            asked = await client.post(body, {"MCP-Protocol-Version": LATEST}).until_over()
+            assert (asked.status, asked.error["code"]) == (400, code)
+            assert asked.headers["content-type"] == "application/json"
+
+    run(main)
+
+
+# ---- cancellation
+
+
+@pytest.mark.requirement(
+    "transport.http.cancel.by-closing",
+    "transport.http.cancel.silence",
+    "transport.http.cancel.stop",
+)
+@pytest.mark.parametrize("streams", [False, True])
+def test_closing_the_response_cancels_the_request(streams: bool) -> None:
+    async def main() -> None:
+        server, seen = Server("slow", "1"), []
+
+        @server.tool
+        async def slow(ctx: Context) -> str:
+            seen.append("begun")
+            try:
+                if streams:
+                    await ctx.progress(1)
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                seen.append("cancelled")
+                await ctx.progress(2)
+                raise
+            return "never"
+
+        async with serving(server) as client:
+            asked = client.call("slow", more={"_meta": {"progressToken": 1}})
+            await until(lambda: bool(seen))
+            if streams:
+                await asked.until_events(1)
+            asked.disconnect()
+            await asked.until_over()
+            await until(lambda: len(seen) == 2)
+            assert seen == ["begun", "cancelled"]
+            assert len(asked.events) == streams
+
+    run(main)
+
+
+def test_what_a_handler_leaves_running_says_nothing_after_the_answer() -> None:
+    async def main() -> None:
+        server, left = Server("late", "1"), []
+
+        @server.tool
+        async def late(ctx: Context) -> str:
+            async def say() -> None:
+                await asyncio.sleep(0)
+                await ctx.log("info", "late")
+
+            await ctx.log("info", "early")
+            left.append(asyncio.ensure_future(say()))
+            return "done"
+
+        async with serving(server) as client:
+            meta = {"io.modelcontextprotocol/logLevel": "info"}
+            asked = await client.call("late", more={"_meta": meta}).until_over()
+            await asyncio.gather(*left)
+            assert [each.get("method", "answer") for each in asked.messages] == [
+                "notifications/message",
+                "answer",
+            ]
+
+    run(main)
+
+
+# ---- subscriptions
+
+
+LISTEN: dict[str, Any] = {"notifications": {"toolsListChanged": True}}
+
+
+@pytest.mark.requirement("transport.http.stream.keep-alive")
+def test_a_subscription_is_a_stream_kept_open_by_comments() -> None:
+    async def main() -> None:
+        server = plain(limits=Limits(keep_alive=0.02))
+        async with serving(server) as client:
+            asked = await client.request("subscriptions/listen", LISTEN).until_events(1)
+            assert asked.messages[0]["method"] == "notifications/subscriptions/acknowledged"
+            await asked.until(lambda asked: asked.sent.count(b":\n\n") > 2)
+            server.remove_tool("count")
+            await asked.until_events(2)
+            assert asked.messages[1]["method"] == "notifications/tools/list_changed"
+            assert len(server.connections) == 1
+            await asked.drop()
+            assert len(server.connections) == 0
+
+    run(main)
+
+
+def test_a_slow_handler_is_answered_by_a_stream_kept_open_by_comments() -> None:
+    async def main() -> None:
+        server, go = plain(limits=Limits(keep_alive=0.02)), asyncio.Event()
+
+        @server.tool
+        async def slow() -> str:
+            await go.wait()
+            return "at last"
+
+        async with serving(server) as client:
+            session = await client.session()
+            for asked in (client.call("slow"), session.call("slow")):
+                go.clear()
+                await asked.until(lambda asked: asked.sent.count(b":\n\n") > 2)
+                go.set()
+                await asked.until_over()
+                assert asked.messages[-1]["result"]["content"][0]["text"] == "at last"
+
+    run(main)
+
+
+def test_a_subscriber_that_does_not_read_is_told_no_more_than_a_limit() -> None:
+    async def main() -> None:
+        server = plain(limits=Limits(unread_bytes=1000))
+        async with serving(server) as client:
+            asked = client.request("subscriptions/listen", LISTEN)
+            await asked.until_events(1)
+            for number in range(1000):  # without a turn of the loop: nobody reads
+                server.add_tool(_none, name=f"tool-{number}")
+            await asyncio.sleep(0.05)
+            told = sum(len(event.data) for event in asked.events[1:])
+            assert 1000 < told < 1300
+            server.remove_tool("count")
+            count = len(asked.events)
+            await asked.until_events(count + 1)
+
+    run(main)
+
+
+async def _none() -> None: ...
+
+
+# ---- a server of this era only
+
+
+def test_a_subscriber_hears_that_the_last_tool_is_gone() -> None:
+    async def main() -> None:
+        server = plain()
+        async with serving(server) as client:
+            asked = await client.request("subscriptions/listen", LISTEN).until_events(1)
+            for count, name in enumerate(("echo", "count"), 2):
+                server.remove_tool(name)
+                await asked.until_events(count)
+                assert asked.messages[-1]["method"] == "notifications/tools/list_changed"
+
+    run(main)
+
+
+@pytest.mark.requirement(
+    "transport.http.compat.delete-405",
+    "transport.http.compat.get-405",
+    "transport.http.compat.last-event-id-ignored",
+    "transport.http.compat.session-header-ignored",
+)
+def test_a_server_of_this_era_alone_knows_post_alone() -> None:
+    async def main() -> None:
+        async with serving(plain(revisions=[LATEST])) as client:
+            for method in ("GET", "DELETE", "PUT"):
+                asked = await client.ask(method, "/mcp", {**GET, "mcp-session-id": "x"})
+                assert (asked.status, asked.headers["allow"]) == (405, "POST")
+            assert (await client.ask("GET", "/sse", GET)).status == 404
+            headers = {"mcp-session-id": "x", "last-event-id": "1.1"}
+            asked = await client.call("echo", {"text": "a"}, headers).until_over()
+            assert asked.status == 200
+            assert "mcp-session-id" not in asked.headers
+
+    run(main)
+
+
+@pytest.mark.requirement(
+    "transport.http.version-header.absent-refused",
+    "versioning.era.initialize-http",
+    "versioning.era.initialize-refusal",
+)
+@pytest.mark.parametrize("said", [initialize("2025-11-25"), request("tools/list")])
+def test_a_server_of_this_era_alone_tells_its_versions_to_who_names_none(
+    said: dict[str, Any],
+) -> None:
+    async def main() -> None:
+        async with serving(plain(revisions=[LATEST])) as client:
+            asked = await client.post(said).until_over()
+            assert (asked.status, asked.error["code"]) == (400, error_codes.HEADER_MISMATCH)
+            assert asked.error["data"] == {"supported": [LATEST]}
+            assert asked.json["id"] == said["id"]
+
+    run(main)
+
+
+# ---- the place
+
+
+def test_a_path_without_a_route_and_a_method_without_a_meaning_are_told_apart() -> None:
+    async def main() -> None:
+        async with serving(path="/here", sse=None) as client:
+            for path in ("/mcp", "/", "/sse", "/messages", "/here/x", "//here"):
+                asked = await client.ask("POST", path, POST)
+                assert (asked.status, "id" in asked.json) == (404, False)
+            for method in ("PUT", "PATCH", "OPTIONS", "HEAD", "TRACE", "post"):
+                asked = await client.ask(method, "/here", POST)
+                assert (asked.status, asked.headers["allow"]) == (405, "DELETE, GET, POST")
+
+    run(main)
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "status"),
+    [
+        ("", "/mcp", 200),
+        ("/tools", "/tools/mcp", 200),
+        ("/tools/", "/tools/mcp", 200),
+        ("/tools", "/mcp", 200),
+        ("/m", "/mcp", 200),
+        ("/tools", "/toolsmcp", 404),
+        ("/tools", "/tools/tools/mcp", 404),
+    ],
+)
+def test_the_path_counts_from_where_the_application_is_mounted(
+    root: str, path: str, status: int
+) -> None:
+    async def main() -> None:
+        async with serving() as client:
+            said = request("server/discover")
+            asked = client.post(said, mirrors(said), path=path, root_path=root)
+            assert (await asked.until_over()).status == status
+
+    run(main)
+
+
+def test_a_socket_of_another_kind_is_not_served() -> None:
+    async def main() -> None:
+        app = plain().asgi()
+        with pytest.raises(NotImplementedError, match="websocket"):
+            await app({"type": "websocket"}, _never, _never)
+
+    run(main)
+
+
+async def _never(*_: Any) -> Any:
+    raise AssertionError
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_a_revision_without_these_methods_is_told_so(method: str) -> None:
+    async def main() -> None:
+        async with serving() as client:
+            told = {**GET, "mcp-protocol-version": LATEST}
+            asked = await client.ask(method, "/mcp", told)
+            assert (asked.status, asked.headers["allow"]) == (405, "POST")
+
+    run(main)
+
+
+@pytest.mark.parametrize(("path", "asked_at"), [("/mcp", "/mcp/"), ("/mcp/", "/mcp")])
+def test_a_slash_at_the_end_of_the_endpoint_makes_no_difference(path: str, asked_at: str) -> None:
+    async def main() -> None:
+        async with serving(path=path) as client:
+            asked = await client.call("echo", path=asked_at).until_over()
+            assert asked.status == 200
+
+    run(main)
+
+
+# ---- limits
+
+
+@pytest.mark.requirement("tools.security.rate-limit")
+def test_calls_without_a_session_have_a_rate_together() -> None:
+    async def main() -> None:
+        async with serving(plain(limits=Limits(call_rate=1))) as client:
+            asked = [await client.call("echo").until_over() for _ in range(4)]
+            assert ["error" in each.json for each in asked] == [False, True, True, True]
+
+    run(main)
+
+
+def test_requests_without_a_session_are_worked_on_up_to_a_limit() -> None:
+    async def main() -> None:
+        async with serving(plain(limits=Limits(sessions=2))) as client:
+            asked = [client.request("subscriptions/listen", LISTEN) for _ in range(4)]
+            for each in asked:
+                await each.until_begun()
+            assert [each.status for each in asked] == [200, 200, 503, 503]
+            assert "Limits.sessions" in asked[2].error["message"]
+            await asked[0].drop()
+            assert (await client.call("echo").until_over()).status == 200
+
+    run(main)

@@ -1,0 +1,316 @@
+"""An application where it is served: by uvicorn on a socket, with its lifespan."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime import Context, Server
+from mcp_runtime.server.http.uvicorn import address
+from tests.support.asgi_client import (
+    POST,
+    Client,
+    mirrors,
+    request,
+    run,
+)
+
+ROOT: Final = Path(__file__).resolve().parents[4]
+SERVED: Final = """
+import asyncio, socket, sys
+from contextlib import asynccontextmanager
+from mcp_runtime import Context, Server
+from mcp_runtime.limits import Limits
+
+@asynccontextmanager
+async def lifespan(server):
+    yield
+    if sys.argv[2]:
+        raise RuntimeError(sys.argv[2])
+
+limits = Limits(drain_wait=float(sys.argv[1]), body_seconds=0.5)
+server = Server("served", "1", limits=limits, lifespan=lifespan)
+
+@server.tool
+async def echo(text: str = "") -> str:
+    return text
+
+@server.tool
+async def stuck(ctx: Context) -> str:
+    await ctx.log("info", "begun")
+    try:
+        await asyncio.Event().wait()
+    finally:
+        print("ended", flush=True)
+
+with socket.socket() as one:
+    one.bind(("127.0.0.1", 0))
+    port = one.getsockname()[1]
+print(port, flush=True)
+server.run(http=f"127.0.0.1:{port}")
+"""
+
+
+@asynccontextmanager
+async def served(
+    wait: float = 0.5, fault: str = ""
+) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
+    """A process that serves, and its port. It is killed at the end if it has not ended.
+
+    `wait` is `Limits.drain_wait`; with a `fault` its lifespan is left by an exception.
+    """
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        SERVED,
+        str(wait),
+        fault,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE if fault else None,
+        env={"PYTHONPATH": str(ROOT / "runtime")},
+    )
+    try:
+        assert child.stdout is not None
+        port = int(await child.stdout.readline())
+        async with asyncio.timeout(10):
+            while not await _listens(port):
+                await asyncio.sleep(0.02)
+        yield child, port
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.wait()
+
+
+async def _listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    await writer.wait_closed()
+    return True
+
+
+async def said(port: int, head: str, *parts: bytes, until: bytes = b"") -> bytes:
+    """What the server says to that, until the connection ends or `until` has come."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    found = b""
+    try:
+        writer.write(head.replace("\n", "\r\n").encode() + b"\r\n")
+        for part in parts:
+            writer.write(part)
+        async with asyncio.timeout(5):
+            while not until or until not in found:
+                if not (chunk := await reader.read(65_536)):
+                    break
+                found += chunk
+    finally:
+        writer.close()
+    return found
+
+
+def posted(body: bytes, **headers: str) -> str:
+    told = {**POST, "host": "localhost", "content-length": str(len(body)), **headers}
+    lines = "".join(f"{name.replace('_', '-')}: {value}\n" for name, value in told.items())
+    return f"POST /mcp HTTP/1.1\n{lines}"
+
+
+def call(name: str, **more: Any) -> tuple[bytes, dict[str, str]]:
+    message = request("tools/call", {"name": name, **more})
+    return json.dumps(message).encode(), mirrors(message)
+
+
+def test_a_server_on_a_socket_answers_refuses_and_cuts_what_is_slow() -> None:
+    async def main() -> None:
+        async with served() as (_, port):
+            body, headers = call("echo", arguments={"text": "hello"})
+            told = await said(port, posted(body, **headers), body, until=b"hello")
+            assert told.startswith(b"HTTP/1.1 200 ")
+            told = await said(port, posted(body, **{**headers, "host": "evil.com"}), until=b"}}")
+            assert told.startswith(b"HTTP/1.1 403 ")
+            assert b"connection: close" in told
+            chunked = posted(body, **headers).replace("content-length", "x-length")
+            chunked += "transfer-encoding: chunked\n"
+            parts = [b"%x\r\n%b\r\n" % (len(body), body), b"0\r\n\r\n"]
+            assert b"hello" in await said(port, chunked, *parts, until=b"hello")
+            assert (await said(port, chunked, parts[0])).startswith(b"HTTP/1.1 408 ")
+            huge = [b"100000\r\n" + b" " * 0x100000 + b"\r\n"] * 4 + [b"1\r\n \r\n"]
+            assert (await said(port, chunked, *huge)).startswith(b"HTTP/1.1 413 ")
+
+    run(main)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_streams_in_good_order_and_then_the_process(number: signal.Signals) -> None:
+    async def main() -> None:
+        async with served() as (child, port):
+            listen = request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+            body = json.dumps(listen).encode()
+            heard = asyncio.ensure_future(said(port, posted(body, **mirrors(listen)), body))
+            meta = {"io.modelcontextprotocol/logLevel": "info"}
+            stuck, headers = call("stuck", _meta=meta)
+            asked = asyncio.ensure_future(said(port, posted(stuck, **headers), stuck))
+            await asyncio.sleep(0.5)
+            child.send_signal(number)
+            async with asyncio.timeout(5):
+                assert b'"resultType":"complete"' in await heard
+                told = await asked
+                assert await child.wait() == 0
+            assert b"begun" in told
+            assert told.endswith(b"0\r\n\r\n")
+            assert child.stdout is not None
+            assert await child.stdout.read() == b"ended\n"
+
+    run(main)
+
+
+def test_a_second_signal_does_not_wait_for_what_is_worked_on() -> None:
+    async def main() -> None:
+        async with served(wait=60) as (child, port):
+            stuck, headers = call("stuck", _meta={"io.modelcontextprotocol/logLevel": "info"})
+            asked = asyncio.ensure_future(said(port, posted(stuck, **headers), stuck))
+            await asyncio.sleep(0.5)
+            for _ in range(2):
+                child.send_signal(signal.SIGINT)
+                await asyncio.sleep(0.2)
+            async with asyncio.timeout(5):
+                assert await child.wait() == 0
+            assert b"begun" in await asked
+
+    run(main)
+
+
+def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same() -> None:
+    async def main() -> None:
+        async with served(fault="still locked") as (child, port):
+            body, headers = call("echo")
+            await said(port, posted(body, **headers), body, until=b"content")
+            child.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(5):
+                _, told = await child.communicate()
+            assert child.returncode == 1
+            assert b"RuntimeError: still locked" in told
+
+    run(main)
+
+
+# ---- the lifespan
+
+
+def lived(log: list[str], *, fails: bool = False) -> Server:
+    @asynccontextmanager
+    async def lifespan(server: Server) -> AsyncGenerator[str]:
+        if fails:
+            raise RuntimeError("no database")
+        log.append("entered")
+        yield "state"
+        log.append("left")
+
+    server = Server("lived", "1", lifespan=lifespan)
+
+    @server.tool
+    async def state(ctx: Context) -> str:
+        return str(ctx.lifespan)
+
+    return server
+
+
+def test_an_application_that_has_ended_can_be_started_again() -> None:
+    """As a host does in its tests, on a loop of its own each time."""
+    log: list[str] = []
+    app = lived(log).asgi()
+
+    async def main() -> None:
+        told: asyncio.Queue[Any] = asyncio.Queue()
+        sent: asyncio.Queue[Any] = asyncio.Queue()
+        life = asyncio.ensure_future(app({"type": "lifespan"}, told.get, sent.put))
+        told.put_nowait({"type": "lifespan.startup"})
+        assert (await sent.get())["type"] == "lifespan.startup.complete"
+        asked = await Client(app).call("state").until_over()
+        assert asked.status == 200
+        told.put_nowait({"type": "lifespan.shutdown"})
+        await life
+
+    for _ in range(2):
+        run(main)
+    assert log == ["entered", "left"] * 2
+
+
+def test_the_lifespan_is_entered_and_left_with_that_of_the_application() -> None:
+    async def main() -> None:
+        log: list[str] = []
+        app = lived(log).asgi()
+        told: asyncio.Queue[Any] = asyncio.Queue()
+        sent: asyncio.Queue[Any] = asyncio.Queue()
+        life = asyncio.ensure_future(app({"type": "lifespan"}, told.get, sent.put))
+        told.put_nowait({"type": "lifespan.startup"})
+        assert (await sent.get())["type"] == "lifespan.startup.complete"
+        asked = await Client(app).call("state").until_over()
+        assert asked.json["result"]["content"][0]["text"] == "state"
+        assert log == ["entered"]
+        told.put_nowait({"type": "lifespan.shutdown"})
+        assert (await sent.get())["type"] == "lifespan.shutdown.complete"
+        await life
+        assert log == ["entered", "left"]
+
+    run(main)
+
+
+def test_without_that_the_lifespan_is_entered_once_at_the_first_request() -> None:
+    async def main() -> None:
+        log: list[str] = []
+        app = lived(log).asgi()
+        client = Client(app)
+        asked = [client.call("state") for _ in range(5)]
+        for each in asked:
+            assert (await each.until_over()).json["result"]["content"][0]["text"] == "state"
+        assert log == ["entered"]
+        await app.drain()
+        assert log == ["entered", "left"]
+
+    run(main)
+
+
+def test_a_lifespan_that_fails_is_told() -> None:
+    async def main() -> None:
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "lifespan.startup"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        with pytest.raises(RuntimeError, match="no database"):
+            await lived([], fails=True).asgi()({"type": "lifespan"}, receive, send)
+        assert sent == [{"type": "lifespan.startup.failed", "message": "no database"}]
+
+    run(main)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("127.0.0.1:8000", ("127.0.0.1", 8000)),
+        ("[::1]:8000", ("::1", 8000)),
+        (":8000", ("127.0.0.1", 8000)),
+        ("localhost:0", ("localhost", 0)),
+    ],
+)
+def test_an_address_is_a_host_and_a_port(text: str, found: tuple[str, int]) -> None:
+    assert address(text) == found
+
+
+@pytest.mark.parametrize("text", ["", "8000", "localhost", "localhost:", "a:b", "a:65536", "a:-1"])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no address"):
+        address(text)

@@ -1,0 +1,410 @@
+"""A server process is a wire, and is ended with all that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_runtime.errors import LocalError, NotStarted
+from mcp_runtime.limits import Limits
+from mcp_runtime.transports import child_process as module
+from mcp_runtime.transports.child_process import INHERITED, Child, spawn
+from tests.support.wires import Taker, python, until
+
+CAT: Final = ("/bin/cat",)
+STUBBORN: Final = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+grandchild = subprocess.Popen([sys.executable, "-c", '''
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(60)
+'''])
+time.sleep(60)
+"""
+LEAVES_ONE: Final = """
+import os, time
+if os.fork() == 0:
+    time.sleep(60)
+print("ready", flush=True)
+"""
+
+
+def group(leader: int) -> list[int]:
+    """The processes whose group that is, by /proc; not the dead that nobody has reaped."""
+    members: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, pgrp = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(pgrp) == leader and state != "Z":
+            members.append(int(folder.name))
+    return members
+
+
+async def closed(child: Child) -> float:
+    """How long it took; and none of its group is left."""
+    start = time.monotonic()
+    await child.close()
+    assert group(child.pid) == []
+    return time.monotonic() - start
+
+
+def test_a_child_takes_what_is_written_and_its_output_comes() -> None:
+    async def main() -> None:
+        child = await spawn(CAT)
+        taker = Taker(child)
+        child.write(b"one\n")
+        child.write(b"two\n")
+        assert await taker.until_taken(8) == b"one\ntwo\n"
+        assert child.returncode is None
+        assert await closed(child) < 0.5
+        assert child.returncode == 0
+        assert len(taker.ends) == 1
+        child.write(b"too late")
+        await child.drain()
+        await child.close()
+
+    asyncio.run(main())
+
+
+def test_servers_of_all_kinds_are_gone_in_their_time() -> None:
+    async def obeys() -> None:
+        child = await python("import sys; sys.stdin.read(); print('bye')")
+        taker = Taker(child)
+        await closed(child)
+        assert (child.returncode, taker.taken) == (0, b"bye\n")
+
+    async def ignores_eof() -> None:
+        child = await python("print('ready', flush=True); import time; time.sleep(60)")
+        await Taker(child).until_taken(6)
+        assert 1 <= await closed(child) < 2
+        assert child.returncode == -signal.SIGTERM
+
+    async def ignores_all() -> None:
+        child = await python(STUBBORN)
+        await Taker(child).until_taken(6)
+        assert len(group(child.pid)) == 2
+        assert 2 <= await closed(child) <= 4
+        assert child.returncode == -signal.SIGKILL
+
+    async def leaves_one_that_ignores() -> None:
+        child = await python(
+            "import os, signal, time\n"
+            "if os.fork() == 0:\n"
+            "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "    print('ready', flush=True)\n"
+            "    time.sleep(60)\n"
+            "input()\n"
+        )
+        await Taker(child).until_taken(6)
+        assert 1 <= await closed(child) < 3
+        assert child.returncode != -signal.SIGKILL
+
+    async def reads_nothing() -> None:
+        child = await python("print('ready', flush=True); import time; time.sleep(60)")
+        await Taker(child).until_taken(6)
+        child.write(b"x" * 1_000_000)
+        assert 1 <= await closed(child) < 2
+
+    async def main() -> None:
+        await asyncio.gather(
+            obeys(), ignores_eof(), ignores_all(), leaves_one_that_ignores(), reads_nothing()
+        )
+
+    asyncio.run(main())
+
+
+def test_a_death_ends_the_wire_within_20_ms_though_a_grandchild_holds_the_pipe() -> None:
+    async def main() -> None:
+        delays: list[float] = []
+        for _ in range(5):
+            child = await python(STUBBORN)
+            taker = Taker(child)
+            await taker.until_taken(6)
+            child.write(b"a call")
+            killed = time.monotonic()
+            os.kill(child.pid, signal.SIGKILL)
+            delays.append(await taker.until_ended() - killed)
+            assert len(group(child.pid)) == 1
+            closing.append(asyncio.create_task(closed(child)))
+        await asyncio.gather(*closing)
+        assert sorted(delays)[2] < 0.02, delays
+
+    closing: list[asyncio.Task[float]] = []
+    asyncio.run(main())
+
+
+def test_what_a_server_leaves_running_is_ended_though_nobody_closes_it() -> None:
+    async def main() -> None:
+        child = await python(LEAVES_ONE)
+        await Taker(child).until_ended()
+        await until(lambda: group(child.pid) == [])
+        assert await closed(child) < 0.5
+        assert child.returncode == 0
+
+    asyncio.run(main())
+
+
+def test_the_dead_that_nobody_reaps_hold_nothing_up() -> None:
+    text = f"""
+import asyncio, ctypes, sys, time
+assert ctypes.CDLL(None).prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER: orphans come here, and stay
+from mcp_runtime.transports.child_process import spawn
+async def main():
+    child = await spawn([sys.executable, "-c", {LEAVES_ONE!r}], stderr="drop")
+    start = time.monotonic()
+    await child.close()
+    print(time.monotonic() - start < 0.9)
+asyncio.run(main())
+"""
+
+    async def main() -> None:
+        child = await python(text)
+        taker = Taker(child)
+        await taker.until_ended()
+        await child.close()
+        assert taker.taken == b"True\n", child.stderr
+
+    asyncio.run(main())
+
+
+def test_the_last_words_of_a_server_that_dies_at_once_arrive() -> None:
+    async def main() -> None:
+        child = await python(
+            "import os, sys; os.write(2, b'why'); os.write(1, b'x' * 50_000); os._exit(3)"
+        )
+        await asyncio.sleep(0.2)
+        child.write(b"a call")
+        await asyncio.sleep(0)
+        taker = Taker(child)
+        await taker.until_ended()
+        assert taker.taken == b"x" * 50_000
+        assert child.stderr == b"why"
+        assert await closed(child) < 0.5
+        assert child.returncode == 3
+
+    asyncio.run(main())
+
+
+def test_the_end_of_standard_output_ends_the_wire_of_a_server_that_lives() -> None:
+    async def main() -> None:
+        child = await python("import os, sys; os.close(1); sys.stdin.read()")
+        await Taker(child).until_ended()
+        assert child.returncode is None
+        await closed(child)
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_close_kills_at_once_and_waits_for_the_death() -> None:
+    async def main() -> None:
+        child = await python(STUBBORN)
+        await Taker(child).until_taken(6)
+        closing = asyncio.create_task(child.close())
+        await asyncio.sleep(0.01)
+        start = time.monotonic()
+        closing.cancel()
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        assert time.monotonic() - start < 0.5
+        assert group(child.pid) == []
+        assert child.returncode == -signal.SIGKILL
+
+    asyncio.run(main())
+
+
+def test_a_close_in_a_task_that_is_being_cancelled_ends_the_server() -> None:
+    pids: list[int] = []
+
+    async def serve() -> None:
+        child = await python("import time; time.sleep(60)")
+        pids.append(child.pid)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await child.close()
+
+    async def main() -> None:
+        asyncio.create_task(serve())  # noqa: RUF006
+        await until(lambda: bool(pids))
+
+    asyncio.run(main())
+    assert group(pids[0]) == []
+
+
+def test_without_pidfd_a_thread_sees_the_death(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "pidfd_open")
+
+    async def main() -> None:
+        child = await spawn(CAT)
+        taker = Taker(child)
+        killed = time.monotonic()
+        os.kill(child.pid, signal.SIGKILL)
+        assert await taker.until_ended() - killed < 0.2
+        assert await closed(child) < 0.5
+        assert child.returncode == -signal.SIGKILL
+
+    asyncio.run(main())
+
+
+def test_standard_error_is_kept_to_its_limit_and_given_as_it_comes() -> None:
+    text = "import os\nfor i in range(300): os.write(2, b'%07d\\n' % i)"
+
+    async def main() -> None:
+        given = bytearray()
+        limits = Limits(stderr_bytes=800)
+        for stderr, expected in [
+            ("capture", b"".join(b"%07d\n" % number for number in range(200, 300))),
+            ("drop", b""),
+            (given.extend, b"".join(b"%07d\n" % number for number in range(200, 300))),
+        ]:
+            child = await python(text, stderr=stderr, limits=limits)  # type: ignore[arg-type]
+            await Taker(child).until_ended()
+            await child.close()
+            assert child.stderr == expected
+        assert given == b"".join(b"%07d\n" % number for number in range(300))
+
+    asyncio.run(main())
+
+
+def test_standard_error_is_ours_unless_told_otherwise(capfd: pytest.CaptureFixture[str]) -> None:
+    async def main() -> None:
+        child = await spawn([sys.executable, "-c", "import os; os.write(2, b'to ours')"])
+        await Taker(child).until_ended()
+        await child.close()
+        assert child.stderr == b""
+
+    asyncio.run(main())
+    assert capfd.readouterr().err == "to ours"
+
+
+def test_the_environment_is_the_named_part_of_ours_and_what_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "abc")
+    monkeypatch.setenv("LC_TIME", "C")
+    monkeypatch.setenv("TERM", "() { echo a shell function; }")
+
+    async def main() -> None:
+        child = await spawn(["/usr/bin/env", "-0"], env={"GIVEN": "1", "HOME": "/given"})
+        taker = Taker(child)
+        await taker.until_ended()
+        await child.close()
+        theirs = dict(line.split("=", 1) for line in taker.taken.decode().split("\0") if line)
+        assert theirs["GIVEN"] == "1"
+        assert theirs["HOME"] == "/given"
+        assert theirs["PATH"] == os.environ["PATH"]
+        assert theirs["LC_TIME"] == "C"
+        assert set(theirs) - {"GIVEN"} <= {*INHERITED, *(n for n in os.environ if n[:3] == "LC_")}
+        assert "TERM" not in theirs
+
+    asyncio.run(main())
+
+
+def test_it_leads_a_session_of_its_own_in_the_folder_that_is_named(tmp_path: Path) -> None:
+    async def main() -> None:
+        text = "import os; print(os.getpid() == os.getsid(0) == os.getpgrp(), os.getcwd())"
+        child = await spawn([sys.executable, "-c", text], cwd=tmp_path)
+        taker = Taker(child)
+        await taker.until_ended()
+        await child.close()
+        assert taker.taken.decode() == f"True {tmp_path}\n"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("command", "cwd", "said"),
+    [
+        (["/nowhere/server"], None, "'/nowhere/server': no such file or directory; give its full"),
+        (["absent-server", "--token=secret"], None, "'absent-server': no such file"),
+        (["{tmp}/plain"], None, "permission denied; make it executable"),
+        (["{tmp}/binary"], None, "exec format error; start it by its interpreter"),
+        (["/bin/cat"], "/nowhere", "its folder '/nowhere': no such file or directory; name one"),
+        (["/bin/cat", "a\0b"], None, "embedded null byte; correct its arguments"),
+        ([], None, "no command was given; name a program"),
+        ("/bin/cat --token=secret", None, "'/bin/cat': a command is a list of words; split it"),
+    ],
+)
+def test_what_cannot_be_started_says_why_and_what_to_do(
+    tmp_path: Path, command: list[str] | str, cwd: str | None, said: str
+) -> None:
+    (tmp_path / "plain").write_text("text")
+    (tmp_path / "binary").write_bytes(b"\x7fnot a program")
+    (tmp_path / "binary").chmod(0o755)
+    if isinstance(command, list):
+        command = [word.replace("{tmp}", str(tmp_path)) for word in command]
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(NotStarted) as caught:
+        asyncio.run(spawn(command, cwd=cwd))
+    assert isinstance(caught.value, LocalError)
+    assert said in str(caught.value)
+    assert "secret" not in str(caught.value)
+    del caught
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_system_without_process_groups_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(module.os, "killpg")
+    with pytest.raises(NotStarted, match="no process groups"):
+        asyncio.run(spawn(CAT))
+
+
+def test_a_server_that_reads_nothing_holds_drain_and_then_its_own_output() -> None:
+    limits = Limits(outgoing_bytes=100_000)
+
+    async def main() -> None:
+        child = await python("import os\nwhile True: os.write(1, b'x' * 1000)", limits=limits)
+        taker = Taker(child)
+        await taker.until_taken(1)
+        child.write(b"y" * 90_000)
+        await asyncio.wait_for(child.drain(), 1)
+        child.write(b"y" * 90_000)
+        waiting = asyncio.create_task(child.drain())
+        before = len(taker.taken)
+        await until(lambda: len(taker.taken) > before)
+        assert not waiting.done()
+        child.write(b"y" * 300_000)
+        before = len(taker.taken)
+        await asyncio.sleep(0.05)
+        assert len(taker.taken) == before
+        await child.close()
+        assert waiting.done()
+
+    asyncio.run(main())
+
+
+def test_fifty_children_leave_no_descriptor_and_no_task() -> None:
+    async def one(number: int) -> None:
+        child = await spawn(CAT, stderr="capture")
+        taker = Taker(child)
+        child.write(b"%d" % number)
+        await taker.until_taken(1)
+        if number % 2:
+            os.kill(child.pid, signal.SIGKILL)
+        await child.close()
+
+    async def main() -> None:
+        await one(0)
+        gc.collect()
+        before = sorted(os.listdir("/proc/self/fd"))
+        for start in range(0, 50, 10):
+            await asyncio.gather(*(one(number) for number in range(start, start + 10)))
+        assert sorted(os.listdir("/proc/self/fd")) == before
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(main())

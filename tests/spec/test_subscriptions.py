@@ -1,0 +1,282 @@
+"""Hearing of changes: streams of the newest revision, notifications of the older ones."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from mcp_runtime import Server
+from mcp_runtime.client.subscription import Change
+from mcp_runtime.errors import Disconnected
+from tests.support.json_peers import (
+    HANDSHAKE,
+    NEWEST,
+    RawServer,
+    connected,
+)
+
+TAG = "io.modelcontextprotocol/subscriptionId"
+KINDS = ("tools", "prompts", "resources")
+
+
+async def nothing() -> str:
+    return ""
+
+
+def full() -> Server:
+    server = Server("s", "1")
+    server.tool(nothing)
+    server.prompt(nothing)
+    server.resource("a://b")(nothing)
+    server.resource("a://c")(nothing)
+    return server
+
+
+def change(server: Server, kind: str, name: str) -> None:
+    """Adds one, which changes its list."""
+    if kind == "tools":
+        server.add_tool(nothing, name=name)
+    elif kind == "prompts":
+        server.add_prompt(nothing, name=name)
+    else:
+        server.resource(f"x://{name}")(nothing)
+
+
+def wanted(*kinds: str, uris: tuple[str, ...] = ()) -> dict[str, Any]:
+    lists: dict[str, Any] = {f"{kind}ListChanged": True for kind in kinds}
+    return {"notifications": lists | ({"resourceSubscriptions": list(uris)} if uris else {})}
+
+
+@pytest.mark.requirement("subscriptions.ack.first")
+@pytest.mark.requirement("subscriptions.ack.nothing-before")
+@pytest.mark.requirement("subscriptions.id.tagged")
+@pytest.mark.parametrize("id", [7, "seven", 0, ""])
+async def test_a_stream_begins_with_its_acknowledgment_and_all_on_it_is_tagged(id: Any) -> None:
+    server = full()
+    async with connected(server, NEWEST) as client:
+        client.call("subscriptions/listen", wanted(*KINDS, uris=("a://b",)), id=id)
+        for kind in KINDS:
+            change(server, kind, "early")
+        await client.next("notifications/subscriptions/acknowledged")
+        for kind in KINDS:
+            change(server, kind, "late")
+        server.resource_updated("a://b")
+        told = await client.quiet()
+        assert {m["method"] for m in told} >= {f"notifications/{k}/list_changed" for k in KINDS}
+        for message in told:
+            assert message["params"]["_meta"][TAG] == id
+            assert type(message["params"]["_meta"][TAG]) is type(id)
+
+
+@pytest.mark.requirement("subscriptions.ack.first")
+@pytest.mark.requirement("subscriptions.ack.nothing-before")
+async def test_nothing_comes_before_the_acknowledgment() -> None:
+    server = full()
+    async with connected(server, NEWEST) as client:
+        client.call("subscriptions/listen", wanted("tools"), id=1)
+        for n in range(20):
+            change(server, "tools", f"t{n}")
+            await asyncio.sleep(0)
+        told = await client.quiet()
+        assert told[0]["method"] == "notifications/subscriptions/acknowledged"
+        assert told[0]["params"]["_meta"][TAG] == 1
+
+
+@pytest.mark.requirement("subscriptions.filter.opt-in")
+@pytest.mark.requirement("tools.list-changed.notify-listeners")
+@pytest.mark.requirement("prompts.list-changed.notify-listeners")
+@pytest.mark.requirement("resources.list-changed.notify-listeners")
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_stream_has_what_its_filter_asks_for_and_nothing_else(kind: str) -> None:
+    server = full()
+    async with connected(server, NEWEST) as client:
+        client.call("subscriptions/listen", wanted(kind), id="a")
+        client.call("subscriptions/listen", wanted(uris=("a://b",)), id="b")
+        client.call("subscriptions/listen", {"notifications": {}}, id="c")
+        for _ in range(3):
+            await client.next("notifications/subscriptions/acknowledged")
+        for each in KINDS:
+            change(server, each, "new")
+        server.resource_updated("a://b")
+        server.resource_updated("a://c")
+        await client.tool("new")
+        told = [(m["method"], m["params"]["_meta"][TAG]) for m in await client.quiet()]
+        assert told == [
+            (f"notifications/{kind}/list_changed", "a"),
+            ("notifications/resources/updated", "b"),
+        ]
+
+
+async def test_no_one_hears_without_asking() -> None:
+    server = full()
+    async with connected(server, NEWEST) as client:
+        await client.result("tools/list")
+        for kind in KINDS:
+            change(server, kind, "new")
+        server.resource_updated("a://b")
+        assert await client.quiet() == []
+
+
+@pytest.mark.requirement("tools.list-changed.notify")
+@pytest.mark.requirement("prompts.list-changed.notify")
+@pytest.mark.requirement("resources.list-changed.notify")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("revision", HANDSHAKE)
+async def test_a_server_that_declares_it_tells_of_changed_lists(revision: str, kind: str) -> None:
+    server = full()
+    async with connected(server, revision) as client:
+        assert client.result_of_initialize["capabilities"][kind]["listChanged"] is True
+        change(server, kind, "new")
+        told = await client.next(f"notifications/{kind}/list_changed")
+        assert "id" not in told
+        if kind == "tools":
+            server.remove_tool("new")
+        elif kind == "prompts":
+            server.remove_prompt("new")
+        else:
+            server.remove_resource("x://new")
+        await client.next(f"notifications/{kind}/list_changed")
+        assert await client.quiet() == []
+
+
+@pytest.mark.requirement("subscriptions.end.graceful-result")
+@pytest.mark.requirement("cancel.server.listen-teardown")
+async def test_a_server_that_ends_a_stream_answers_its_request() -> None:
+    server = full()
+    async with connected(server, NEWEST) as client:
+        id = client.call("subscriptions/listen", wanted("tools"), id="sub")
+        await client.next("notifications/subscriptions/acknowledged")
+        (connection,) = server.connections
+        connection.bid_farewell()
+        told = await client.quiet()
+        assert {m.get("method", "result") for m in told} == {"notifications/cancelled", "result"}
+        (answer,) = (m for m in told if "result" in m)
+        assert answer["id"] == id
+        assert answer["result"]["resultType"] == "complete"
+        change(server, "tools", "after")
+        assert await client.quiet() == told
+
+
+# ---- a client that listens
+
+
+def listening(*, acknowledged: dict[str, Any] | None = None) -> RawServer:
+    capabilities = {"tools": {"listChanged": True}, "resources": {"subscribe": True}}
+    server = RawServer(NEWEST, capabilities)
+
+    def acknowledge(message: dict[str, Any]) -> None:
+        asked = message["params"]["notifications"]
+        told = {"notifications": asked if acknowledged is None else acknowledged}
+        told["_meta"] = {TAG: message["id"]}
+        server.line.notify("notifications/subscriptions/acknowledged", told)
+
+    server.answers["subscriptions/listen"] = acknowledge
+    return server
+
+
+@pytest.mark.requirement("subscriptions.id.correlate")
+async def test_a_client_finds_the_subscription_of_a_notification_by_its_id() -> None:
+    server = listening()
+    method = "notifications/resources/updated"
+    watched = {"uris": ["a://b"]}
+    async with (
+        server.client() as client,
+        client.listen(**watched) as one,
+        client.listen(**watched) as two,
+    ):
+        first, second = server.requests("subscriptions/listen")
+        server.line.notify(method, {"uri": "a://b", "_meta": {TAG: first["id"]}})
+        assert await asyncio.wait_for(anext(one), 1) == Change("resource", "a://b")
+        for meta in ({TAG: "unknown"}, {TAG: str(second["id"])}, {}):
+            server.line.notify(method, {"uri": "a://b", "_meta": meta})
+        server.line.notify(method, {"uri": "a://b"})
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(two), 0.03)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(one), 0.03)
+
+
+@pytest.mark.requirement("subscriptions.ack.checked")
+async def test_a_client_learns_what_of_its_wishes_is_served() -> None:
+    server = listening(acknowledged={"toolsListChanged": True})
+    async with (
+        server.client() as client,
+        client.listen(tools=True, prompts=True, uris=["a://b"]) as changes,
+    ):
+        assert changes.served.tools_list_changed is True
+        assert changes.served.prompts_list_changed is not True
+        assert not changes.served.resource_subscriptions
+        (asked,) = server.requests("subscriptions/listen")
+        meta = {TAG: asked["id"]}
+        server.line.notify("notifications/tools/list_changed", {"_meta": meta})
+        assert await asyncio.wait_for(anext(changes), 1) == Change("tools")
+
+
+async def test_a_stream_that_the_server_ends_is_over() -> None:
+    server = listening()
+    async with server.client() as client, client.listen(tools=True) as changes:
+        (asked,) = server.requests("subscriptions/listen")
+        meta = {TAG: asked["id"]}
+        server.line.answer(asked["id"], {"resultType": "complete", "_meta": meta})
+        assert [change async for change in changes] == []
+
+
+@pytest.mark.requirement("subscriptions.reopen-stdio")
+@pytest.mark.requirement("transport.stdio.crash.restart")
+async def test_a_client_that_connects_again_listens_again() -> None:
+    server = listening()
+    async with (
+        server.client(restarts=2) as client,
+        client.listen(tools=True, uris=["a://b"]) as changes,
+    ):
+        for crash in range(2):
+            await server.line.wire.close()
+            while len(server.requests("subscriptions/listen")) < crash + 2:
+                await asyncio.sleep(0.001)
+        asked = server.requests("subscriptions/listen")
+        wishes = [m["params"]["notifications"] for m in asked]
+        assert wishes[0] == wishes[1] == wishes[2]
+        meta = {TAG: asked[-1]["id"]}
+        await server.line.quiet()
+        server.line.notify("notifications/tools/list_changed", {"_meta": meta})
+        assert await asyncio.wait_for(anext(changes), 1) == Change("tools")
+        await server.line.wire.close()
+        with pytest.raises(Disconnected):
+            await asyncio.wait_for(anext(changes), 1)
+    assert len(server.lines) == 3
+
+
+@pytest.mark.requirement("transport.stdio.crash.restart")
+@pytest.mark.parametrize("revision", [*HANDSHAKE, NEWEST])
+async def test_a_server_that_is_gone_is_started_anew_for_the_next_request(revision: str) -> None:
+    listed: dict[str, Any] = {"tools": []}
+    if revision == NEWEST:
+        listed |= {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    server = RawServer(revision, answers={"tools/list": listed})
+    async with server.client(restarts=1) as client:
+        assert await client.list_tools() == []
+        calling = asyncio.create_task(client.call_tool("x"))
+        await server.line.next("tools/call")
+        await server.line.wire.close()
+        with pytest.raises(Disconnected):
+            await calling
+        both = await asyncio.gather(client.list_tools(), client.list_tools())
+        assert both == [[], []]
+        assert len(server.lines) == 2
+        await server.line.wire.close()
+        await asyncio.sleep(0.01)
+        with pytest.raises(Exception, match=r"closed|gone"):
+            await client.list_tools()
+    hello = "server/discover" if revision == NEWEST else "initialize"
+    assert len(server.requests(hello)) == 2
+
+
+async def test_a_client_without_restarts_starts_nothing() -> None:
+    server = listening()
+    async with server.client() as client, client.listen(tools=True) as changes:
+        await server.line.wire.close()
+        with pytest.raises(Disconnected):
+            await asyncio.wait_for(anext(changes), 1)
+    assert len(server.lines) == 1
