@@ -1,4 +1,4 @@
-"""`python -m bench [NAME…]`: one of the tables below, or all of them."""
+"""`python -m bench [NAME…]`: one of the tables below, or all of them; `walk` counts calls."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from bench.messages import TEXTS
 from bench.pairs import PAIRS, Row, Side, chosen, interleaved, processes, show, turns
 from bench.scaffold import scaffold
 from bench.stdio import stdio
+from bench.walk import walk
 
 _FLAVOURS: Final = ("msgspec", "pydantic", "dataclass")
 
@@ -125,6 +126,9 @@ BENCHES: Final = {
 
 def main() -> None:
     for name in sys.argv[1:] or BENCHES:
+        if name == "walk":
+            walk()
+            continue
         show(f"{name}: {(BENCHES[name].__doc__ or '').strip()}", BENCHES[name]())
 
 
