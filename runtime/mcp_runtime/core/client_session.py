@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from mcp_runtime.core import error_codes, jsonrpc
+from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, ErrorResponse, Id, Request
@@ -139,7 +139,7 @@ class ClientSession(Session):
         )
 
     def _initialized(self, sent: Sent, result: bytes, now: float) -> list[Event]:
-        version = _version.decode(result).version
+        version = peek.protocol_version(result)
         if version not in self.offer.handshake:
             raise NoCommonRevision(self.offer.newest_first, [version])
         spoken = revision(version)
@@ -169,7 +169,7 @@ class ClientSession(Session):
     def _refused(self, sent: Sent, frame: ErrorResponse, now: float) -> list[Event]:
         if not self._opens(sent):
             return super()._refused(sent, frame, now)
-        supported = _supported(frame)
+        supported = peek.supported_versions(frame.data)
         if sent.method == "initialize" and not supported:
             return self._give_up(sent, RemoteError(frame.code, frame.message))
         if sent.method == "server/discover" and frame.code not in MODERN_ERRORS:
@@ -241,7 +241,7 @@ class ClientSession(Session):
             return self._asked_for(frame)
         except RpcError as refusal:
             return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message))]
-        except (DecodeError, StepError) as error:
+        except (DecodeError, StepError, *UNREADABLE) as error:
             message = f"Invalid params: {error}"
             return [Write(jsonrpc.refusal(frame.id, error_codes.INVALID_PARAMS, message))]
 
@@ -258,7 +258,8 @@ class ClientSession(Session):
                 error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight"
             )
         self._require_own(frame, method.capability)
-        terms = msgspec.structs.replace(self.agreed, token=_token(frame.params))
+        token = peek.request_meta(frame.params).progress_token
+        terms = msgspec.structs.replace(self.agreed, token=None if token is UNSET else token)
         self.running[frame.id] = Running(frame.method, terms)
         return [Called(frame.id, frame.method, frame.params, terms)]
 
@@ -267,7 +268,8 @@ class ClientSession(Session):
         if not declares(self.offer.declared, capability):
             why = f"Method not found: {frame.method} needs `{capability}`, which is not offered"
             raise RpcError(error_codes.METHOD_NOT_FOUND, why)
-        for path in needed(frame.method, capability, _object(frame.params)):
+        params = _objects.decode(frame.params) if frame.params else {}
+        for path in needed(frame.method, capability, params):
             if not declares(self.offer.declared, path):
                 raise RpcError(error_codes.INVALID_PARAMS, f"the client does not offer `{path}`")
 
@@ -312,48 +314,4 @@ class ClientSession(Session):
         return {**self.offer.declared, **roots}
 
 
-class _Version(msgspec.Struct):
-    version: str = msgspec.field(default="", name="protocolVersion")
-
-
-class _TokenMeta(msgspec.Struct):
-    token: Id | None = msgspec.field(default=None, name="progressToken")
-
-
-class _TokenParams(msgspec.Struct):
-    meta: _TokenMeta | None = msgspec.field(default=None, name="_meta")
-
-
-class _Supported(msgspec.Struct):
-    supported: list[str] = []
-
-
 _objects: Final = msgspec.json.Decoder(dict[str, Any])
-_version: Final = msgspec.json.Decoder(_Version)
-_token_params: Final = msgspec.json.Decoder(_TokenParams)
-_supporting: Final = msgspec.json.Decoder(_Supported)
-
-
-def _object(params: bytes) -> dict[str, Any]:
-    """Raises RpcError for what is no JSON object."""
-    try:
-        return _objects.decode(params) if params else {}
-    except UNREADABLE as error:
-        raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
-
-
-def _supported(frame: ErrorResponse) -> list[str]:
-    """The revisions that an error names."""
-    try:
-        return _supporting.decode(frame.data).supported if frame.data else []
-    except UNREADABLE:
-        return []
-
-
-def _token(params: bytes) -> Id | None:
-    """Where progress is wanted. Raises RpcError."""
-    try:
-        meta = _token_params.decode(params).meta if params else None
-    except UNREADABLE as error:
-        raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
-    return None if meta is None else meta.token

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.jsonrpc import UNREADABLE
+from mcp_runtime.core import error_codes, peek
 from mcp_runtime.revisions import ALL, revision
 
 __all__ = [
@@ -135,32 +131,6 @@ def _refused(part: str) -> bool:
 # ---- what is asked
 
 
-class _Meta(msgspec.Struct):
-    version: Any = msgspec.field(default=None, name="io.modelcontextprotocol/protocolVersion")
-
-
-class _Params(msgspec.Struct):
-    meta: _Meta | None = msgspec.field(default=None, name="_meta")
-
-
-class _Message(msgspec.Struct):
-    method: str = ""
-    params: _Params | None = None
-
-
-class _Error(msgspec.Struct):
-    code: int
-
-
-class _Reply(msgspec.Struct):
-    id: Any = None
-    error: _Error | None = None
-
-
-_message: Final = msgspec.json.Decoder(_Message)
-_reply: Final = msgspec.json.Decoder(_Reply)
-
-
 def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
     """Whether headers or body tell a revision of that era.
 
@@ -168,16 +138,11 @@ def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
     """
     if headers.get(VERSION) in _PER_REQUEST:
         return True
-    with suppress(*UNREADABLE):
-        params = _message.decode(body).params
-        return params is not None and params.meta is not None and params.meta.version is not None
-    return False
+    return peek.http_message(body).names_version
 
 
 def initializes(body: bytes) -> bool:
-    with suppress(*UNREADABLE):
-        return _message.decode(body).method == "initialize"
-    return False
+    return peek.http_message(body).method == "initialize"
 
 
 # ---- what is answered
@@ -187,14 +152,10 @@ def status(data: bytes, at_once: bool) -> int:
     """Of an answer by itself, in the per-request era; `at_once` it was refused by its form."""
     if b'"error":{"code":' not in data:
         return 200
-    error = _reply.decode(data).error
-    if error is None:
-        return 200
-    return (
-        400
-        if at_once and error.code == error_codes.INVALID_PARAMS
-        else _STATUS.get(error.code, 200)
-    )
+    code = peek.error_code(data)
+    if at_once and code == error_codes.INVALID_PARAMS:
+        return 400
+    return 200 if code is None else _STATUS.get(code, 200)
 
 
 def primes(version: str) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, cast
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from mcp_runtime.core import error_codes, jsonrpc
+from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.capabilities import declares, needed, required
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Notification, Request
@@ -50,26 +50,6 @@ LEVELS: Final = (
 """Of log messages, rising. Source: 2025-11-25 server/utilities/logging, "Log Levels"."""
 
 
-class _Meta(msgspec.Struct, rename=None):
-    """Up to 2025-11-25 the last four are reserved and mean nothing, whatever stands there."""
-
-    token: Id | UnsetType = msgspec.field(default=UNSET, name="progressToken")
-    version: Any = msgspec.field(default=UNSET, name="io.modelcontextprotocol/protocolVersion")
-    info: Any = msgspec.field(default=UNSET, name="io.modelcontextprotocol/clientInfo")
-    capabilities: Any = msgspec.field(
-        default=UNSET, name="io.modelcontextprotocol/clientCapabilities"
-    )
-    log_level: Any = msgspec.field(default=UNSET, name="io.modelcontextprotocol/logLevel")
-
-
-class _Params(msgspec.Struct):
-    """What all requests say in the same place."""
-
-    meta: _Meta | UnsetType = msgspec.field(default=UNSET, name="_meta")
-
-
-_params: Final = msgspec.json.Decoder(_Params)
-_no_meta: Final = _Meta()
 _dump: Final = msgspec.json.Encoder().encode
 
 
@@ -110,7 +90,7 @@ class ServerSession(Session):
             era = "handshake" if terms is None else terms.crossing.revision.era
             code = error_codes.sendable(refusal.code, era)
             return [_refusal(frame.id, code, refusal.message, refusal.data)]
-        except (DecodeError, StepError) as error:
+        except (DecodeError, StepError, *UNREADABLE) as error:
             return [_refusal(frame.id, error_codes.INVALID_PARAMS, f"Invalid params: {error}")]
 
     def _require_room(self, frame: Request) -> None:
@@ -123,25 +103,18 @@ class ServerSession(Session):
 
     def _terms(self, frame: Request) -> Terms | None:
         """What the request itself tells, or the handshake did; None before there was one."""
-        meta = self._meta(frame)
-        token = None if meta.token is UNSET else meta.token
-        if isinstance(meta.version, str):
-            return self._told(frame, meta, meta.version, token)
+        meta = peek.request_meta(frame.params)
+        token = None if meta.progress_token is UNSET else meta.progress_token
+        if isinstance(meta.protocol_version, str):
+            return self._told(frame, meta, meta.protocol_version, token)
         if self.agreed is None or token is None:
             return self.agreed
         return msgspec.structs.replace(self.agreed, token=token)
 
-    def _meta(self, frame: Request) -> _Meta:
-        if not frame.params:
-            return _no_meta
-        try:
-            meta = _params.decode(frame.params).meta
-        except UNREADABLE as error:
-            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
-        return _no_meta if meta is UNSET else meta
-
-    def _told(self, frame: Request, meta: _Meta, version: str, token: Id | None) -> Terms:
-        if not isinstance(meta.capabilities, dict):
+    def _told(
+        self, frame: Request, meta: peek.RequestMeta, version: str, token: Id | None
+    ) -> Terms:
+        if not isinstance(meta.client_capabilities, dict):
             raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities"
             )
@@ -155,9 +128,9 @@ class ServerSession(Session):
             raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel"
             )
-        info = None if meta.info is UNSET else meta.info
+        info = None if meta.client_info is UNSET else meta.client_info
         level = None if meta.log_level is UNSET else meta.log_level
-        capabilities = cast("dict[str, Any]", meta.capabilities)
+        capabilities = cast("dict[str, Any]", meta.client_capabilities)
         return Terms(self._crossing(version), info, capabilities, token, level)
 
     def _crossing(self, version: str) -> Translation:
@@ -225,7 +198,7 @@ class ServerSession(Session):
 
     def _spoken(self, frame: Request) -> str:
         """The revision that was asked for, or our newest. Raises RpcError if we have none."""
-        asked = _asked(frame)
+        asked = peek.protocol_version(frame.params or b"{}")
         ours = self.offer().handshake
         if not ours:
             data = {"supported": list(self.offer().newest_first), "requested": asked}
@@ -425,18 +398,3 @@ def _tagged(id: Id) -> latest.NotificationMetaObject:
 
 def _refusal(id: Id, code: int, message: str, data: Any = None) -> Write:
     return Write(jsonrpc.refusal(id, code, message, b"" if data is None else _dump(data)))
-
-
-class _Initialize(msgspec.Struct):
-    version: str = msgspec.field(default="", name="protocolVersion")
-
-
-_initialize: Final = msgspec.json.Decoder(_Initialize)
-
-
-def _asked(frame: Request) -> str:
-    """The revision that `initialize` asks for. Raises RpcError."""
-    try:
-        return _initialize.decode(frame.params or b"{}").version
-    except UNREADABLE as error:
-        raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None

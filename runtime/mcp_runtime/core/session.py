@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from mcp_runtime.core import error_codes, jsonrpc
+from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.events import (
     Answered,
     Event,
@@ -159,16 +159,17 @@ class Session(ABC):
 
     def _cancelled(self, raw: bytes) -> list[Event]:
         try:
-            found = _cancellation.decode(raw)
+            cancelled = peek.cancellation(raw)
         except UNREADABLE as error:
             return [Ignored(f"notifications/cancelled: {error}")]
-        running = self.running.get(found.id)
+        id = cancelled.request_id
+        running = self.running.get(id)
         if running is None or running.method == "initialize":
-            return [Ignored(f"a cancellation of {found.id!r}, which is not in flight")]
-        del self.running[found.id]
-        late = running.batch.add(found.id, b"") if running.batch else b""
-        gave_up = GaveUp(found.id, found.reason[:_MAX_REASON])
-        return [Write(late, found.id), gave_up] if late else [gave_up]
+            return [Ignored(f"a cancellation of {id!r}, which is not in flight")]
+        del self.running[id]
+        late = running.batch.add(id, b"") if running.batch else b""
+        gave_up = GaveUp(id, cancelled.reason[:_MAX_REASON])
+        return [Write(late, id), gave_up] if late else [gave_up]
 
     def _progressed(self, params: Any, now: float) -> list[Event]:
         sent = self.pending.progressed(params.progress_token, params.progress, now)
@@ -400,11 +401,3 @@ _RECEIVED: Final[dict[Role, frozenset[str]]] = {
     "server": frozenset(("both", "client-to-server")),
 }
 """The directions of what a role receives."""
-
-
-class _Cancellation(msgspec.Struct):
-    id: Id = msgspec.field(name="requestId")
-    reason: str = ""
-
-
-_cancellation: Final = msgspec.json.Decoder(_Cancellation)

@@ -14,13 +14,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import msgspec
-
 from mcp_runtime.client.connection import ClientConnection
 from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
 from mcp_runtime.client.http.http import HttpClient, HttpResponse
 from mcp_runtime.client.http.param_headers import ToolParamHeaders
-from mcp_runtime.core import jsonrpc
+from mcp_runtime.core import jsonrpc, peek
 from mcp_runtime.core.client_session import MODERN_ERRORS
 from mcp_runtime.core.http_rules import EVENT_STREAM, JSON
 from mcp_runtime.core.jsonrpc import ErrorResponse, Frame, Id, Notification, Request
@@ -102,7 +100,7 @@ class Exchanges(ClientConnection):
             task = self._exchanges[frame.id] = self.loop.create_task(self._exchange(frame, data))
             task.add_done_callback(lambda _: self._exchanges.pop(frame.id, None))
         elif isinstance(frame, Notification) and frame.method == "notifications/cancelled":
-            self._cancel(_cancelled.decode(frame.params).id, data)
+            self._cancel(peek.cancellation(frame.params).request_id, data)
         elif isinstance(frame, Notification) and frame.method == "notifications/initialized":
             self._greeted = self._post(self._tell(data, first=True))
         else:
@@ -259,13 +257,6 @@ class Exchanges(ClientConnection):
             )
         except Disconnected as error:
             raise Disconnected(f"{request.method}: {error}") from error
-
-
-class _Cancelled(msgspec.Struct):
-    id: Id = msgspec.field(name="requestId")
-
-
-_cancelled: Final = msgspec.json.Decoder(_Cancelled)
 
 
 def _session_id(answer: HttpResponse) -> str:

@@ -1,0 +1,137 @@
+"""Reads single members of a body before its revision is known; nothing else is decoded.
+
+A function raises what `jsonrpc.UNREADABLE` lists, unless it says what an unreadable body is.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
+
+from mcp_runtime.core.jsonrpc import UNREADABLE, Id
+
+__all__ = [
+    "Cancellation",
+    "HttpMessage",
+    "RequestMeta",
+    "cancellation",
+    "error_code",
+    "http_message",
+    "protocol_version",
+    "request_meta",
+    "supported_versions",
+]
+
+
+class RequestMeta(Struct):
+    """What the `_meta` of a request says to the session.
+
+    In the handshake era the last four names are reserved, and their values mean nothing.
+    """
+
+    progress_token: Id | UnsetType = field(default=UNSET, name="progressToken")
+    protocol_version: Any = field(default=UNSET, name="io.modelcontextprotocol/protocolVersion")
+    client_info: Any = field(default=UNSET, name="io.modelcontextprotocol/clientInfo")
+    client_capabilities: Any = field(
+        default=UNSET, name="io.modelcontextprotocol/clientCapabilities"
+    )
+    log_level: Any = field(default=UNSET, name="io.modelcontextprotocol/logLevel")
+
+
+class Cancellation(Struct):
+    """The params of `notifications/cancelled`."""
+
+    request_id: Id = field(name="requestId")
+    reason: str = ""
+
+
+class HttpMessage(Struct):
+    """What decides which session of an HTTP server a message belongs to."""
+
+    method: str = ""
+    names_version: bool = False
+    """Whether its `_meta` names a revision, as each request of the per-request era does."""
+
+
+def request_meta(params: bytes) -> RequestMeta:
+    """Of the params of a request, empty for none."""
+    if not params:
+        return _NO_META
+    meta = _params.decode(params).meta
+    return _NO_META if meta is UNSET else meta
+
+
+def cancellation(params: bytes) -> Cancellation:
+    return _cancellation.decode(params)
+
+
+def protocol_version(body: bytes) -> str:
+    """Of the params or the result of `initialize`; empty if it names none."""
+    return _initialize.decode(body).protocol_version
+
+
+def supported_versions(data: bytes) -> list[str]:
+    """The revisions that the data of an error names; none where it is unreadable."""
+    with suppress(*UNREADABLE):
+        return _error_data.decode(data).supported
+    return []
+
+
+def http_message(body: bytes) -> HttpMessage:
+    """Of the body of a POST; an unreadable one has no method."""
+    with suppress(*UNREADABLE):
+        message = _message.decode(body)
+        meta = None if message.params is None else message.params.meta
+        return HttpMessage(message.method, meta is not None and meta.protocol_version is not None)
+    return HttpMessage()
+
+
+def error_code(message: bytes) -> int | None:
+    """Of a response of ours; None for one with a result."""
+    error = _response.decode(message).error
+    return None if error is None else error.code
+
+
+class _Params(Struct):
+    meta: RequestMeta | UnsetType = field(default=UNSET, name="_meta")
+
+
+class _Initialize(Struct):
+    protocol_version: str = field(default="", name="protocolVersion")
+
+
+class _ErrorData(Struct):
+    supported: list[str] = []
+
+
+class _VersionMeta(Struct):
+    protocol_version: Any = field(default=None, name="io.modelcontextprotocol/protocolVersion")
+
+
+class _VersionParams(Struct):
+    meta: _VersionMeta | None = field(default=None, name="_meta")
+
+
+class _Message(Struct):
+    method: str = ""
+    params: _VersionParams | None = None
+
+
+class _Error(Struct):
+    code: int
+
+
+class _Response(Struct):
+    error: _Error | None = None
+
+
+_params: Final = msgspec.json.Decoder(_Params)
+_cancellation: Final = msgspec.json.Decoder(Cancellation)
+_initialize: Final = msgspec.json.Decoder(_Initialize)
+_error_data: Final = msgspec.json.Decoder(_ErrorData)
+_message: Final = msgspec.json.Decoder(_Message)
+_response: Final = msgspec.json.Decoder(_Response)
+_NO_META: Final = RequestMeta()
