@@ -6,7 +6,7 @@ ARGS ?=
 BIN := .venv/bin
 VENV := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-EXTRAS := dev,http,pydantic,tools
+BOTH := --editable ./runtime --editable ".[dev,http,pydantic,schemas,tools]"
 WRITTEN := $(wildcard codegen runtime tests bench docs examples)
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV) ## install the project and its tools into .venv
+setup: $(VENV) ## install both distributions and their tools into .venv
 	@:
 
 generate: $(VENV) ## write the bindings of every revision
@@ -72,13 +72,14 @@ interop: $(VENV) peers ## run the tests beside the packages for Node, which it i
 conformance: $(VENV) ## run the official conformance suite, which it installs into .conformance
 	@$(BIN)/python -m tests.conformance.run
 
-wheel: $(VENV) ## build the wheel into dist/
+wheel: $(VENV) ## build both wheels into dist/
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
+	@$(BIN)/python -m build --wheel --no-isolation --outdir dist runtime
 
 pins: ## write constraints.txt anew, from the newest releases
 	@rm -rf .venv
 	@$(PYTHON) -m venv .venv
-	@$(PIP) install --quiet --editable ".[$(EXTRAS)]"
+	@$(PIP) install --quiet $(BOTH)
 	@$(PIP) freeze --exclude-editable > constraints.new
 	@mv constraints.new constraints.txt
 	@touch $(VENV)
@@ -93,8 +94,8 @@ ifneq ($(WRITERS),)
 test long lint types drift bench soak interop conformance wheel: $(WRITERS)
 endif
 
-$(VENV): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml constraints.txt
+$(VENV): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml runtime/pyproject.toml runtime/hatch_build.py constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is %d.%d: make PYTHON=..." % v[:2])'
 	@$(PYTHON) -m venv .venv
-	@$(PIP) install --quiet --editable ".[$(EXTRAS)]" --constraint constraints.txt
+	@$(PIP) install --quiet $(BOTH) --constraint constraints.txt
 	@touch $@

@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -289,9 +289,43 @@ def test_relative_imports_start_at_the_package() -> None:
     ]
 
 
-def test_the_version_is_said_once(root: Path) -> None:
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    assert mcp_bindgen.__version__ == project["version"]
+def projects(root: Path) -> list[dict[str, Any]]:
+    """The tables [project] of the generator and of the runtime."""
+    files = [root / "pyproject.toml", root / "runtime/pyproject.toml"]
+    return [tomllib.loads(path.read_text("utf-8"))["project"] for path in files]
+
+
+def test_both_distributions_have_one_version_and_are_pinned_to_it(root: Path) -> None:
+    generator, runtime = projects(root)
+    extras = [row for rows in generator["optional-dependencies"].values() for row in rows]
+    demands = [row for row in (*generator["dependencies"], *extras) if "-runtime" in row]
+    assert {table["version"] for table in (generator, runtime)} == {mcp_bindgen.__version__}
+    assert f"mcp-bindgen-runtime=={mcp_bindgen.__version__}" in demands
+    assert {row.partition("==")[2] for row in demands} == {mcp_bindgen.__version__}
+
+
+def test_both_distributions_have_one_license_and_notice(root: Path) -> None:
+    assert (root / "runtime/LICENSE").read_text("utf-8") == (root / "LICENSE").read_text("utf-8")
+    notice = (root / "schema/NOTICE").read_text("utf-8")
+    assert (root / "runtime/NOTICE").read_text("utf-8") == notice
+
+
+def test_no_extra_without_code(root: Path) -> None:
+    """Each library of an extra of the runtime is imported somewhere in the two packages."""
+    names = {"jsonschema-rs": "jsonschema_rs"}
+    _, runtime = projects(root)
+    libraries = {
+        re.split(r"[\[<>=]", row)[0]
+        for rows in runtime["optional-dependencies"].values()
+        for row in rows
+    }
+    imported = {
+        each.name.partition(".")[0]
+        for package in ("mcp_wire", "mcp_runtime")
+        for module in modules(root, package)
+        for each in module.imports
+    }
+    assert {names.get(library, library) for library in libraries} <= imported
 
 
 def test_every_package_is_typed(root: Path) -> None:

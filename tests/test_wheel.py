@@ -1,8 +1,9 @@
-"""The wheel is the project: built, installed into an empty environment, and used there."""
+"""Both wheels, built, installed into empty environments, and used there as their users do."""
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -11,22 +12,31 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+VERSION: Final = "0.2.0"
+RUNTIME_INFO: Final = f"mcp_bindgen_runtime-{VERSION}.dist-info"
+GENERATOR_INFO: Final = f"mcp_bindgen-{VERSION}.dist-info"
+
 
 @dataclass(frozen=True, slots=True)
-class Installed:
-    """An environment that holds the wheel and its dependencies, and nothing of the checkout."""
+class Environment:
+    """An environment that holds a wheel and what it needs, and nothing of the checkout."""
 
     wheel: Path
     home: Path
 
     def run(self, program: str, *arguments: str) -> str:
-        return _run([str(self.home / "venv/bin" / program), *arguments], cwd=self.home)
+        return _run([str(self.home / "bin" / program), *arguments], cwd=self.wheel.parent)
 
     def python(self, code: str) -> str:
         return self.run("python", "-c", code)
+
+    def distributions(self) -> set[str]:
+        listed = json.loads(self.run("python", "-m", "pip", "list", "--format", "json"))
+        return {row["name"] for row in listed} - {"pip", "setuptools"}
 
 
 def _run(command: Sequence[str], cwd: Path) -> str:
@@ -39,92 +49,246 @@ def _run(command: Sequence[str], cwd: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Made once for all workers: the first one here does it, the others wait at the lock."""
+def wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with both wheels, and an environment with each.
+
+    Made once for all workers: the first one here does it, the others wait at the lock.
+    """
     own = tmp_path_factory.getbasetemp()
-    home = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "wheel"
+    home = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "wheels"
     home.mkdir(exist_ok=True)
     done = home / "done"
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
-            _install(root, home)
+            _build(root, home)
+            _install(root, home, "runtime", [_wheel(home, "mcp_bindgen_runtime")])
+            both = [_wheel(home, "mcp_bindgen_runtime"), _wheel(home, "mcp_bindgen")]
+            _install(root, home, "generator", both)
             done.touch()
-    (wheel,) = home.glob("*.whl")
-    return Installed(wheel, home)
+    return home
 
 
-def _install(root: Path, home: Path) -> None:
+def _build(root: Path, home: Path) -> None:
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(home)]
-    _run([*build, str(root)], cwd=home)
-    (wheel,) = home.glob("*.whl")
-    venv.create(home / "venv", with_pip=True, clear=True)
-    pip = [str(home / "venv/bin/python"), "-m", "pip", "--disable-pip-version-check", "install"]
-    _run([*pip, "-q", str(wheel), "-c", str(root / "constraints.txt")], cwd=home)
+    for project in (root, root / "runtime"):
+        _run([*build, str(project)], cwd=home)
 
 
-def test_templates_schema_and_notice_travel_inside(installed: Installed, root: Path) -> None:
-    with zipfile.ZipFile(installed.wheel) as archive:
+def _install(root: Path, home: Path, name: str, wheels: Sequence[Path]) -> None:
+    venv.create(home / name, with_pip=True, clear=True)
+    pip = [str(home / name / "bin/python"), "-m", "pip", "--disable-pip-version-check", "install"]
+    _run([*pip, "-q", *map(str, wheels), "-c", str(root / "constraints.txt")], cwd=home)
+
+
+def _wheel(home: Path, distribution: str) -> Path:
+    (wheel,) = home.glob(f"{distribution}-*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="session")
+def runtime(wheels: Path) -> Environment:
+    return Environment(_wheel(wheels, "mcp_bindgen_runtime"), wheels / "runtime")
+
+
+@pytest.fixture(scope="session")
+def generator(wheels: Path) -> Environment:
+    return Environment(_wheel(wheels, "mcp_bindgen"), wheels / "generator")
+
+
+def _tops(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name.partition("/")[0] for name in archive.namelist()}
+
+
+# What travels
+
+
+def test_each_wheel_carries_its_packages_and_nothing_else(
+    runtime: Environment, generator: Environment
+) -> None:
+    assert _tops(runtime.wheel) == {"mcp_wire", "mcp_runtime", RUNTIME_INFO}
+    assert _tops(generator.wheel) == {"mcp_bindgen", GENERATOR_INFO}
+
+
+def test_templates_and_schema_travel_inside_the_generator(
+    generator: Environment, root: Path
+) -> None:
+    with zipfile.ZipFile(generator.wheel) as archive:
         names = set(archive.namelist())
-        assert b"Apache-2.0" in archive.read("mcp_bindgen-0.1.0.dist-info/METADATA")
     for source, target in (("templates", "_templates"), ("schema", "_schema")):
         files = [path for path in (root / source).rglob("*") if path.is_file()]
         carried = {f"mcp_bindgen/{target}/{p.relative_to(root / source).as_posix()}" for p in files}
         assert files
         assert carried <= names
-    assert "mcp_bindgen/_schema/NOTICE" in names
-    for package in ("mcp_bindgen", "mcp_wire", "mcp_runtime"):
-        assert f"{package}/py.typed" in names
 
 
-def test_nothing_else_travels(installed: Installed) -> None:
-    with zipfile.ZipFile(installed.wheel) as archive:
-        tops = {name.partition("/")[0] for name in archive.namelist()}
-    assert tops == {"mcp_bindgen", "mcp_wire", "mcp_runtime", "mcp_bindgen-0.1.0.dist-info"}
+@pytest.mark.parametrize("name", ["mcp_wire", "mcp_runtime"])
+def test_every_file_of_the_checkout_travels_with_the_runtime(
+    runtime: Environment, root: Path, name: str
+) -> None:
+    folder = root / {"mcp_wire": "generated", "mcp_runtime": "runtime"}[name] / name
+    files = {p for p in folder.rglob("*") if p.is_file() and p.parent.name != "__pycache__"}
+    expected = {path.relative_to(folder.parent).as_posix() for path in files}
+    with zipfile.ZipFile(runtime.wheel) as archive:
+        carried = {path for path in archive.namelist() if path.startswith(f"{name}/")}
+    assert carried == expected
+    assert f"{name}/py.typed" in carried
 
 
-def test_packages_import_from_the_environment(installed: Installed) -> None:
-    for package in ("mcp_bindgen", "mcp_wire", "mcp_runtime"):
-        place = installed.python(f"import {package}; print({package}.__file__)").strip()
-        assert Path(place).is_relative_to(installed.home / "venv")
+@pytest.mark.parametrize("name", ["runtime", "generator"])
+def test_license_and_notice_travel(wheels: Path, name: str) -> None:
+    distribution = {"runtime": "mcp_bindgen_runtime", "generator": "mcp_bindgen"}[name]
+    info = {"runtime": RUNTIME_INFO, "generator": GENERATOR_INFO}[name]
+    with zipfile.ZipFile(_wheel(wheels, distribution)) as archive:
+        assert b"License-Expression: Apache-2.0" in archive.read(f"{info}/METADATA")
+        texts = {p.rpartition("/")[2]: archive.read(p) for p in archive.namelist() if info in p}
+    assert b"Apache License" in texts["LICENSE"]
+    assert b"Model Context Protocol" in texts["NOTICE"]
 
 
-def test_templates_and_schema_are_found(installed: Installed) -> None:
-    code = "from mcp_bindgen import paths; print(paths.templates()); print(paths.schema())"
-    for place in installed.python(code).splitlines():
-        assert Path(place).is_relative_to(installed.home / "venv")
-        assert any(Path(place).iterdir())
+def test_the_generator_demands_the_runtime_of_its_own_version(generator: Environment) -> None:
+    with zipfile.ZipFile(generator.wheel) as archive:
+        lines = archive.read(f"{GENERATOR_INFO}/METADATA").decode().splitlines()
+    demands = [line for line in lines if line.startswith("Requires-Dist: mcp-bindgen-runtime")]
+    assert f"Requires-Dist: mcp-bindgen-runtime=={VERSION}" in demands
+    assert all(f"=={VERSION}" in line for line in demands)
 
 
-def test_help_lists_the_verbs(installed: Installed) -> None:
-    said = installed.run("mcp-bindgen", "--help")
-    for verb in ("generate", "inspect", "pull"):
-        assert verb in said
+@pytest.mark.parametrize(
+    ("project", "folders"), [(".", ["codegen"]), ("runtime", ["generated", "runtime"])]
+)
+def test_an_editable_install_names_the_folders_and_copies_nothing(
+    root: Path, tmp_path: Path, project: str, folders: list[str]
+) -> None:
+    code = "import sys; from hatchling.build import build_editable; build_editable(sys.argv[1])"
+    _run([sys.executable, "-c", code, str(tmp_path)], cwd=root / project)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (path,) = (name for name in archive.namelist() if ".dist-info/" not in name)
+        lines = archive.read(path).decode().splitlines()
+    assert path.endswith(".pth")
+    assert lines == [str(root / folder) for folder in folders]
 
 
-def test_inspect_shows_a_type_in_both_languages(installed: Installed) -> None:
-    said = installed.run("mcp-bindgen", "inspect", "2025-11-25", "Tool")
-    assert "interface Tool " in said
-    assert "class Tool" in said
-    assert "2026-07-28" in said  # among the revisions that have it
+# The runtime alone
+
+SERVER: Final = '''\
+from mcp_runtime import Context, Server
+
+server = Server("adder", "1.0")
 
 
-def test_generate_writes_what_the_wheel_carries(installed: Installed, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    installed.run("mcp-bindgen", "generate", "2025-06-18", "--out", str(out))
-    (written,) = out.rglob("v2025_06_18/models_dataclass.py")
-    carried = installed.python(
-        "import mcp_wire.v2025_06_18.models_dataclass as m; print(m.__file__)"
-    )
-    assert written.read_bytes() == Path(carried.strip()).read_bytes()
+@server.tool()
+async def add(a: int, b: int, ctx: Context) -> int:
+    """Adds two numbers."""
+    await ctx.progress(1, 1)
+    return a + b
 
 
-def test_the_models_decode_without_other_libraries(installed: Installed) -> None:
+server.run()
+'''
+CLIENT: Final = """\
+import asyncio
+import sys
+
+from mcp_runtime import Client
+
+
+async def main() -> None:
+    async with Client.stdio([sys.executable, sys.argv[1]]) as client:
+        result = await client.call_tool("add", {"a": 2, "b": 3})
+        print(result.structured_content, sorted({m.partition(".")[0] for m in sys.modules}))
+
+
+asyncio.run(main())
+"""
+
+
+def test_the_runtime_needs_msgspec_alone(runtime: Environment) -> None:
+    assert runtime.distributions() == {"mcp-bindgen-runtime", "msgspec"}
+
+
+def test_a_server_and_a_client_converse_with_the_runtime_alone(
+    runtime: Environment, tmp_path: Path
+) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "client.py").write_text(CLIENT)
+    printed = runtime.run("python", str(tmp_path / "client.py"), str(tmp_path / "server.py"))
+    assert printed.startswith("{'result': 5}")
+    assert "mcp_bindgen" not in printed
+
+
+def test_the_models_decode_without_other_libraries(runtime: Environment) -> None:
     code = (
         "import mcp_wire.v2025_11_25.models_dataclass as m\n"
         """tool = m.decode(m.Tool, b'{"name": "add", "inputSchema": {"type": "object"}}')\n"""
         "print(tool.name, m.encode(tool).decode())"
     )
-    name, _, wire = installed.python(code).partition(" ")
+    name, _, wire = runtime.python(code).partition(" ")
     assert name == "add"
     assert '"inputSchema"' in wire
+
+
+# The generator
+
+
+@pytest.mark.parametrize("package", ["mcp_bindgen", "mcp_wire", "mcp_runtime"])
+def test_packages_import_from_the_environment(generator: Environment, package: str) -> None:
+    place = generator.python(f"import {package}; print({package}.__file__)").strip()
+    assert Path(place).is_relative_to(generator.home)
+
+
+def test_templates_schema_and_runtime_are_found(generator: Environment) -> None:
+    code = "from mcp_bindgen import paths as p; print(p.templates(), p.schema(), p.runtime())"
+    for place in generator.python(code).split():
+        assert Path(place).is_relative_to(generator.home)
+        assert any(Path(place).iterdir())
+
+
+def test_the_command_says_its_version_and_lists_the_verbs(generator: Environment) -> None:
+    assert generator.run("mcp-bindgen", "--version") == f"mcp-bindgen {VERSION}\n"
+    printed = generator.run("mcp-bindgen", "--help")
+    for verb in ("generate", "inspect", "pull"):
+        assert verb in printed
+
+
+def test_inspect_shows_a_type_in_both_languages(generator: Environment) -> None:
+    printed = generator.run("mcp-bindgen", "inspect", "2025-11-25", "Tool")
+    assert "interface Tool " in printed
+    assert "class Tool" in printed
+    assert "2026-07-28" in printed  # among the revisions that have it
+
+
+def test_generate_writes_what_the_runtime_carries(generator: Environment, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generator.run("mcp-bindgen", "generate", "2025-06-18", "--out", str(out))
+    (written,) = out.rglob("v2025_06_18/models_dataclass.py")
+    carried = generator.python(
+        "import mcp_wire.v2025_06_18.models_dataclass as m; print(m.__file__)"
+    )
+    assert written.read_bytes() == Path(carried.strip()).read_bytes()
+
+
+def test_diff_finds_what_changed(generator: Environment) -> None:
+    options = ["--fail-on", "never", "--format", "json"]
+    printed = generator.run("mcp-bindgen", "diff", "2025-03-26", "2025-06-18", *options)
+    assert json.loads(printed)["findings"]
+
+
+def test_new_writes_a_project_whose_server_answers(generator: Environment, tmp_path: Path) -> None:
+    project = tmp_path / "adder"
+    generator.run("mcp-bindgen", "new", "adder", "--into", str(project), "--yes")
+    source = project / "src"
+    tools = generator.python(
+        f"import sys; sys.path.insert(0, {str(source)!r})\n"
+        "import adder._mcp.runtime as runtime, asyncio, os\n"
+        "assert 'mcp_runtime' not in sys.modules\n"
+        f"os.environ['PYTHONPATH'] = {str(source)!r}\n"
+        "async def main():\n"
+        "    command = [sys.executable, '-m', 'adder']\n"
+        f"    async with runtime.Client.stdio(command, cwd={str(source)!r}) as client:\n"
+        "        print([tool.name for tool in await client.list_tools()])\n"
+        "asyncio.run(main())\n"
+    )
+    assert tools == "['search']\n"

@@ -1,11 +1,14 @@
 """Where the templates, the schemas and the runtime lie: in the installed package or in a checkout.
 
 A wheel carries the first two inside this package as `_templates` and `_schema`; an editable install
-runs from a checkout, where they stand beside `codegen/`.
+runs from a checkout, where they stand beside `codegen/`. The runtime is a distribution of its own.
 """
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
+
+from mcp_bindgen.errors import InputError
 
 __all__ = ["runtime", "schema", "templates"]
 
@@ -23,9 +26,14 @@ def schema() -> Path:
 
 
 def runtime() -> Path:
-    """The folder of mcp_runtime: beside this package, or beside `codegen/`."""
-    beside = _PACKAGE.parent / "mcp_runtime"
-    return beside if beside.is_dir() else _PACKAGE.parents[1] / "runtime" / "mcp_runtime"
+    """The folder of the installed `mcp_runtime`. Raises InputError without it."""
+    spec = find_spec("mcp_runtime")
+    if spec is None or spec.origin is None:
+        raise InputError(
+            "the package mcp_runtime is not installed",
+            remedy="Install mcp-bindgen again; mcp-bindgen-runtime comes with it.",
+        )
+    return Path(spec.origin).parent
 
 
 def _place(name: str) -> Path:

@@ -102,10 +102,10 @@ class NotStarted(LocalError):
 
 
 class NotInstalled(LocalError, ModuleNotFoundError):
-    """`what` needs `package`, which comes with an extra of this distribution."""
+    """`what` needs `package`, which comes with an extra of mcp-bindgen-runtime."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        told = f"{what} needs {package}: pip install 'mcp-bindgen[{extra}]'"
+        told = f"{what} needs {package}: pip install 'mcp-bindgen-runtime[{extra}]'"
         super().__init__(told, name=package)
         self.package = package
         self.extra = extra

@@ -269,7 +269,7 @@ def test_serving_without_the_library_for_it_is_one_message_that_names_the_extra(
     done = subprocess.run(command, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode() == (
-        "mcp-bindgen: a server over HTTP needs uvicorn: pip install 'mcp-bindgen[http]'\n"
+        "mcp-bindgen: a server over HTTP needs uvicorn: pip install 'mcp-bindgen-runtime[http]'\n"
     )
 
 
@@ -437,5 +437,5 @@ def test_a_url_without_the_library_for_it_is_one_message_that_names_the_extra(
     done = ask("--list", "http://127.0.0.1:1/mcp")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == (
-        "mcp-bindgen: a client over HTTP needs httpx2: pip install 'mcp-bindgen[http]'\n"
+        "mcp-bindgen: a client over HTTP needs httpx2: pip install 'mcp-bindgen-runtime[http]'\n"
     )

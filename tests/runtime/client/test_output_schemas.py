@@ -115,7 +115,7 @@ def test_without_the_validator_such_a_tool_is_not_called_and_the_client_goes_on(
         async with Client(listed.server) as client:
             await client.list_tools()
             with pytest.raises(
-                NotInstalled, match=r"jsonschema-rs.*mcp-bindgen\[schemas\]"
+                NotInstalled, match=r"jsonschema-rs.*mcp-bindgen-runtime\[schemas\]"
             ) as raised:
                 await client.call_tool("t")
             assert isinstance(raised.value, LocalError)

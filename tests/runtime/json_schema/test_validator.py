@@ -88,5 +88,5 @@ def test_a_pattern_that_goes_back_for_ever_is_stopped() -> None:
 
 def test_a_missing_validator_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
-    with pytest.raises(ModuleNotFoundError, match=r"mcp-bindgen\[schemas\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"mcp-bindgen-runtime\[schemas\]"):
         validate_schema({}, 1)

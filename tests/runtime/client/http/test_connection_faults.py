@@ -213,5 +213,7 @@ def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "httpx2", None)
     for module in ("mcp_runtime.client.http", "mcp_runtime.client.http.http"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    with pytest.raises(NotInstalled, match=r"needs httpx2: pip install 'mcp-bindgen\[http\]'"):
+    with pytest.raises(
+        NotInstalled, match=r"needs httpx2: pip install 'mcp-bindgen-runtime\[http\]'"
+    ):
         Client.http("http://server.example/mcp")
