@@ -1,4 +1,7 @@
-"""`python -m bench [NAME…]`: one of the tables below, or all of them; `walk` counts calls."""
+"""`python -m bench [NAME…]`: one of the tables below, or all of them.
+
+`walk` counts calls, `size` counts code.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from bench.idle import idle
 from bench.messages import TEXTS
 from bench.pairs import PAIRS, Row, Side, chosen, interleaved, processes, show, turns
 from bench.scaffold import scaffold
+from bench.size import size
 from bench.stdio import stdio
 from bench.walk import walk
 
@@ -124,10 +128,14 @@ BENCHES: Final = {
 }
 
 
+PRINTED: Final = {"size": size, "walk": walk}
+"""What is counted, not timed."""
+
+
 def main() -> None:
-    for name in sys.argv[1:] or BENCHES:
-        if name == "walk":
-            walk()
+    for name in sys.argv[1:] or (*BENCHES, "size"):
+        if name in PRINTED:
+            PRINTED[name]()
             continue
         show(f"{name}: {(BENCHES[name].__doc__ or '').strip()}", BENCHES[name]())
 
