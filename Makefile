@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test long check lint types drift format ledger bench soak peers interop conformance wheel pins clean
+.PHONY: help setup generate docs test long check lint types drift format ledger bench soak official peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ soak: $(VENV) ## let clients come and go for hours, and report the slope of the 
 
 ledger: $(VENV) ## which requirements of the protocol are held by a test
 	@$(BIN)/python -m tests.spec
+
+official: $(VENV) ## fetch the official schema files at their pinned commits, for the tests that read them
+	@$(BIN)/python -m tests.official
 
 peers: $(VENV) ## set up the environment of the peers, for bench and for the tests beside them
 	@$(BIN)/python -m bench.peers

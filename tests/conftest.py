@@ -43,7 +43,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder `../shared`: the official files, and the facts that judge us. Skips without it."""
+    """The folder `../shared`, with messages of the protocol's pages. Skips without it."""
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
         pytest.skip(f"{EXCUSE} is not beside this checkout")

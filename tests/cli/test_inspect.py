@@ -81,13 +81,14 @@ def test_a_name_narrows_what_machines_read(format: str) -> None:
 
 @pytest.mark.parametrize("revision", pins.revisions())
 def test_facts_agree_with_the_typescript_compiler(
-    revision: str, shared: Path, tmp_path: Path
+    revision: str, root: Path, tmp_path: Path
 ) -> None:
+    oracle = root / "tests" / "oracle"
     (tmp_path / "facts.json").write_text(said(revision, "--format", "facts"))
     compared = subprocess.run(
         [
-            *(sys.executable, shared / "oracle" / "compare.py"),
-            *(tmp_path / "facts.json", shared / "oracle" / f"{revision}.json"),
+            *(sys.executable, oracle / "compare.py"),
+            *(tmp_path / "facts.json", oracle / f"{revision}.json"),
             *("--sections", "declared,resolved,tags,methods,order"),
         ],
         capture_output=True,

@@ -23,17 +23,14 @@ def resolver(data: bytes) -> Resolver:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_our_facts_are_the_compilers(
-    root: Path, shared: Path, tmp_path: Path, revision: str
-) -> None:
+def test_our_facts_are_the_compilers(root: Path, tmp_path: Path, revision: str) -> None:
     data = (root / "schema" / revision / "schema.ts").read_bytes()
     ours = tmp_path / "ours.json"
     ours.write_text(json.dumps(facts(resolver(data))), encoding="utf-8")
-    theirs = shared / "oracle" / f"{revision}.json"
-    compare = [sys.executable, *map(str, (shared / "oracle" / "compare.py", theirs, ours))]
-    done = subprocess.run(
-        [*compare, "--sections", SECTIONS], capture_output=True, text=True, check=False
-    )
+    oracle = root / "tests" / "oracle"
+    files = [oracle / "compare.py", oracle / f"{revision}.json", ours]
+    compare = [sys.executable, *map(str, files), "--sections", SECTIONS]
+    done = subprocess.run(compare, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 from mcp_bindgen.source import read
 from mcp_bindgen.source.rewrite import sentences
+from tests.support.official_files import require
 
 REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 RUN: Final = 8
@@ -91,11 +92,12 @@ def descriptions(node: Any) -> Iterator[str]:
 
 
 def test_no_eight_words_of_ours_follow_one_another_in_the_official_prose(
-    root: Path, shared: Path
+    root: Path,
 ) -> None:
     theirs: set[tuple[str, ...]] = set()
-    for path in sorted((shared / "official").glob("*/schema.json")):
-        for text in descriptions(json.loads(path.read_text(encoding="utf-8"))):
+    for revision in REVISIONS:
+        document = require(revision, "schema.json").read_text("utf-8")
+        for text in descriptions(json.loads(document)):
             theirs.update(runs(text))
     assert theirs
     copied = {

@@ -1,6 +1,6 @@
 """The official schema.json, made by another tool from the same schema.ts, accepts what we accept.
 
-That tool loses something on the way (CONSTRUCTS.md beside the oracle). A row of LOSSES mends one
+That tool loses something on the way (tests/oracle/CONSTRUCTS.md). A row of LOSSES mends one
 kind of loss in the document; mended by every row it must agree with us about every instance, and
 without any one row it must not.
 """
@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, Final
 
 import jsonschema_rs
@@ -21,6 +20,7 @@ from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
 from tests.support.instances import Case, Generator, Seeded, cases, more
 from tests.support.judges import REVISIONS, schema_of, seed
+from tests.support.official_files import require
 
 COUNT: Final = 6_000
 """Instances of one revision; what reaches everything takes up to 5 300 of them."""
@@ -100,9 +100,9 @@ def _definitions(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def official(shared: Path, revision: str, *, without: str = "") -> dict[str, Any]:
-    """The document, mended by every row but one."""
-    text = (shared / "official" / revision / "schema.json").read_text("utf-8")
+def official(revision: str, *, without: str = "") -> dict[str, Any]:
+    """The document, mended by every row but one. Skips where it is absent."""
+    text = require(revision, "schema.json").read_text("utf-8")
     document: dict[str, Any] = json.loads(text)
     for loss in LOSSES:
         if revision in loss.places and loss.name != without:
@@ -134,24 +134,24 @@ def _disagreements(document: dict[str, Any], revision: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_mended_it_agrees_about_every_instance(shared: Path, revision: str) -> None:
-    found = list(islice(_disagreements(official(shared, revision), revision), 10))
+def test_mended_it_agrees_about_every_instance(revision: str) -> None:
+    found = list(islice(_disagreements(official(revision), revision), 10))
     assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize(
     ("revision", "loss"), [(revision, loss.name) for loss in LOSSES for revision in loss.places]
 )
-def test_every_loss_is_one(shared: Path, revision: str, loss: str) -> None:
-    document = official(shared, revision, without=loss)
+def test_every_loss_is_one(revision: str, loss: str) -> None:
+    document = official(revision, without=loss)
     assert next(_disagreements(document, revision), None) is not None
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_it_has_our_declarations_and_no_others(shared: Path, revision: str) -> None:
+def test_it_has_our_declarations_and_no_others(revision: str) -> None:
     ours = {
         name
         for name, declared in schema_of(revision).types.items()
         if not getattr(declared, "place", "")
     }
-    assert set(_definitions(official(shared, revision))) == ours
+    assert set(_definitions(official(revision))) == ours

@@ -34,7 +34,7 @@ from mcp_wire.steps import (
 )
 from tests.laws.test_official_schema import official
 from tests.support.instances import Drawn, Seeded
-from tests.support.judges import REVISIONS, SHARED, canonical, seed
+from tests.support.judges import REVISIONS, canonical, seed
 from tests.support.law_messages import (
     Message,
     Messages,
@@ -50,6 +50,7 @@ from tests.support.law_messages import (
     wire_schema,
     wrong,
 )
+from tests.support.official_files import find
 from tests.support.reach import Reach
 
 Place: TypeAlias = tuple[str | int, ...]
@@ -60,8 +61,8 @@ PAIRS: Final = tuple(permutations(REVISIONS, 2))
 
 @cache
 def document(revision: str) -> dict[str, Any] | None:
-    """The official schema.json, its losses mended; None where there is no ../shared."""
-    return official(SHARED, revision) if SHARED.is_dir() else None
+    """The official schema.json, its losses mended; None where it is absent."""
+    return official(revision) if find(revision, "schema.json") else None
 
 
 def disputes(

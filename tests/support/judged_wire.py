@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
@@ -67,7 +66,7 @@ def _bindings(spoken: str) -> Bindings:
     return Bindings(spoken)
 
 
-def official_faults(shared: Path, wire: Wire, agreed: str) -> Iterator[str]:
+def official_faults(wire: Wire, agreed: str) -> Iterator[str]:
     """What the official schema refuses, of the envelope, the method's message or its result."""
     asked: dict[tuple[str, Any], Method] = {}
     for _, direction, data, spoken in _spoken(wire, agreed):
@@ -83,19 +82,19 @@ def official_faults(shared: Path, wire: Wire, agreed: str) -> Iterator[str]:
         else:
             types.append(("$", ERRORS, message))
         for place, names, value in types:
-            if not _is_one(shared, spoken, names, value):
+            if not _is_one(spoken, names, value):
                 yield f"{direction} {data!r}: {place} is no {' or '.join(names)}"
 
 
-def _is_one(shared: Path, spoken: str, names: Iterable[str], value: Any) -> bool:
-    known = [found for name in names if (found := _validator(shared, spoken, name)) is not None]
+def _is_one(spoken: str, names: Iterable[str], value: Any) -> bool:
+    known = [found for name in names if (found := _validator(spoken, name)) is not None]
     assert known, names
     return any(validator.is_valid(value) for validator in known)
 
 
 @cache
-def _validator(shared: Path, spoken: str, name: str) -> Any:
-    document = official(shared, spoken)
+def _validator(spoken: str, name: str) -> Any:
+    document = official(spoken)
     key = "$defs" if "$defs" in document else "definitions"
     if name not in document[key]:
         return None

@@ -1,12 +1,8 @@
-"""The official files themselves, where somebody has them; not collected unless it is named.
-
-MCP_OFFICIAL_SCHEMA=<folder with REVISION/schema.ts> python -m pytest tests/official/official.py
-"""
+"""The official schema.ts of every revision, where `make official` has fetched it."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -20,12 +16,13 @@ from mcp_bindgen.ir.facts import facts
 from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.pull import pull
 from mcp_bindgen.source import Source, read
+from tests.support.official_files import require
 
 pytestmark = pytest.mark.parametrize("revision", pins.revisions())
 
 
 def official(revision: str) -> bytes:
-    return (Path(os.environ["MCP_OFFICIAL_SCHEMA"]) / revision / "schema.ts").read_bytes()
+    return require(revision, "schema.ts").read_bytes()
 
 
 def words_in_comments(data: bytes) -> list[str]:
@@ -35,12 +32,12 @@ def words_in_comments(data: bytes) -> list[str]:
 
 
 def test_its_facts_are_the_compilers_prose_and_all(
-    shared: Path, tmp_path: Path, revision: str
+    root: Path, tmp_path: Path, revision: str
 ) -> None:
     data = official(revision)
     read_facts = facts(Resolver(Source(data, "schema.ts"), read(data, "schema.ts")))
     (tmp_path / "facts.json").write_text(json.dumps(read_facts), "utf-8")
-    oracle = shared / "oracle"
+    oracle = root / "tests" / "oracle"
     arguments = [oracle / "compare.py", oracle / f"{revision}.json", tmp_path / "facts.json"]
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
