@@ -494,7 +494,7 @@ def test_no_extra_without_code(root: Path) -> None:
     imported = {
         each.name.partition(".")[0]
         for package in ("mcp_wire", "mcp_runtime")
-        for module in modules(root, package)
+        for module in modules(root / SOURCE_ROOTS[package], package)
         for each in module.imports
     }
     assert {names.get(library, library) for library in libraries} <= imported
