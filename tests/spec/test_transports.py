@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Server
-from mcp_runtime.client.connection import ClientWireConnection
+from mcp_runtime.client.connection import ClientWireConnection, ConnectionOwner
 from mcp_runtime.transports.memory import pair
 from mcp_runtime.transports.wire import Receiver
 from tests.support.json_peers import ALL, HANDSHAKE, NEWEST, RawClient
@@ -227,7 +227,7 @@ async def test_a_transport_of_ones_own_changes_nothing_that_is_said(revision: st
         await serving
     assert seen[0] == seen[1]
 
-    async def reach(stack: Any, client: Client) -> ClientWireConnection:
+    async def reach(stack: Any, owner: ConnectionOwner) -> ClientWireConnection:
         one, other = socket.socketpair()
         wire = await Sockets.of(one)
         serving = asyncio.create_task(server.serve(await Sockets.of(other)))
@@ -237,7 +237,7 @@ async def test_a_transport_of_ones_own_changes_nothing_that_is_said(revision: st
             await serving
 
         stack.push_async_callback(end)
-        return ClientWireConnection(client, wire)
+        return ClientWireConnection(owner, wire)
 
     async with Client(reach, revisions=[revision]) as client_:
         assert client_.revision == revision

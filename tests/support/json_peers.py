@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime import Client, Server
-from mcp_runtime.client.connection import ClientWireConnection
+from mcp_runtime.client.connection import ClientWireConnection, ConnectionOwner
 from mcp_runtime.transports.memory import pair
 from mcp_runtime.transports.wire import Wire
 
@@ -307,11 +307,11 @@ class RawServer:
     def requests(self, method: str) -> list[Json]:
         return [m for m in self.asked if m.get("method") == method]
 
-    async def __call__(self, stack: AsyncExitStack, client: Client) -> ClientWireConnection:
+    async def __call__(self, stack: AsyncExitStack, owner: ConnectionOwner) -> ClientWireConnection:
         ours, theirs = pair()
         self.lines.append(_Served(theirs, self))
         stack.push_async_callback(ours.close)
-        return ClientWireConnection(client, ours)
+        return ClientWireConnection(owner, ours)
 
     def client(self, **options: Any) -> Client:
         return Client(self, revisions=options.pop("revisions", [self.revision]), **options)

@@ -1,7 +1,8 @@
-"""What a server has answered, for as long as it said that this holds.
+"""The answers of one server, kept for as long as it said that they hold.
 
-Kept by one client, which asks under one authorization, so private answers are kept too. Each page
-of a list is kept by itself. A change that is told makes what was kept old at once.
+A cache belongs to one client, which always uses the same authorization, so private answers are
+kept too. Each page of a list is an entry of its own. A notification of a change drops what it
+concerns at once.
 
 Source: 2026-07-28 server/utilities/caching.
 """
@@ -23,7 +24,7 @@ _CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "notifications/prompts/list_changed": ("prompts/list",),
     "notifications/resources/list_changed": ("resources/list", "resources/templates/list"),
 }
-"""The lists that a notification makes old."""
+"""The lists that a notification makes stale."""
 _READ: Final = "resources/read"
 _KEYS: Final = {
     "tools/list": "cursor",
@@ -32,12 +33,12 @@ _KEYS: Final = {
     "resources/templates/list": "cursor",
     _READ: "uri",
 }
-"""The member of the params that says what is asked for, by the methods whose answers are kept."""
+"""By method: the member of the params that tells one answer from another."""
 _INPUT: Final = ("input_responses", "request_state")
 
 
 def cache_key(method: str, params: Any) -> Hashable | None:
-    """Of what may be kept; None for what may not, as the answer to an attempt with input.
+    """The key of an answer; None if it may not be cached, as after a round of input.
 
     Source: 2026-07-28 server/utilities/caching, "Cache Key".
     """
@@ -48,45 +49,48 @@ def cache_key(method: str, params: Any) -> Hashable | None:
 
 
 class Cache:
-    """At most `most` answers, the oldest given up first. Times are in seconds, of any clock."""
+    """Keeps at most `size` answers and drops the oldest first. Times are seconds of any clock."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: dict[tuple[str, Hashable], tuple[float, Any]] = {}
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._entries: dict[tuple[str, Hashable], tuple[float, Any]] = {}
         self._changes: Counter[str] = Counter()
 
     def get(self, method: str, key: Hashable, now: float) -> Any:
-        """The result that is fresh; None if there is none. `key` is what the request asks for."""
-        fresh_until, result = self._kept.get((method, key), (now, None))
+        """The fresh result under that key; None if there is none."""
+        fresh_until, result = self._entries.get((method, key), (now, None))
         return result if now < fresh_until else None
 
     def put(self, method: str, key: Hashable, result: Any, now: float) -> None:
         ttl = getattr(result, "ttl_ms", 0)
-        self._kept.pop((method, key), None)
+        self._entries.pop((method, key), None)
         if isinstance(ttl, int | float) and ttl > 0:
-            self._kept[method, key] = (now + ttl / 1000, result)
-        while len(self._kept) > self._most:
-            del self._kept[next(iter(self._kept))]
+            self._entries[method, key] = (now + ttl / 1000, result)
+        while len(self._entries) > self._size:
+            del self._entries[next(iter(self._entries))]
 
     def drop(self, method: str) -> bool:
-        """Whether something was kept of that list, all pages of which are given up."""
-        found = [kept for kept in self._kept if kept[0] == method]
-        for kept in found:
-            del self._kept[kept]
-        return bool(found)
+        """Drops all pages of that list; whether there were any."""
+        entries = [entry for entry in self._entries if entry[0] == method]
+        for entry in entries:
+            del self._entries[entry]
+        return bool(entries)
 
     def changes(self, method: str) -> int:
-        """How often answers were made old: one that was asked for before the last time is old."""
+        """How often answers became stale; one that was requested before the last time is too."""
         return self._changes[method]
 
-    def heed(self, event: Notified) -> None:
-        """Gives up what a notification makes old."""
+    def notified(self, event: Notified) -> None:
+        """Drops what a notification makes stale."""
         for method in _CHANGES.get(event.method, ()):
             self._changes[method] += 1
             self.drop(method)
         if event.method == "notifications/resources/updated":
             self._changes[_READ] += 1
-            uri: str = event.params.uri
-            for method, key in [*self._kept]:
-                if method == _READ and f"{uri}/".startswith(f"{str(key).rstrip('/')}/"):
-                    del self._kept[method, key]
+            self._drop_resource(event.params.uri)
+
+    def _drop_resource(self, uri: str) -> None:
+        """Drops that resource, and those that it lies below."""
+        for method, key in [*self._entries]:
+            if method == _READ and f"{uri}/".startswith(f"{str(key).rstrip('/')}/"):
+                del self._entries[method, key]

@@ -1,4 +1,4 @@
-"""What a client does for its server: model, user and roots, in requests and inside results."""
+"""What a client does for its server: sampling, elicitation and roots, in either era."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ _USER_REJECTED: Final = -1
 
 @dataclass(slots=True)
 class ClientCallbacks:
+    """The application's callbacks, which answer the server's requests."""
+
     on_sample: OnSample | None
     on_elicit: OnElicit | None
     roots: Roots | None
@@ -42,50 +44,50 @@ class ClientCallbacks:
     def capabilities(
         self, sample_tools: bool, elicit_modes: Sequence[Literal["form", "url"]]
     ) -> t.ClientCapabilities:
-        """What is declared of these. Raises ValueError for elicitation without a mode."""
+        """The capabilities to declare. Raises ValueError for elicitation without a mode."""
         if self.on_elicit is not None and not elicit_modes:
             raise ValueError("elicitation needs a mode: form, url or both")
         tools: dict[str, Any] = {"tools": {}} if sample_tools else {}
         modes: dict[str, Any] = {mode: {} for mode in elicit_modes}
-        found = t.ClientCapabilities(
+        capabilities = t.ClientCapabilities(
             sampling=UNSET if self.on_sample is None else t.ClientCapabilitiesSampling(**tools),
             elicitation=UNSET
             if self.on_elicit is None
             else t.ClientCapabilitiesElicitation(**modes),
             roots=UNSET if self.roots is None else t.ClientCapabilitiesRoots(),
         )
-        self.declared = t.to_wire(found)
-        return found
+        self.declared = t.to_wire(capabilities)
+        return capabilities
 
     async def answer(self, method: str, params: Any) -> Any:
-        """The result of one thing that the server wants. Raises RpcError, NotApproved."""
+        """The result of one request of the server. Raises RpcError, NotApproved."""
         if self.approve is not None and not await self.approve(method, params):
             return self._rejected(method)
         return await _ANSWERS[method](self, params)
 
     async def responses(self, result: t.InputRequiredResult) -> Any:
-        """What goes into the next attempt; UNSET where nothing was asked.
+        """The input that a result asks for; UNSET if it asks for none.
 
-        Raises NotOffered for what was never declared, NotApproved, and what the handlers raise.
+        Raises NotOffered for what was never declared, NotApproved, and what the callbacks raise.
         """
         if result.input_requests is UNSET:
             return UNSET
-        wanted = result.input_requests
-        for request in wanted.values():
+        requests = result.input_requests
+        for request in requests.values():
             self._require_declared(request)
-        answers = await asyncio.gather(*(self._input(request) for request in wanted.values()))
-        return dict(zip(wanted, answers, strict=True))
+        responses = await asyncio.gather(*(self._response(each) for each in requests.values()))
+        return dict(zip(requests, responses, strict=True))
 
-    async def _input(self, request: Any) -> Any:
+    async def _response(self, request: Any) -> Any:
         try:
             return await self.answer(request.method, getattr(request, "params", UNSET))
-        except RpcError as refusal:
-            raise NotApproved(f"{request.method}: {refusal}") from None
+        except RpcError as error:
+            raise NotApproved(f"{request.method}: {error}") from None
 
     def _require_declared(self, request: Any) -> None:
         params = getattr(request, "params", UNSET)
-        told: Mapping[str, Any] = {} if params is UNSET else t.to_wire(params)
-        for path in needed(request.method, request.method.partition("/")[0], told):
+        written: Mapping[str, Any] = {} if params is UNSET else t.to_wire(params)
+        for path in needed(request.method, request.method.partition("/")[0], written):
             if not declares(self.declared or {}, path):
                 raise NotOffered(request.method, f"{path}: we have not declared it")
 
@@ -105,18 +107,18 @@ class ClientCallbacks:
         return await self.on_sample(params)
 
     async def elicit(self, params: Any) -> Any:
-        """Raises ValueError for an answer that the form does not admit: none is sent then."""
+        """Raises ValueError for an answer that does not fit the form: it is not sent."""
         assert self.on_elicit is not None
         answer = await self.on_elicit(params)
-        is_filled = answer.action == "accept" and isinstance(params, t.ElicitRequestFormParams)
-        if is_filled and (fault := mismatch(params.requested_schema, answer.content)):
+        is_form = answer.action == "accept" and isinstance(params, t.ElicitRequestFormParams)
+        if is_form and (fault := mismatch(params.requested_schema, answer.content)):
             raise ValueError(f"the answer does not fit the form: {fault}")
         return answer
 
     async def list_roots(self, params: Any) -> Any:
         assert self.roots is not None
         roots = await self.roots() if callable(self.roots) else self.roots
-        return t.ListRootsResult(roots=[_required_file(root) for root in roots])
+        return t.ListRootsResult(roots=[_require_file(root) for root in roots])
 
 
 _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] = {
@@ -126,8 +128,11 @@ _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] 
 }
 
 
-def _required_file(root: t.Root) -> t.Root:
-    """Source: 2025-11-25 client/roots, "Data Types" and "Security Considerations"."""
+def _require_file(root: t.Root) -> t.Root:
+    """Raises RpcError for what is no file:// URI.
+
+    Source: 2025-11-25 client/roots, "Data Types" and "Security Considerations".
+    """
     path = unquote(root.uri).replace("\\", "/")
     if not root.uri.startswith("file://") or not is_uri(root.uri) or "/../" in f"{path}/":
         raise RpcError(error_codes.INTERNAL_ERROR, "a root is a file:// URI without `..`")

@@ -1,31 +1,37 @@
-"""A client: asks a server, and answers what the server asks of it.
+"""The client: calls a server's methods, and answers what the server asks of it.
 
     async with Client.stdio([sys.executable, "server.py"]) as client:
         result = await client.call_tool("forecast", {"city": "Oslo"})
 
-What is asked and answered is in the newest revision's models, whatever the server speaks.
+Params and results are models of the newest revision, whatever revision the server speaks.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from msgspec import UNSET
 
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.client.connection import ClientConnection
+from mcp_runtime.client.options import ClientOptions, OnLog
 from mcp_runtime.client.output_schemas import OutputSchemas
 from mcp_runtime.client.reconnect import Reconnector
-from mcp_runtime.client.requests import Calls, ClientRequests, not_found, require_known_type
+from mcp_runtime.client.requests import Calls, ClientRequests, not_found
+from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.subscription import Subscription
-from mcp_runtime.client.transports import TransportFactory, child, in_memory
+from mcp_runtime.client.transports import (
+    LocalServer,
+    TransportFactory,
+    child_process,
+    in_memory,
+)
 from mcp_runtime.core.events import Notified, Terms
 from mcp_runtime.core.negotiation import ClientOffer
-from mcp_runtime.core.pending import Timeout
-from mcp_runtime.errors import NotApproved, NotOffered, NotOpen, RemoteError
+from mcp_runtime.errors import NotApproved, NotOffered, RemoteError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
@@ -34,28 +40,24 @@ from mcp_runtime.shared.connection import OnProgress, Trace
 if TYPE_CHECKING:
     import ssl
 
-    from mcp_runtime.server.server import Server
-
 __all__ = ["Client"]
-
-OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
 
 
 class Client:
-    """Of one server: `Client(server)` in this process, through real bytes, or `Client.stdio(…)`.
+    """A client of one server: `Client(server)` in this process, `Client.stdio`, `Client.http`.
 
-    `on_sample`, `on_elicit` and `roots` serve what the server asks, and declare that they do;
-    `approve(method, params)` is asked before each of these, and before each call of a tool.
-    `timeout` is for each answer, in seconds; progress restarts it, up to `Limits.total`. With
-    `cache` lists and resources are asked for anew only when the server's time for them is over, or
-    a change was told.
-    A server that does not answer pings, every `ping_every` seconds, counts as gone; one that is
-    gone is started anew `restarts` times, and its subscriptions are made again.
+    `on_sample`, `on_elicit` and `roots` answer requests of the server, and declare the capability.
+    `approve(method, params)` decides about each of these requests, and about each call of a tool.
+    `timeout` is how many seconds to wait for an answer; progress restarts it, up to `Limits.total`.
+    With `cache`, lists and resources are kept for as long as the server says that they hold.
+    With `validate`, structured results are checked against the output schemas that were listed.
+    With `ping_every`, a server that leaves a ping without an answer counts as gone. A server that
+    is gone is started again, at most `restarts` times, and its subscriptions are renewed.
     """
 
     def __init__(
         self,
-        server: Server | TransportFactory,
+        server: LocalServer | TransportFactory,
         *,
         name: str = "mcp-bindgen",
         version: str = "1",
@@ -76,30 +78,34 @@ class Client:
         limits: Limits = DEFAULT,
         trace: Trace | None = None,
     ) -> None:
-        self.limits = limits
-        self.answering = ClientCallbacks(on_sample, on_elicit, roots, approve, limits)
-        capabilities = self.answering.capabilities(sample_tools, elicit_modes)
-        self.offer = ClientOffer(
+        self._callbacks = ClientCallbacks(on_sample, on_elicit, roots, approve, limits)
+        offer = ClientOffer(
             info=t.Implementation(name=name, version=version),
             revisions=tuple(revisions),
-            capabilities=capabilities,
+            capabilities=self._callbacks.capabilities(sample_tools, elicit_modes),
             roots_change=roots is not None,
+        )
+        settings = ClientSettings(
+            offer=offer,
+            callbacks=self._callbacks,
+            limits=limits,
+            timeout=limits.deadline if timeout is None else timeout,
+            log_level=log_level,
+            ping_every=ping_every,
+            restarts=restarts,
+            trace=trace,
         )
         self._approve = approve
         self._on_log = on_log
-        self.timeout = limits.deadline if timeout is None else timeout
-        self._validate = validate
         self._cache = Cache(limits.cached if cache else 0)
-        self._asking = ClientRequests(self, self._cache)
-        self.trace = trace
-        self.life = Reconnector(
-            self,
+        self._output_schemas = OutputSchemas() if validate else None
+        self._reconnector = Reconnector(
             server if callable(server) else in_memory(server),
-            restarts=restarts,
-            ping_every=ping_every,
-            log_level=log_level,
+            settings,
+            notified=self._notified,
+            refresh_tools=lambda: self.list_tools(anew=True),
         )
-        self._outputs = OutputSchemas()
+        self._requests = ClientRequests(self._reconnector, self._cache)
 
     @classmethod
     def stdio(
@@ -109,13 +115,13 @@ class Client:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         stderr: Any = "inherit",
-        **options: Any,
+        **options: Unpack[ClientOptions],
     ) -> Self:
         """Starts `command` as a child process, without a shell; it ends with the client.
 
         It gets few names of our environment, and `env`. Other `options` are those of the class.
         """
-        return cls(child(command, env=env, cwd=cwd, stderr=stderr), **options)
+        return cls(child_process(command, env=env, cwd=cwd, stderr=stderr), **options)
 
     @classmethod
     def http(
@@ -125,50 +131,51 @@ class Client:
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
         proxy: str | None = None,
-        **options: Any,
+        **options: Unpack[ClientOptions],
     ) -> Self:
-        """The server of a URL, by Streamable HTTP of any revision or by HTTP+SSE.
+        """Connects to a URL, by Streamable HTTP of any revision or by HTTP+SSE.
 
         `headers` go with each request. No proxy and no certificates are taken from the environment;
-        redirections are followed within the origin. Other `options` are those of the class. Raises
-        NotInstalled without the extra `http`, and ValueError for what is no such URL once it is
-        entered.
+        redirects are followed within the origin. Other `options` are those of the class. Raises
+        NotInstalled without the extra `http`, and, once entered, ValueError for what is no such
+        URL.
         """
-        from mcp_runtime.client.http import opener
+        from mcp_runtime.client.http.transport import over_http
 
-        return cls(opener(url, headers=headers, tls=tls, proxy=proxy), **options)
+        return cls(over_http(url, headers=headers, tls=tls, proxy=proxy), **options)
 
-    # ---- its life
+    # ---- the connection
 
     async def __aenter__(self) -> Self:
         """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
-        await self.life.begin()
+        await self._reconnector.open()
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        await self.life.end()
+        await self._reconnector.close()
 
     @property
     def connection(self) -> ClientConnection:
         """Raises NotOpen."""
-        return self.life.connection
+        return self._reconnector.connection
+
+    @property
+    def is_connected(self) -> bool:
+        return self._reconnector.is_connected
 
     @property
     def terms(self) -> Terms:
-        """That were agreed with the server. Raises NotOpen."""
-        terms = self.connection.session.agreed
-        if terms is None:
-            raise NotOpen("the session is not open")
-        return terms
+        """What was agreed with the server. Raises NotOpen."""
+        return self.connection.terms
 
     @property
     def revision(self) -> str:
-        """That both speak."""
+        """The revision that both sides speak."""
         return self.terms.crossing.revision.name
 
     @property
     def server_info(self) -> Mapping[str, Any] | None:
-        """As the server tells it, unverified: for display and logs, not for decisions."""
+        """What the server says of itself, unverified: for display and logs, not for decisions."""
         return self.terms.info
 
     @property
@@ -181,31 +188,31 @@ class Client:
 
     @property
     def forgiven(self) -> Mapping[str, int]:
-        """How often the server was forgiven a member, by its name."""
+        """How often a fault of the server was tolerated, by the name of the member."""
         return self.connection.session.tolerances.counts
 
-    # ---- what a client asks
+    # ---- requests
 
     async def list_tools(self, *, anew: bool = False) -> list[t.Tool]:
-        """All of them, page by page; `anew` also where those that are kept still hold."""
+        """The tools of all pages; `anew` asks the server even if the cache is still fresh."""
         if anew:
             self._cache.drop("tools/list")
-        tools: list[t.Tool] = await self._asking.pages("tools/list", "tools")
-        if self._validate:
-            self._outputs.listed(tools)
+        tools: list[t.Tool] = await self._requests.pages("tools/list", "tools")
+        if self._output_schemas is not None:
+            self._output_schemas.listed(tools)
         return tools
 
     async def list_resources(self) -> list[t.Resource]:
-        """All of them, page by page."""
-        return await self._asking.pages("resources/list", "resources")
+        """The resources of all pages."""
+        return await self._requests.pages("resources/list", "resources")
 
     async def list_resource_templates(self) -> list[t.ResourceTemplate]:
-        """All of them, page by page."""
-        return await self._asking.pages("resources/templates/list", "resource_templates")
+        """The resource templates of all pages."""
+        return await self._requests.pages("resources/templates/list", "resource_templates")
 
     async def list_prompts(self) -> list[t.Prompt]:
-        """All of them, page by page."""
-        return await self._asking.pages("prompts/list", "prompts")
+        """The prompts of all pages."""
+        return await self._requests.pages("prompts/list", "prompts")
 
     async def call_tool(
         self,
@@ -216,36 +223,39 @@ class Client:
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> t.CallToolResult:
-        """A result that `is_error` is one too: it is for the model to read.
+        """Calls a tool. A result that `is_error` is returned too: it is for the model to read.
 
         Raises RemoteError, BadAnswer (also for structured content that does not fit the schema
-        that the tool was listed with), TimedOut, NotApproved, Disconnected. Raises NotInstalled before
-        anything is sent, if results of such a tool cannot be checked without the extra `schemas`.
+        that the tool was listed with), TimedOut, NotApproved, Disconnected. Raises NotInstalled
+        before anything is sent, if results of such a tool cannot be checked without the extra
+        `schemas`.
         """
-        self._outputs.require_checkable(name)
+        if self._output_schemas is not None:
+            self._output_schemas.require_checkable(name)
         params = t.CallToolRequestParams(
             name=name,
             arguments=UNSET if arguments is None else dict(arguments),
-            meta=self._asking.meta(on_progress, meta),
+            meta=self._requests.meta(on_progress, meta),
         )
         if self._approve is not None and not await self._approve("tools/call", params):
             raise NotApproved(f"the call of {name} was not approved")
-        result: t.CallToolResult = await self._asking.answer(
+        result: t.CallToolResult = await self._requests.answer(
             "tools/call", params, timeout=timeout, on_progress=on_progress
         )
-        await self._outputs.require(name, result)
+        if self._output_schemas is not None:
+            await self._output_schemas.require(name, result)
         return result
 
     async def read_resource(
         self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """Raises NotFound where the server has no such resource, and as `call_tool` does."""
-        params = t.ReadResourceRequestParams(uri=uri, meta=self._asking.meta(meta=meta))
+        """Raises NotFound if the server has no such resource, else as `call_tool` does."""
+        params = t.ReadResourceRequestParams(uri=uri, meta=self._requests.meta(meta=meta))
         result: t.ReadResourceResult
         try:
-            result = await self._asking.answer("resources/read", params, timeout=timeout)
-        except RemoteError as refused:
-            raise not_found(refused, uri) from None
+            result = await self._requests.answer("resources/read", params, timeout=timeout)
+        except RemoteError as error:
+            raise not_found(error, uri) from None
         return [*result.contents]
 
     async def get_prompt(
@@ -256,12 +266,13 @@ class Client:
         timeout: float | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> t.GetPromptResult:
+        """The messages of a prompt with these arguments."""
         params = t.GetPromptRequestParams(
             name=name,
             arguments=UNSET if arguments is None else dict(arguments),
-            meta=self._asking.meta(meta=meta),
+            meta=self._requests.meta(meta=meta),
         )
-        result: t.GetPromptResult = await self._asking.answer(
+        result: t.GetPromptResult = await self._requests.answer(
             "prompts/get", params, timeout=timeout
         )
         return result
@@ -274,43 +285,41 @@ class Client:
         *,
         chosen: Mapping[str, str] | None = None,
     ) -> t.CompleteResultCompletion:
-        """Suggestions for an argument; `chosen` are the arguments that are decided already."""
+        """Suggestions for an argument; `chosen` are the arguments that have a value already."""
         context = t.CompleteRequestParamsContext(arguments=dict(chosen)) if chosen else UNSET
         params = t.CompleteRequestParams(
             ref=ref,
             argument=t.CompleteRequestParamsArgument(name=argument, value=value),
             context=context,
-            meta=self._asking.meta(),
+            meta=self._requests.meta(),
         )
-        result: t.CompleteResult = await self.request("completion/complete", params)
+        result: t.CompleteResult = await self._requests.request("completion/complete", params)
         return result.completion
 
     async def ping(self) -> None:
-        """Raises NotOffered where the revision has none (from 2026-07-28 on)."""
-        await self.request("ping", UNSET)
+        """Raises NotOffered if the revision has no ping (from 2026-07-28 on)."""
+        await self._requests.request("ping", UNSET)
 
     async def set_log_level(self, level: str) -> None:
-        """Least level of the log messages that are wanted from now on."""
-        self.connection.session.log_level = level
-        if self._has("logging/setLevel"):
-            revision = self.terms.crossing.revision
-            params = revision.models.SetLevelRequestParams(level=level)
-            await self.request("logging/setLevel", params)
+        """Asks for log messages of at least this level from now on."""
+        await self._reconnector.ensure()
+        await self.connection.set_log_level(level)
 
     async def set_roots(self, roots: Roots) -> None:
-        """Other roots from now on; the server is told, where the revision has that.
+        """Replaces the roots, and tells the server if the revision has a message for that.
 
-        Raises NotOffered for a client that was made without any.
+        Raises NotOffered for a client that was created without roots.
         """
-        if self.answering.roots is None:
-            raise NotOffered("roots/list", "roots: the client was made without")
-        self.answering.roots = roots
+        if self._callbacks.roots is None:
+            raise NotOffered("roots/list", "roots: the client was created without roots")
+        self._callbacks.roots = roots
         await self.roots_changed()
 
     async def roots_changed(self) -> None:
-        """Tells the server to ask for the roots again, where the revision has that."""
-        if self._has("notifications/roots/list_changed"):
-            await self.connection.notify("notifications/roots/list_changed", UNSET)
+        """Tells the server to ask for the roots again, if the revision has a message for that."""
+        method = "notifications/roots/list_changed"
+        if method in self.terms.crossing.revision.methods:
+            await self.connection.notify(method, UNSET)
 
     @asynccontextmanager
     async def listen(
@@ -323,7 +332,7 @@ class Client:
     ) -> AsyncGenerator[Subscription]:
         """Changes of the lists named, and of the resources with these URIs, while it is entered.
 
-        What the server does not tell of is not in `Subscription.served`.
+        `Subscription.served` says which of them the server agreed to report.
         Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources.
         """
         wanted = t.SubscriptionFilter(
@@ -332,26 +341,27 @@ class Client:
             resources_list_changed=resources or UNSET,
             resource_subscriptions=list(uris) or UNSET,
         )
-        changes = Subscription(wanted)
-        listening = self.connection.listening
-        listening.append(changes)
+        subscription = Subscription(wanted)
+        await self._reconnector.ensure()
+        subscriptions = self.connection.subscriptions
+        subscriptions.append(subscription)
         try:
-            await self.connection.listen(changes)
-            yield changes
+            await self.connection.listen(subscription)
+            yield subscription
         finally:
-            listening.remove(changes)
-            if self.life.is_connected:
-                await self.connection.unlisten(changes)
+            subscriptions.remove(subscription)
+            if self.is_connected:
+                await self.connection.unlisten(subscription)
 
     @property
     def calls(self) -> latest_calls.ClientCalls:
         """Every method of the newest revision, typed; `params` need `meta=client.meta()`."""
-        return Calls(self)
+        return Calls(self._requests, self._reconnector)
 
     def meta(self) -> t.RequestMetaObject:
-        """What the params of a request have as `meta`."""
-        found: t.RequestMetaObject = self._asking.meta()
-        return found
+        """The `meta` that the params of a request need."""
+        meta: t.RequestMetaObject = self._requests.meta()
+        return meta
 
     async def request(
         self,
@@ -361,22 +371,12 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
     ) -> Any:
-        """One request, as it is: a result may ask for input. Raises as `call_tool` does."""
-        await self.life.ensure()
-        token = None
-        if params is not UNSET and on_progress is not None:
-            token = params.meta.progress_token
-            token = None if token is UNSET else token
-        patience = Timeout(timeout or self.timeout, self.limits.total, progress_counts=True)
-        result = await self.connection.request(
-            method, params, patience=patience, token=token, on_progress=on_progress
+        """One request, whose result may ask for input. Raises as `call_tool` does."""
+        return await self._requests.request(
+            method, params, timeout=timeout, on_progress=on_progress
         )
-        return require_known_type(method, result)
 
-    def _has(self, method: str) -> bool:
-        return method in self.terms.crossing.revision.methods
-
-    def notified(self, event: Notified) -> None:
-        self._cache.heed(event)
+    def _notified(self, event: Notified) -> None:
+        self._cache.notified(event)
         if event.method == "notifications/message" and self._on_log is not None:
             self._on_log(event.params)

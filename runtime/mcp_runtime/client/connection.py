@@ -1,42 +1,68 @@
-"""A client's side of a connection: who asks waits for an answer, who listens hears of changes."""
+"""The client's side of one connection: requests, answers, and subscriptions."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Iterable
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from msgspec import UNSET
 
+from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Called, Notified, Opened
+from mcp_runtime.core.events import Called, Event, Notified, Opened, Terms
+from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
-from mcp_runtime.errors import Disconnected, SessionError, TimedOut
-from mcp_runtime.revisions import Revision
+from mcp_runtime.errors import Disconnected, NotOpen, SessionError, TimedOut
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.connection import Connection, WireConnection
+from mcp_runtime.shared.connection import Connection, OnProgress, WireConnection
 from mcp_runtime.transports.wire import Wire
 
-if TYPE_CHECKING:
-    from mcp_runtime.client.client import Client
+__all__ = ["ClientConnection", "ClientWireConnection", "ConnectionOwner"]
 
-__all__ = ["ClientConnection", "ClientWireConnection"]
+
+class ConnectionOwner(Protocol):
+    """What a connection needs of the client that opened it."""
+
+    @property
+    def settings(self) -> ClientSettings: ...
+
+    def may_restart(self, connection: ClientConnection) -> bool:
+        """Whether the server of that connection, which is gone, may be started again."""
+        ...
+
+    async def restart(self) -> None:
+        """Starts the server again and renews the subscriptions."""
+
+    async def restore(self) -> None:
+        """Repeats to a new session what the last one was told."""
+
+    def refresh_tools(self) -> Awaitable[object]:
+        """Lists the tools again, past the cache."""
+        ...
+
+    def notified(self, event: Notified, /) -> None:
+        """Handles a notification of the server."""
 
 
 class ClientConnection(Connection):
-    """One server; a transport says how a message is sent."""
+    """A connection to one server; a subclass knows how a message is sent."""
 
     session: ClientSession
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
-        self.listening: list[Subscription] = []
-        session = ClientSession(client.offer, next_id=count(1).__next__, limits=client.limits)
-        super().__init__(session, trace=client.trace)
+    def __init__(self, owner: ConnectionOwner) -> None:
+        self.owner = owner
+        self.settings = settings = owner.settings
+        self.subscriptions: list[Subscription] = []
+        session = ClientSession(settings.offer, next_id=count(1).__next__, limits=settings.limits)
+        super().__init__(session, trace=settings.trace)
         self._opened: asyncio.Future[None] = self.loop.create_future()
         self.is_gone = False
+
+    # ---- opening and losing the server
 
     async def open(self, *, handshake: bool = False) -> None:
         """Raises NoCommonRevision, BadAnswer, RemoteError, TimedOut, Disconnected."""
@@ -45,8 +71,15 @@ class ClientConnection(Connection):
         self._watch_pending()
         await self._opened
 
-    def heed(self, events: Any) -> None:
-        super().heed(events)
+    @property
+    def terms(self) -> Terms:
+        """What was agreed with the server. Raises NotOpen."""
+        if (agreed := self.session.agreed) is None:
+            raise NotOpen("the session is not open")
+        return agreed
+
+    def handle(self, events: Iterable[Event]) -> None:
+        super().handle(events)
         if not self._opened.done():
             self._watch_pending()
             if self.session.failure is not None:
@@ -54,7 +87,7 @@ class ClientConnection(Connection):
 
     def _watch_pending(self) -> None:
         if (due := self.session.pending.due) is not None:
-            self._watch_clock(due)
+            self._wake_at(due)
 
     def _on_opened(self, event: Opened) -> None:
         super()._on_opened(event)
@@ -62,97 +95,122 @@ class ClientConnection(Connection):
             self._opened.set_result(None)
 
     def lost(self, why: str) -> None:
-        """What is in flight ends, and what listens."""
+        """Ends what is in flight, and the subscriptions unless the server may be started again."""
         self.is_gone = True
         self.end(why)
         if not self._opened.done():
             self._opened.set_exception(Disconnected(f"{why} before it said what it speaks"))
-        if self.listening and self.client.life.restarts(self):
+        if self.subscriptions and self.owner.may_restart(self):
             self.spawn(self._restart())
         else:
-            self._end_changes(Disconnected(why))
+            self._end_subscriptions(Disconnected(why))
 
     async def _restart(self) -> None:
         try:
-            await self.client.life.revive()
+            await self.owner.restart()
         except SessionError as error:
-            self._end_changes(error)
+            self._end_subscriptions(error)
 
-    def _end_changes(self, error: SessionError) -> None:
-        for changes in self.listening:
-            changes.end(error)
+    def _end_subscriptions(self, error: SessionError) -> None:
+        for subscription in self.subscriptions:
+            subscription.end(error)
 
-    # ---- changes
+    # ---- requests
 
-    async def listen(self, changes: Subscription) -> None:
-        """Has the server tell of them. Raises as a request does."""
-        if "subscriptions/listen" in self._spoken.methods:
-            await self._subscribe(changes)
-        else:
-            await self.watch(changes, "subscribe")
-
-    async def unlisten(self, changes: Subscription) -> None:
-        if changes.id is not None:
-            self.send(self.session.cancel(changes.id, "no longer wanted"))
-        else:
-            await self.watch(changes, "unsubscribe")
-
-    async def watch(self, changes: Subscription, verb: Literal["subscribe", "unsubscribe"]) -> None:
-        """Where a session has a request for each resource."""
-        make = getattr(self._spoken.models, f"{verb.capitalize()}RequestParams")
-        uris = changes.wanted.resource_subscriptions
-        for uri in () if uris is UNSET else uris:
-            await self.client.request(f"resources/{verb}", make(uri=uri))
-
-    @property
-    def _spoken(self) -> Revision:
-        """Raises NotOpen."""
-        return self.client.terms.crossing.revision
-
-    async def _subscribe(self, changes: Subscription) -> None:
-        changes.acknowledged.clear()
-        params = t.SubscriptionsListenRequestParams(
-            notifications=changes.wanted, meta=self.client.meta()
+    async def ask(
+        self,
+        method: str,
+        params: Any,
+        *,
+        timeout: float | None = None,
+        token: Id | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Any:
+        """`request` with the client's timeout, which progress restarts."""
+        patience = Timeout(
+            timeout or self.settings.timeout, self.settings.limits.total, progress_counts=True
         )
-        self._start(params, changes)
-        try:
-            async with asyncio.timeout(self.client.timeout):
-                await changes.acknowledged.wait()
-        except TimeoutError:
-            raise TimedOut("subscriptions/listen", self.client.timeout) from None
+        return await self.request(
+            method, params, patience=patience, token=token, on_progress=on_progress
+        )
 
-    def _start(self, params: Any, changes: Subscription) -> None:
+    async def set_log_level(self, level: str) -> None:
+        """Asks for log messages of at least this level from now on."""
+        self.session.log_level = level
+        spoken = self.terms.crossing.revision
+        if "logging/setLevel" in spoken.methods:
+            await self.ask("logging/setLevel", spoken.models.SetLevelRequestParams(level=level))
+
+    async def _run(self, called: Called) -> Any:
+        return await self.settings.callbacks.answer(called.method, self.read_params(called))
+
+    # ---- subscriptions
+
+    async def listen(self, subscription: Subscription) -> None:
+        """Has the server send these changes. Raises as a request does."""
+        if "subscriptions/listen" in self.terms.crossing.revision.methods:
+            await self._open_stream(subscription)
+        else:
+            await self.watch(subscription, "subscribe")
+
+    async def unlisten(self, subscription: Subscription) -> None:
+        if subscription.id is not None:
+            self.send(self.session.cancel(subscription.id, "no longer wanted"))
+        else:
+            await self.watch(subscription, "unsubscribe")
+
+    async def watch(
+        self, subscription: Subscription, verb: Literal["subscribe", "unsubscribe"]
+    ) -> None:
+        """Sends one request for each resource, as the handshake era does."""
+        models = self.terms.crossing.revision.models
+        make = getattr(models, f"{verb.capitalize()}RequestParams")
+        uris = subscription.wanted.resource_subscriptions
+        for uri in () if uris is UNSET else uris:
+            await self.ask(f"resources/{verb}", make(uri=uri))
+
+    async def _open_stream(self, subscription: Subscription) -> None:
+        timeout = self.settings.timeout
+        subscription.acknowledged.clear()
+        self._send_listen(subscription)
+        try:
+            async with asyncio.timeout(timeout):
+                await subscription.acknowledged.wait()
+        except TimeoutError:
+            raise TimedOut("subscriptions/listen", timeout) from None
+
+    def _send_listen(self, subscription: Subscription) -> None:
+        params = t.SubscriptionsListenRequestParams(
+            notifications=subscription.wanted, meta=self.session.meta()
+        )
         now = self.loop.time()
         sent, data = self.session.call(
             "subscriptions/listen", params, now=now, patience=Timeout(inf)
         )
-        changes.id = sent.id
+        subscription.id = sent.id
         waiting = self._wait(sent)
-        waiting.add_done_callback(lambda done: self._closed(done, changes))
+        waiting.add_done_callback(lambda done: self._stream_ended(done, subscription))
         self.send(data)
 
-    def _closed(self, done: asyncio.Future[Any], changes: Subscription) -> None:
+    def _stream_ended(self, done: asyncio.Future[Any], subscription: Subscription) -> None:
         error = None if done.cancelled() else done.exception()
-        if not (isinstance(error, Disconnected) and self.client.life.restarts(self)):
-            changes.end(error if isinstance(error, Exception) else None)
-
-    async def _run(self, called: Called) -> Any:
-        return await self.client.answering.answer(called.method, self.read_params(called))
+        if not (isinstance(error, Disconnected) and self.owner.may_restart(self)):
+            subscription.end(error if isinstance(error, Exception) else None)
 
     def _on_notified(self, event: Notified) -> None:
         meta = getattr(event.params, "meta", UNSET)
         id = getattr(meta, "subscription_id", UNSET)
-        for changes in self.listening:
-            if id == (UNSET if changes.id is None else changes.id):
-                changes.heed(event)
-        self.client.notified(event)
+        for subscription in self.subscriptions:
+            if id == (UNSET if subscription.id is None else subscription.id):
+                subscription.notified(event)
+        self.owner.notified(event)
 
 
 class ClientWireConnection(ClientConnection, WireConnection):
-    """A server on a stream of lines."""
+    """A connection over a stream of lines."""
 
-    def __init__(self, client: Client, wire: Wire) -> None:
-        super().__init__(client)
+    def __init__(self, owner: ConnectionOwner, wire: Wire) -> None:
+        super().__init__(owner)
         self.attach(wire)
 
     def ended(self) -> None:

@@ -1,6 +1,6 @@
-"""What tools were listed to return, and whether a result is that.
+"""The output schemas of the tools that were listed last, and the check of results against them.
 
-The checker of a tool is made at its first result, and kept as long as the tool's schema is listed.
+A tool's validator is made at its first result, and kept while the tool's schema stays the same.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ __all__ = ["OutputSchemas"]
 
 @dataclass(slots=True)
 class _Output:
-    """Of one tool: its schema, also as it is written, for in Python 1 equals true."""
+    """One tool's schema; `text` tells schemas apart, since in Python 1 equals True."""
 
     schema: t.ToolOutputSchema
-    written: bytes
+    text: bytes
     check: Check | None = None
 
     def fault(self, value: Any) -> str | None:
@@ -35,32 +35,32 @@ class _Output:
 
 
 class OutputSchemas:
-    """Of the tools that were listed last."""
+    """By the tool's name."""
 
     def __init__(self) -> None:
-        self._of: dict[str, _Output] = {}
+        self._outputs: dict[str, _Output] = {}
 
     def listed(self, tools: Iterable[t.Tool]) -> None:
-        """These are the tools from now on."""
+        """Replaces all schemas by those of these tools."""
         schemas = {tool.name: tool.output_schema for tool in tools}
-        self._of = {
+        self._outputs = {
             name: self._output(name, schema)
             for name, schema in schemas.items()
             if schema is not UNSET
         }
 
     def _output(self, name: str, schema: t.ToolOutputSchema) -> _Output:
-        before, written = self._of.get(name), t.encode(schema)
-        return before if before and before.written == written else _Output(schema, written)
+        before, text = self._outputs.get(name), t.encode(schema)
+        return before if before and before.text == text else _Output(schema, text)
 
     def require_checkable(self, name: str) -> None:
         """Raises NotInstalled if a result of that tool could not be checked."""
-        if name in self._of:
+        if name in self._outputs:
             require_installed()
 
     async def require(self, name: str, result: t.CallToolResult) -> None:
-        """Raises BadAnswer for structured content that is not what the tool's schema promises."""
-        output = self._of.get(name)
+        """Raises BadAnswer for structured content that does not fit the tool's schema."""
+        output = self._outputs.get(name)
         if output is None or result.is_error is True:
             return
         if result.structured_content is UNSET:

@@ -1,48 +1,44 @@
-"""A client's connection: opened, opened anew where its server is gone, closed."""
+"""The life of a client's connection: opened, opened again after its server is gone, closed."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import UNSET
 
+from mcp_runtime.client.connection import ClientConnection
+from mcp_runtime.client.settings import ClientSettings
+from mcp_runtime.client.transports import TransportFactory
+from mcp_runtime.core.events import Notified
 from mcp_runtime.errors import NotOpen
-
-if TYPE_CHECKING:
-    from mcp_runtime.client.client import Client
-    from mcp_runtime.client.connection import ClientConnection
-    from mcp_runtime.client.transports import TransportFactory
 
 __all__ = ["Reconnector"]
 
-log: Final = logging.getLogger("mcp_runtime.client.client")
+log: Final = logging.getLogger("mcp_runtime.client")
 
 
 class Reconnector:
-    """Of one client, which may be entered again; `restarts` is how often a server is started anew.
-
-    `log_level` is told to each server, `ping_every` is how often a stream is pinged, in seconds.
-    """
+    """Owns the connection of one client, which may be entered again and again."""
 
     def __init__(
         self,
-        client: Client,
-        opener: TransportFactory,
+        connect: TransportFactory,
+        settings: ClientSettings,
         *,
-        restarts: int,
-        ping_every: float | None,
-        log_level: str | None,
+        notified: Callable[[Notified], None],
+        refresh_tools: Callable[[], Awaitable[object]],
     ) -> None:
-        self._client = client
-        self._open = opener
-        self._restarts = restarts
-        self._ping_every = ping_every
-        self._log_level = log_level
+        self.settings = settings
+        self.notified = notified
+        self.refresh_tools = refresh_tools
+        self._connect = connect
+        self._restarts_left = settings.restarts
         self._restarting = asyncio.Lock()
-        self._revival: asyncio.Task[Any] | None = None
+        self._restart_task: asyncio.Task[Any] | None = None
         self._stack = AsyncExitStack()
         self._connection: ClientConnection | None = None
 
@@ -57,67 +53,69 @@ class Reconnector:
     def is_connected(self) -> bool:
         return self._connection is not None and not self._connection.is_gone
 
-    async def begin(self) -> None:
+    async def open(self) -> None:
         """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
         try:
-            await self._connect()
+            await self._open(self.settings.log_level)
         except BaseException:
-            await self.end()
+            await self.close()
             raise
 
-    async def _connect(self) -> None:
-        self._connection = connection = await self._open(self._stack, self._client)
-        connection.ping_every = self._ping_every
-        connection.session.log_level = self._log_level
+    async def _open(self, log_level: str | None) -> None:
+        self._connection = connection = await self._connect(self._stack, self)
+        connection.ping_every = self.settings.ping_every
+        connection.session.log_level = log_level
         await connection.open()
-        await self._tell_log_level(self._log_level)
+        await self._restore_log_level()
 
-    async def _tell_log_level(self, level: str | None) -> None:
-        if level is not None and "logging" in self._client.server_capabilities:
-            await self._client.set_log_level(level)
+    async def _restore_log_level(self) -> None:
+        connection = self.connection
+        level = connection.session.log_level
+        if level is not None and "logging" in connection.terms.capabilities:
+            await connection.set_log_level(level)
 
     async def restore(self) -> None:
-        """Tells a new session what the last one was told."""
-        await self._tell_log_level(self.connection.session.log_level)
-        for changes in self.connection.listening:
-            if changes.wanted.resource_subscriptions is not UNSET:
-                await self.connection.watch(changes, "subscribe")
+        """Repeats to a new session what the last one was told."""
+        await self._restore_log_level()
+        for subscription in self.connection.subscriptions:
+            if subscription.wanted.resource_subscriptions is not UNSET:
+                await self.connection.watch(subscription, "subscribe")
 
-    def restarts(self, connection: ClientConnection) -> bool:
-        """Whether the server, which is gone, may be started anew."""
-        return connection is self._connection and self._restarts > 0
+    def may_restart(self, connection: ClientConnection) -> bool:
+        """Whether the server of that connection, which is gone, may be started again."""
+        return connection is self._connection and self._restarts_left > 0
 
     async def ensure(self) -> None:
-        """Revives a server that is gone, but for who is doing just that."""
-        if self.connection.is_gone and self._revival is not asyncio.current_task():
-            await self.revive()
+        """Restarts a server that is gone, unless the caller is part of that restart."""
+        if self.connection.is_gone and self._restart_task is not asyncio.current_task():
+            await self.restart()
 
-    async def revive(self) -> None:
-        """Starts a server anew that is gone, as often as it may be, and listens again.
+    async def restart(self) -> None:
+        """Starts a server again that is gone, if it may be, and renews the subscriptions.
 
         Source: 2026-07-28 basic/transports/stdio and basic/patterns/subscriptions.
         """
         async with self._restarting:
-            gone = self.connection
-            if not gone.is_gone or not self.restarts(gone):
+            lost = self.connection
+            if not lost.is_gone or not self.may_restart(lost):
                 return
-            self._restarts -= 1
-            log.warning("the server is gone: it is started anew")
-            self._revival = asyncio.current_task()
+            self._restarts_left -= 1
+            log.warning("the server is gone; starting it again")
+            self._restart_task = asyncio.current_task()
             try:
                 await self._stack.aclose()
-                await self._connect()
-                self.connection.listening = gone.listening
-                for changes in gone.listening:
-                    await self.connection.listen(changes)
+                await self._open(lost.session.log_level)
+                self.connection.subscriptions = lost.subscriptions
+                for subscription in lost.subscriptions:
+                    await self.connection.listen(subscription)
             finally:
-                self._revival = None
+                self._restart_task = None
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         connection, self._connection = self._connection, None
-        if (revival := self._revival) is not None:
-            revival.cancel()
-            await asyncio.wait([revival])
+        if (restart := self._restart_task) is not None:
+            restart.cancel()
+            await asyncio.wait([restart])
         if connection is not None:
             connection.end("the client was closed")
         await self._stack.aclose()

@@ -1,62 +1,80 @@
-"""How a client asks where one request is not enough, or none is needed: pages, input, the cache."""
+"""What a client sends: single requests, all pages of a list, rounds of input, cached answers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import UNSET, structs
 
 from mcp_runtime.client.cache import Cache, cache_key
+from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.core import error_codes
 from mcp_runtime.errors import BadAnswer, NotFound, RemoteError, TooMuch
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import latest_calls
+from mcp_runtime.shared.connection import OnProgress
 from mcp_runtime.shared.meta_names import require_meta
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcp_runtime.client.client import Client
-    from mcp_runtime.shared.connection import OnProgress
-
-__all__ = ["Calls", "ClientRequests", "not_found", "require_known_type"]
+__all__ = ["Calls", "ClientRequests", "not_found"]
 
 
 class ClientRequests:
-    """For one client, over its single requests."""
+    """The requests of one client, over whichever connection it has at the time."""
 
-    def __init__(self, client: Client, cache: Cache) -> None:
-        self._client = client
+    def __init__(self, reconnector: Reconnector, cache: Cache) -> None:
+        self._reconnector = reconnector
+        self._callbacks = reconnector.settings.callbacks
+        self._limits = reconnector.settings.limits
         self._cache = cache
-        self._limits = client.limits
         self._tokens = count(1)
 
     def meta(
         self, on_progress: OnProgress | None = None, meta: Mapping[str, Any] | None = None
     ) -> Any:
-        """Raises ValueError for names that `_meta` cannot have."""
+        """The `_meta` of a request. Raises ValueError for names that it cannot have."""
         token = None if on_progress is None else next(self._tokens)
         require_meta(meta or {})
-        return self._client.connection.session.meta(token=token, extra=meta or {})
+        return self._reconnector.connection.session.meta(token=token, extra=meta or {})
 
-    async def pages(self, method: str, member: str, *, again: bool = False) -> list[Any]:
-        """Of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
-        found: list[Any] = []
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Any:
+        """One request. Restarts a server that is gone, if it may be."""
+        await self._reconnector.ensure()
+        token = None
+        if params is not UNSET and on_progress is not None:
+            token = params.meta.progress_token
+            token = None if token is UNSET else token
+        result = await self._reconnector.connection.ask(
+            method, params, timeout=timeout, token=token, on_progress=on_progress
+        )
+        _require_known_type(method, result)
+        return result
+
+    async def pages(self, method: str, member: str, *, is_retry: bool = False) -> list[Any]:
+        """The items of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
+        items: list[Any] = []
         cursor: Any = UNSET
         seen: set[str] = set()
         for _ in range(self._limits.pages):
             params = t.PaginatedRequestParams(cursor=cursor, meta=self.meta())
             try:
                 page = await self._fetch(method, params)
-            except RemoteError as refused:
-                if again or cursor is UNSET or not self._is_stale(method, refused):
+            except RemoteError as error:
+                if is_retry or cursor is UNSET or not self._drop_stale_pages(method, error):
                     raise
-                return await self.pages(method, member, again=True)
-            found += getattr(page, member)
+                return await self.pages(method, member, is_retry=True)
+            items += getattr(page, member)
             cursor = page.next_cursor
             if cursor is UNSET:
-                return found
+                return items
             if cursor in seen:
                 raise BadAnswer(f"{method}: the cursor {cursor[:80]!r} comes a second time")
             seen.add(cursor)
@@ -70,26 +88,24 @@ class ClientRequests:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
     ) -> Any:
-        """The server's answer, or the one that is kept and fresh."""
-        key, clock = cache_key(method, params), self._client.connection.loop.time
-        kept = None if key is None else self._cache.get(method, key, clock())
-        if kept is not None:
-            return kept
+        """The cached answer if it is still fresh, else the server's."""
+        key, clock = cache_key(method, params), self._reconnector.connection.loop.time
+        cached = None if key is None else self._cache.get(method, key, clock())
+        if cached is not None:
+            return cached
         changes = self._cache.changes(method)
-        result = await self._client.request(
-            method, params, timeout=timeout, on_progress=on_progress
-        )
-        is_old = self._cache.changes(method) > changes
-        if key is not None and not is_old and not isinstance(result, t.InputRequiredResult):
+        result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
+        is_stale = self._cache.changes(method) > changes
+        if key is not None and not is_stale and not isinstance(result, t.InputRequiredResult):
             self._cache.put(method, key, result, clock())
         return result
 
-    def _is_stale(self, method: str, refused: RemoteError) -> bool:
-        """Whether a cursor was refused that came from pages which were kept; these are given up.
+    def _drop_stale_pages(self, method: str, error: RemoteError) -> bool:
+        """Whether a cursor was refused that came from cached pages; those are dropped.
 
         Source: 2026-07-28 server/utilities/caching, "Pagination".
         """
-        return refused.code == error_codes.INVALID_PARAMS and self._cache.drop(method)
+        return error.code == error_codes.INVALID_PARAMS and self._cache.drop(method)
 
     async def answer(
         self,
@@ -99,13 +115,16 @@ class ClientRequests:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
     ) -> Any:
-        """Until the result asks for no more input. Source: 2026-07-28 basic/patterns/mrtr."""
+        """Gives the server the input it asks for, until it asks for no more.
+
+        Source: 2026-07-28 basic/patterns/mrtr.
+        """
         first = params
         for _ in range(self._limits.input_rounds):
             result = await self._fetch(method, params, timeout=timeout, on_progress=on_progress)
             if not isinstance(result, t.InputRequiredResult):
                 return result
-            responses = await self._client.answering.responses(result)
+            responses = await self._callbacks.responses(result)
             params = structs.replace(
                 first,
                 meta=self.meta(on_progress, first.meta.extra_),
@@ -115,35 +134,37 @@ class ClientRequests:
         raise TooMuch(f"{method}: over {self._limits.input_rounds} rounds (Limits.input_rounds)")
 
 
-def not_found(refused: RemoteError, uri: str) -> RemoteError:
-    """NotFound, if the error on reading `uri` says that.
+def not_found(error: RemoteError, uri: str) -> RemoteError:
+    """The same error as NotFound, if it says that there is no such resource.
 
-    Up to 2025-11-25 it has a code of its own; after that it is told by its data.
+    Up to 2025-11-25 it has a code of its own; later revisions put the URI into its data.
     """
-    told = refused.data == {"uri": uri} and refused.code == error_codes.INVALID_PARAMS
-    is_it = told or refused.code == error_codes.RESOURCE_NOT_FOUND
-    return NotFound(refused.code, refused.message, refused.data) if is_it else refused
+    names_it = error.data == {"uri": uri} and error.code == error_codes.INVALID_PARAMS
+    if names_it or error.code == error_codes.RESOURCE_NOT_FOUND:
+        return NotFound(error.code, error.message, error.data)
+    return error
 
 
-def require_known_type(method: str, result: Any) -> Any:
-    """Raises BadAnswer for a kind of result that is not known.
+def _require_known_type(method: str, result: Any) -> None:
+    """Raises BadAnswer for a result of an unknown type.
 
     Source: 2026-07-28 basic/index, "Result Types".
     """
-    told = getattr(result, "result_type", "complete")
-    if told != "complete" and not isinstance(result, t.InputRequiredResult):
-        raise BadAnswer(f"{method}: a result of type {str(told)[:80]!r}")
-    return result
+    result_type = getattr(result, "result_type", "complete")
+    if result_type != "complete" and not isinstance(result, t.InputRequiredResult):
+        raise BadAnswer(f"{method}: a result of the unknown type {str(result_type)[:80]!r}")
 
 
 class Calls(latest_calls.ClientCalls):
-    """The single requests of a client, by method."""
+    """Every method of the newest revision as a single request."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, requests: ClientRequests, reconnector: Reconnector) -> None:
+        self._requests = requests
+        self._reconnector = reconnector
 
     async def request(self, method: str, params: object) -> object:
-        return await self._client.request(method, params)
+        return await self._requests.request(method, params)
 
     async def notify(self, method: str, params: object) -> None:
-        await self._client.connection.notify(method, UNSET if params is None else params)
+        connection = self._reconnector.connection
+        await connection.notify(method, UNSET if params is None else params)

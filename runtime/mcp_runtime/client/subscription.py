@@ -1,4 +1,4 @@
-"""What a client hears of changes on the server: what it asked to hear, in order, each once."""
+"""A subscription: the changes on the server that a client listens for, in order, each once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ What: TypeAlias = Literal["tools", "prompts", "resources", "resource"]
 
 
 class Change(NamedTuple):
-    """Of a list, or of one resource, whose URI it has."""
+    """A change of a list, or of the one resource that `uri` names."""
 
     what: What
     uri: str | None = None
@@ -32,10 +32,10 @@ _LISTS: Final[dict[str, What]] = {
 
 
 class Subscription:
-    """An asynchronous iterator; it ends when the server or the client ends the subscription.
+    """An asynchronous iterator, which ends when the server or the client ends the subscription.
 
-    A change that comes again before it was taken is given once: it says that something is old, not
-    how often. `served` is what the server agreed to tell.
+    A change that comes again before it was taken is given once: it says that something is stale,
+    not how often. `served` is what the server agreed to report.
     """
 
     def __init__(self, wanted: t.SubscriptionFilter) -> None:
@@ -43,24 +43,24 @@ class Subscription:
         self.wanted = wanted
         self.served = wanted
         self.acknowledged = asyncio.Event()
-        self._waiting: dict[Change, None] = {}
-        self._news = asyncio.Event()
+        self._changes: dict[Change, None] = {}
+        self._changed = asyncio.Event()
         self._error: Exception | None = None
-        self._over = False
+        self._is_over = False
 
-    def heed(self, event: Notified) -> None:
+    def notified(self, event: Notified) -> None:
         if event.method == "notifications/subscriptions/acknowledged":
             self.served = event.params.notifications
             self.acknowledged.set()
         elif (change := _change(event)) is not None and self._wants(change):
-            self._waiting[change] = None
-            self._news.set()
+            self._changes[change] = None
+            self._changed.set()
 
     def end(self, error: Exception | None = None) -> None:
-        """`error` is raised where the changes are iterated, after those that wait."""
-        self._over, self._error = True, error
+        """Ends the iteration after the changes that wait, with `error` if there is one."""
+        self._is_over, self._error = True, error
         self.acknowledged.set()
-        self._news.set()
+        self._changed.set()
 
     def _wants(self, change: Change) -> bool:
         if change.what == "resource":
@@ -69,7 +69,7 @@ class Subscription:
         return wanted is True
 
     def _watches(self, uri: str) -> bool:
-        """Whether it is a URI that is watched, or one below it."""
+        """Whether that URI, or one above it, is watched."""
         watched = self.wanted.resource_subscriptions
         return watched is not UNSET and any(
             uri == each or uri.startswith(each.rstrip("/") + "/") for each in watched
@@ -79,15 +79,15 @@ class Subscription:
         return self
 
     async def __anext__(self) -> Change:
-        while not self._waiting:
+        while not self._changes:
             if self._error is not None:
                 raise self._error
-            if self._over:
+            if self._is_over:
                 raise StopAsyncIteration
-            self._news.clear()
-            await self._news.wait()
-        change = next(iter(self._waiting))
-        del self._waiting[change]
+            self._changed.clear()
+            await self._changed.wait()
+        change = next(iter(self._changes))
+        del self._changes[change]
         return change
 
 

@@ -1,60 +1,70 @@
-"""How a client reaches a server of this process, or one that it starts.
+"""How a client reaches a server: in this process, or as a child process.
 
-Each time a client is entered, or its server is gone, it opens a connection anew.
+A transport opens a new connection each time the client is entered or its server is restarted.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any, Protocol
 
-from mcp_runtime.client.connection import ClientConnection, ClientWireConnection
+from mcp_runtime.client.connection import (
+    ClientConnection,
+    ClientWireConnection,
+    ConnectionOwner,
+)
+from mcp_runtime.transports.wire import Wire
 
-if TYPE_CHECKING:
-    from mcp_runtime.client.client import Client
-    from mcp_runtime.server.server import Server
-
-__all__ = ["TransportFactory", "child", "in_memory"]
+__all__ = ["LocalServer", "TransportFactory", "child_process", "in_memory"]
 
 
 class TransportFactory(Protocol):
-    """Reaches a server: the connection, which lives as long as what it entered on `stack`."""
+    """Connects to a server; the connection lives as long as what is entered on `stack`."""
 
-    async def __call__(self, stack: AsyncExitStack, client: Client) -> ClientConnection: ...
+    async def __call__(self, stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection: ...
 
 
-def in_memory(server: Server) -> TransportFactory:
-    """The server in this process, through bytes."""
+class LocalServer(Protocol):
+    """A `Server` of this process, as far as a client needs it."""
 
-    async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
+    def running(self) -> AbstractAsyncContextManager[Any]: ...
+
+    async def serve(self, wire: Wire) -> None: ...
+
+
+def in_memory(server: LocalServer) -> TransportFactory:
+    """A server in this process, through real bytes."""
+
+    async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         from mcp_runtime.transports.memory import pair
 
-        ours, theirs = pair(client.limits)
+        ours, theirs = pair(owner.settings.limits)
         await stack.enter_async_context(server.running())
-        served = asyncio.create_task(server.serve(theirs))
+        serving = asyncio.create_task(server.serve(theirs))
 
         async def close() -> None:
             await ours.close()
-            await served
+            await serving
 
         stack.push_async_callback(close)
-        return ClientWireConnection(client, ours)
+        return ClientWireConnection(owner, ours)
 
-    return open
+    return connect
 
 
-def child(
+def child_process(
     command: Sequence[str], *, env: Mapping[str, str] | None, cwd: str | None, stderr: Any
 ) -> TransportFactory:
-    """A child process, which is spoken to through its standard input and output."""
+    """A server that is started as a child process and uses its standard input and output."""
 
-    async def open(stack: AsyncExitStack, client: Client) -> ClientConnection:
+    async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         from mcp_runtime.transports.child_process import spawn
 
-        process = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=client.limits)
+        limits = owner.settings.limits
+        process = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=limits)
         stack.push_async_callback(process.close)
-        return ClientWireConnection(client, process)
+        return ClientWireConnection(owner, process)
 
-    return open
+    return connect

@@ -1,6 +1,6 @@
-"""A session on the running event loop: who waits for an answer is woken, what is asked is run.
+"""A connection: a session on the event loop, which runs handlers and wakes who waits for answers.
 
-Both roles and all transports share this; a transport says how a message is sent.
+Both roles and all transports share it; a subclass knows how a message is sent.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _NEWLINE: Final = b"\n"
 log: Final = logging.getLogger("mcp_runtime")
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
-"""Takes progress, total and message."""
+"""Called with progress, total and message."""
 Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven"], bytes], None]
-"""Sees each message, and the name of each member that was forgiven."""
+"""Called with each message, and with the name of each member that was forgiven."""
 
 
 def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
-    """What a callback of the application raises is logged: the session goes on."""
+    """Logs what a callback of the application raises, so that the session goes on."""
 
     def call(*arguments: Any) -> None:
         try:
@@ -56,9 +56,9 @@ def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
 
 
 class Connection(ABC):
-    """One peer, until it is gone."""
+    """A connection to one peer, until that is gone."""
 
-    _handle: ClassVar[dict[type, Callable[[Any, Any], None]]]
+    _handlers: ClassVar[dict[type, Callable[[Any, Any], None]]]
 
     ping_every: float | None = None
     """Seconds between pings on a stream, where the revision has them; None for none."""
@@ -67,7 +67,7 @@ class Connection(ABC):
         self.session = session
         self.loop = asyncio.get_running_loop()
         self.ignored = 0
-        """Messages that were dropped; the reason of each is logged at level debug."""
+        """How many messages were dropped; the reason for each is logged at level debug."""
         self._trace = None if trace is None else _guarded(trace)
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._loose: set[asyncio.Task[None]] = set()
@@ -75,13 +75,13 @@ class Connection(ABC):
         self._progress: dict[Id, OnProgress] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._due = float("inf")
-        if (seen := self._trace) is not None:
-            session.watch = lambda message: seen("received", message)
-            session.tolerances.watch = lambda member: seen("forgiven", member.encode())
+        if (write := self._trace) is not None:
+            session.watch = lambda message: write("received", message)
+            session.tolerances.watch = lambda member: write("forgiven", member.encode())
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._handle = {
+        cls._handlers = {
             Write: cls._on_write,
             Called: cls._on_called,
             Answered: cls._on_answered,
@@ -93,11 +93,11 @@ class Connection(ABC):
             Ignored: cls._on_ignored,
         }
 
-    # ---- what a transport and a role fill in
+    # ---- what subclasses implement
 
     @abstractmethod
     def _write(self, data: bytes, about: Id | None) -> None:
-        """Sends one message; `about` is the peer's request that it belongs to."""
+        """Sends one message; `about` is the id of the peer's request that it belongs to."""
 
     @abstractmethod
     async def drain(self) -> None:
@@ -105,23 +105,23 @@ class Connection(ABC):
 
     @abstractmethod
     async def _run(self, called: Called) -> Any:
-        """The result of a request of the peer, a model."""
+        """Handles a request of the peer, and returns its result, a model."""
 
     @abstractmethod
     def _on_notified(self, event: Notified) -> None:
-        """A notification that is no part of the session's own work."""
+        """Handles a notification that the session does not handle itself."""
 
     def _on_opened(self, event: Opened) -> None:
         log.debug("open: %s", event.terms.crossing.revision.name)
 
     # ---- events
 
-    def heed(self, events: Iterable[Event]) -> None:
+    def handle(self, events: Iterable[Event]) -> None:
         for event in events:
-            self._handle[type(event)](self, event)
+            self._handlers[type(event)](self, event)
 
     def send(self, data: bytes, about: Id | None = None) -> None:
-        """Empty data is nothing to send."""
+        """Sends a message, unless `data` is empty."""
         if data:
             if self._trace is not None:
                 self._trace("sent", data)
@@ -152,7 +152,7 @@ class Connection(ABC):
             log.info("request %r was cancelled by the peer: %s", event.id, event.reason)
 
     def _drop(self, id: Id) -> bool:
-        """Whether that request was worked on; it is cancelled."""
+        """Cancels the handler of that request; whether there was one."""
         task = self._tasks.pop(id, None)
         if task is None:
             return False
@@ -161,11 +161,13 @@ class Connection(ABC):
         return True
 
     def _on_progressed(self, event: Progressed) -> None:
-        told, params = self._progress.get(event.sent.id), event.params
-        if told is not None:
+        callback, params = self._progress.get(event.sent.id), event.params
+        if callback is not None:
             total = params.total if isinstance(params.total, int | float) else None
             message = getattr(params, "message", None)
-            _guarded(told)(params.progress, total, message if isinstance(message, str) else None)
+            _guarded(callback)(
+                params.progress, total, message if isinstance(message, str) else None
+            )
 
     def _on_ignored(self, event: Ignored) -> None:
         self.ignored += 1
@@ -174,11 +176,11 @@ class Connection(ABC):
     # ---- requests of the peer
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> None:
-        """Runs a notification's handler; what it raises is logged."""
+        """Runs the handler of a notification, and logs what it raises."""
         self._keep(self.loop.create_task(_logged(work)))
 
     def _keep(self, task: asyncio.Task[None]) -> None:
-        """Has `finished` wait for it."""
+        """Makes `finished` wait for it."""
         self._loose.add(task)
         task.add_done_callback(self._loose.discard)
 
@@ -190,11 +192,11 @@ class Connection(ABC):
                 self._on_served(called.id)
 
     def _on_served(self, id: Id) -> None:
-        """That request was answered, and not given up before."""
+        """Called when a request was answered that had not been cancelled before."""
         del self._tasks[id]
 
     def _is_ours(self, called: Called) -> bool:
-        """Whether this task still serves the request: given up, its id may be another's by now."""
+        """Whether this task still serves that id, which another request may have by now."""
         return self._tasks.get(called.id) is asyncio.current_task()
 
     async def _answer(self, called: Called) -> bytes:
@@ -213,7 +215,7 @@ class Connection(ABC):
             return self._refuse(called, RpcError(error_codes.INTERNAL_ERROR, "Internal error"))
 
     def _refuse(self, called: Called, refusal: RpcError) -> bytes:
-        """What a handler puts into its error may have no form in JSON."""
+        """The error response; an error that cannot be written as JSON becomes an internal one."""
         if not self._is_ours(called):
             return b""
         session, id = self.session, called.id
@@ -230,7 +232,7 @@ class Connection(ABC):
         except (DecodeError, StepError) as error:
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
 
-    # ---- requests of ours
+    # ---- our requests
 
     async def request(
         self,
@@ -242,7 +244,7 @@ class Connection(ABC):
         on_progress: OnProgress | None = None,
         about: Id | None = None,
     ) -> Any:
-        """The result, a model. A caller that is cancelled cancels the request.
+        """The result of a request, a model. Cancelling the caller cancels the request.
 
         Raises LocalError if it was never answered, PeerError for an error or a bad answer.
         """
@@ -265,46 +267,46 @@ class Connection(ABC):
             self._progress.pop(sent.id, None)
 
     async def notify(self, method: str, params: Any) -> None:
-        """Raises LocalError where it has no place."""
+        """Sends a notification. Raises LocalError where it is not allowed."""
         self.send(self.session.notify(method, params))
         await self.drain()
 
     def _wait(self, sent: Sent) -> asyncio.Future[Any]:
         waiting = self._waiting[sent.id] = self.loop.create_future()
-        self._watch_clock(sent.due)
+        self._wake_at(sent.due)
         return waiting
 
-    def _watch_clock(self, due: float) -> None:
-        """Makes sure that what is due then is looked at."""
+    def _wake_at(self, due: float) -> None:
+        """Makes sure that deadlines are checked at that time."""
         if due < self._due:
             if self._timer is not None:
                 self._timer.cancel()
             self._due = due
-            self._timer = self.loop.call_at(due, self._ring)
+            self._timer = self.loop.call_at(due, self._check_deadlines)
 
-    def _ring(self) -> None:
+    def _check_deadlines(self) -> None:
         self._timer, self._due = None, float("inf")
-        self.heed(self.session.expired(self.loop.time()))
+        self.handle(self.session.expired(self.loop.time()))
         if (due := self.session.pending.due) is not None:
-            self._watch_clock(due)
+            self._wake_at(due)
 
     # ---- the end
 
     def end(self, why: str = "the peer is gone") -> None:
-        """What is in flight ends: tasks are cancelled, who waits gets Disconnected."""
+        """Cancels the handlers; who waits for an answer gets Disconnected."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._due = None, float("inf")
-        self.heed(self.session.lost(why))
+        self.handle(self.session.lost(why))
 
     async def finished(self) -> None:
-        """Returns when all that was worked on has ended."""
-        while left := [*self._tasks.values(), *self._loose]:
-            await asyncio.wait(left)
+        """Returns when every handler has ended."""
+        while tasks := [*self._tasks.values(), *self._loose]:
+            await asyncio.wait(tasks)
 
 
 class WireConnection(Connection):
-    """On a stream of lines."""
+    """A connection over a stream of lines."""
 
     wire: Wire
     over: asyncio.Future[None]
@@ -316,7 +318,7 @@ class WireConnection(Connection):
         wire.start(self)
 
     def received(self, chunk: bytes) -> None:
-        self.heed(self.session.receive(chunk, self.loop.time()))
+        self.handle(self.session.receive(chunk, self.loop.time()))
 
     def _on_opened(self, event: Opened) -> None:
         super()._on_opened(event)
@@ -324,7 +326,7 @@ class WireConnection(Connection):
             self._pinging = self.loop.create_task(self._ping(self.ping_every))
 
     async def _ping(self, every: float) -> None:
-        """A peer that does not answer is gone. Source: 2025-11-25 basic/utilities/ping."""
+        """Ends the connection if a ping has no answer. Source: 2025-11-25 basic/utilities/ping."""
         patience = Timeout(min(every, self.session.limits.deadline))
         try:
             while True:

@@ -11,11 +11,11 @@ going back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from mcp_runtime.limits import DEFAULT, Limits
 
@@ -23,7 +23,6 @@ __all__ = ["Template", "TemplateError", "is_uri"]
 
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
-_RESERVED: Final = ":/?#[]@!$&'()*+,;="
 _STOPS: Final = re.compile(r"[/?#]")
 _UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -90,10 +89,6 @@ class Template:
         safe = all(_safe(value, name in self._wide) for name, value in values.items())
         return values if safe else None
 
-    def expand(self, values: Mapping[str, str]) -> str:
-        """The URI with these values. Raises KeyError for one that is missing."""
-        return "".join(_expanded(part, values) for part in self._parts)
-
     @property
     def _wide(self) -> frozenset[str]:
         wide = {part.name for part in self._parts if isinstance(part, _Variable) and part.wide}
@@ -155,15 +150,6 @@ def _safe(value: str, wide: bool) -> bool:
     if _UNSAFE.search(value) or "\\" in value:
         return False
     return ".." not in value.split("/") if wide else "/" not in value and value not in (".", "..")
-
-
-def _expanded(part: _Part, values: Mapping[str, str]) -> str:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, _Variable):
-        return quote(values[part.name], safe=_RESERVED if part.wide else "")
-    told = [f"{name}={quote(values[name], safe='')}" for name in part.names if name in values]
-    return part.head + "&".join(told) if told else ""
 
 
 def _parts(text: str) -> Iterator[_Part]:

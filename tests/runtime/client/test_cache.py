@@ -168,7 +168,7 @@ def test_each_page_is_kept_by_itself() -> None:
     async def main() -> None:
         async with Client(server) as client:
             await client.list_tools()
-            kept = client._cache._kept  # pyright: ignore[reportPrivateUsage]
+            kept = client._cache._entries  # pyright: ignore[reportPrivateUsage]
             (first, _), second = [each for each in kept if each[0] == "tools/list"]
             del kept[second]
             assert first == "tools/list"
@@ -185,7 +185,7 @@ def test_a_cursor_that_works_no_more_gives_up_all_pages_once() -> None:
     async def main() -> list[str]:
         async with Client(server) as client:
             await client.list_tools()
-            kept = client._cache._kept  # pyright: ignore[reportPrivateUsage]
+            kept = client._cache._entries  # pyright: ignore[reportPrivateUsage]
             first, second = [each for each in kept if each[0] == "tools/list"]
             until, page = kept[first]
             kept[first] = (until, structs.replace(page, next_cursor="bm9uZQ=="))
@@ -262,7 +262,7 @@ def test_an_update_below_a_resource_makes_it_old() -> None:
     for uri in ("a://b", "a://bc"):
         cache.put("resources/read", uri, result, 0)
     params = t.ResourceUpdatedNotificationParams(uri="a://b/c")
-    cache.heed(Notified("notifications/resources/updated", params))
+    cache.notified(Notified("notifications/resources/updated", params))
     assert cache.get("resources/read", "a://b", 0) is None
     assert cache.get("resources/read", "a://bc", 0) is result
 

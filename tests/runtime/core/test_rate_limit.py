@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime.client.client import Client
-from mcp_runtime.client.connection import ClientWireConnection
+from mcp_runtime.client.connection import ClientWireConnection, ConnectionOwner
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.limits import Limits
@@ -89,10 +89,10 @@ def test_what_was_forgiven_is_counted_and_stands_in_the_trace() -> None:
     file = BytesIO()
 
     async def main() -> dict[str, int]:
-        async def opened(stack: Any, client: Client) -> ClientWireConnection:
-            ours, theirs = pair(client.limits)
+        async def opened(stack: Any, owner: ConnectionOwner) -> ClientWireConnection:
+            ours, theirs = pair(owner.settings.limits)
             theirs.start(Careless(theirs))
-            return ClientWireConnection(client, ours)
+            return ClientWireConnection(owner, ours)
 
         async with Client(opened, trace=TraceFile(file)) as client:
             return dict(client.forgiven)

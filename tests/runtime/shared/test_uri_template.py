@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -99,12 +100,11 @@ def test_a_hostile_uri_takes_no_more_steps_than_a_short_one(template: str) -> No
 
 @given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
 def test_what_was_expanded_fits_again(a: str, b: str) -> None:
-    template = Template("t://{a}/x/{b}")
     try:
-        uri = template.expand({"a": a, "b": b})
+        uri = f"t://{quote(a, safe='')}/x/{quote(b, safe='')}"
     except UnicodeEncodeError:
         return
-    found = template.match(uri)
-    assert found in ({"a": a, "b": b}, None)
+    values = Template("t://{a}/x/{b}").match(uri)
+    assert values in ({"a": a, "b": b}, None)
     if a.isalnum() and b.isalnum():
-        assert found is not None
+        assert values is not None

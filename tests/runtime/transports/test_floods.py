@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Limits, Server
-from mcp_runtime.client.connection import ClientWireConnection
+from mcp_runtime.client.connection import ClientWireConnection, ConnectionOwner
 from mcp_runtime.errors import Disconnected, TooMuch
 from mcp_runtime.revisions import UNSET
 from mcp_runtime.transports.memory import pair
@@ -200,14 +200,14 @@ def test_a_server_that_is_gone_at_any_byte_of_an_answer_is_an_error_of_its_kind(
     whole = len(half_answer(1, method))
 
     async def one(count: int) -> bool:
-        async def opener(stack: AsyncExitStack, client: Client) -> ClientWireConnection:
+        async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientWireConnection:
             ours, theirs = pair()
             stack.push_async_callback(ours.close)
             Half(theirs, method, count)
-            return ClientWireConnection(client, ours)
+            return ClientWireConnection(owner, ours)
 
         try:
-            async with Client(opener, revisions=[SHAKEN]) as client:
+            async with Client(connect, revisions=[SHAKEN]) as client:
                 if method == "initialize":
                     return True
                 return await client.list_tools() == []

@@ -1,4 +1,4 @@
-"""Waits before something is tried again, which grow from attempt to attempt, and end."""
+"""Waits before another attempt, longer from attempt to attempt, up to a number of attempts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mcp_runtime.limits import Limits
 
 __all__ = ["Backoff"]
 
-_SOON: Final = 0.1
-_LATEST: Final = 30.0
+_SHORTEST: Final = 0.1
+_LONGEST: Final = 30.0
 """Bounds for our own waits, in seconds."""
 
 
 class Backoff:
-    """Of `what`; `failures` are the attempts in a row that were in vain.
+    """`what` is retried; `failures` counts the attempts in a row that failed.
 
     `draw` gives numbers from 0 to 1, to spread what is repeated.
     """
@@ -29,20 +29,20 @@ class Backoff:
         self._draw = draw
 
     def outlived(self, seconds: float) -> None:
-        """The last attempt has lasted so long; one that was long was not in vain."""
-        if seconds > _LATEST:
+        """Says how long the last attempt lasted; a long one did not fail."""
+        if seconds > _LONGEST:
             self.failures = 0
 
     async def pause(self, *, least: float = 0.0, soon: bool = False) -> None:
-        """Before the next attempt, at least so long; `soon` has no wait of ours before the first.
+        """Waits at least `least` seconds; with `soon` hardly longer before the first attempt.
 
-        Raises Disconnected where there were too many.
+        Raises Disconnected after too many attempts.
         """
         limits = self._limits
         self.failures += 1
         if self.failures > limits.resume_attempts:
             raise Disconnected(f"{self._what} is lost after {limits.resume_attempts} attempts")
-        own = limits.resume_wait * 2 ** (self.failures - 1) * (1 + self._draw()) / 2
+        wait = limits.resume_wait * 2 ** (self.failures - 1) * (1 + self._draw()) / 2
         if self.failures == 1 and soon:
-            own = 0
-        await asyncio.sleep(max(least, min(own, _LATEST), _SOON))
+            wait = 0
+        await asyncio.sleep(max(least, min(wait, _LONGEST), _SHORTEST))

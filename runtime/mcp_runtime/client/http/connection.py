@@ -1,4 +1,4 @@
-"""The life of a connection over HTTP: opened, opened anew, listened to on the server's own stream.
+"""The life of a connection over HTTP: opened, opened again, and the server's own stream.
 
 Source: 2025-11-25, 2025-06-18 and 2025-03-26 basic/transports, "Session Management" and "Listening
 for Messages from the Server"; 2024-11-05 basic/transports.
@@ -10,8 +10,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from mcp_runtime.client.connection import ConnectionOwner
 from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import EventStream
 from mcp_runtime.client.http.exchange import Exchanges, ServerFacts
@@ -28,79 +29,82 @@ from mcp_runtime.errors import (
     TimedOut,
 )
 
-if TYPE_CHECKING:
-    from mcp_runtime.client.client import Client
-
 __all__ = ["HttpConnection"]
 
-log: Final = logging.getLogger("mcp_runtime.client.client")
+log: Final = logging.getLogger("mcp_runtime.client")
 
 _CLOSED: Final = "the client was closed"
 
 
 class HttpConnection(Exchanges):
+    """A connection to the server of one URL."""
+
     def __init__(
-        self, client: Client, http: HttpClient, known: ServerFacts, draw: Callable[[], float]
+        self,
+        owner: ConnectionOwner,
+        http: HttpClient,
+        facts: ServerFacts,
+        draw: Callable[[], float],
     ) -> None:
-        super().__init__(client, http, known, draw)
+        super().__init__(owner, http, facts, draw)
         self._stream: EventStream | None = None
         self._listening: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._gave_up_listening = False
-        self._losses = Backoff("a session", client.limits, draw)
+        self._losses = Backoff("a session", self.settings.limits, draw)
         self._is_closed = False
 
-    # ---- its life
+    # ---- opening and closing
 
     async def open(self, *, handshake: bool = False) -> None:
-        if self._known.way is None or handshake:
+        if self._facts.mode is None or handshake:
             await self._begin(handshake=handshake)
             return
         try:
-            await self._begin(handshake=self._known.way != "per-request")
+            await self._begin(handshake=self._facts.mode != "per-request")
         except TimedOut:
             raise
         except SessionError:
-            self._known.way = None
+            self._facts.mode = None
             await self._begin(handshake=False)
 
     async def _begin(self, *, handshake: bool) -> None:
-        self._forget()
+        self._reset()
         self.is_gone = False
-        if self._known.way == "HTTP+SSE":
-            await self._find_old()
+        if self._facts.mode == "HTTP+SSE":
+            await self._find_endpoint()
         try:
             await super().open(handshake=handshake)
         except SessionError:
-            self._sweep()
+            self._cancel_abandoned()
             raise
         if self._stream is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stream.is_open.wait(), self.session.limits.stream_wait)
 
-    def _forget(self) -> None:
-        """What belongs to a session that is over."""
+    def _reset(self) -> None:
+        """Forgets what belongs to a session that is over."""
         if self._listening is not None:
             self._listening.cancel()
-        self._session_id, self._url, self._greeted = "", self._http.url, None
+        self._session_id, self._url, self._initialized = "", self._http.url, None
         self._stream, self._listening, self._gave_up_listening = None, None, False
 
-    def _sweep(self) -> None:
-        """Leaves what nobody waits for."""
+    def _cancel_abandoned(self) -> None:
+        """Cancels the exchanges that nobody waits for."""
         for id, exchange in self._exchanges.items():
             if id not in self.session.pending:
                 exchange.cancel()
 
     def _on_opened(self, event: Opened) -> None:
         if event.terms.crossing.revision.era == "per-request":
-            self._known.way = "per-request"
-        elif self._known.way != "HTTP+SSE":
-            self._known.way = "handshake"
+            self._facts.mode = "per-request"
+        elif self._facts.mode != "HTTP+SSE":
+            self._facts.mode = "handshake"
             self._start_listening()
         super()._on_opened(event)
 
-    async def _ready(self) -> None:
-        """Opens anew a session that was lost, or its stream. Raises as `open` does."""
+    async def _ensure_open(self) -> None:
+        """Opens a session that was lost, or its stream, again. Raises as `open` does."""
         if self._is_closed:
             raise NotOpen(_CLOSED)
         if self._gave_up_listening:
@@ -112,10 +116,9 @@ class HttpConnection(Exchanges):
                     await self._reopen()
 
     async def _renew(self, lost: str) -> None:
-        """The server has forgotten a session. Raises as `open` does."""
         async with self._opening:
             if not self._is_open or self._session_id == lost:
-                self.heed(self.session.abandon("the server has ended the session"))
+                self.handle(self.session.abandon("the server has ended the session"))
                 await self._reopen()
 
     async def _reopen(self) -> None:
@@ -126,7 +129,7 @@ class HttpConnection(Exchanges):
         after = self.session.agreed
         if before and after and before.crossing.revision != after.crossing.revision:
             log.warning("the server speaks %s now", after.crossing.revision.name)
-        self.spawn(self.client.life.restore())
+        self.spawn(self.owner.restore())
 
     async def close(self) -> None:
         self._is_closed = True
@@ -141,33 +144,33 @@ class HttpConnection(Exchanges):
         with suppress(SessionError, TimeoutError):
             if self._session_id:
                 async with asyncio.timeout(self.session.limits.close_wait):
-                    await self._delete()
+                    await self._delete_session()
         await self._http.close()
 
-    async def _delete(self) -> None:
-        async with self._http.ask("DELETE", self._url, self._ours()) as answer:
-            log.debug("the end of the session: HTTP %d", answer.status)
+    async def _delete_session(self) -> None:
+        async with self._http.send("DELETE", self._url, self._session_headers()) as response:
+            log.debug("ended the session: HTTP %d", response.status)
 
-    # ---- what is asked
+    # ---- requests
 
     async def request(self, method: str, params: Any, **options: Any) -> Any:
-        await self._ready()
+        await self._ensure_open()
         try:
             result = await super().request(method, params, **options)
-        except RemoteError as refusal:
+        except RemoteError as error:
             if (
-                refusal.code != error_codes.HEADER_MISMATCH
+                error.code != error_codes.HEADER_MISMATCH
                 or method != "tools/call"
-                or not self._modern
+                or not self._is_per_request
             ):
                 raise
-            await self.client.list_tools(anew=True)
+            await self.owner.refresh_tools()
             result = await super().request(method, params, **options)
-        is_marked = method == "tools/list" and self._modern
-        return self._known.tools.usable(result) if is_marked else result
+        has_headers = method == "tools/list" and self._is_per_request
+        return self._facts.tool_headers.usable(result) if has_headers else result
 
     async def notify(self, method: str, params: Any) -> None:
-        await self._ready()
+        await self._ensure_open()
         await super().notify(method, params)
 
     # ---- the server's own stream
@@ -177,16 +180,16 @@ class HttpConnection(Exchanges):
         self._listening = self.loop.create_task(self._listen(self._stream))
 
     async def _listen(self, stream: EventStream) -> None:
-        """The server's own stream, where it has one, taken up as long as the session lives."""
-        if self._greeted is not None:
-            await asyncio.wait((self._greeted,))
+        """Follows the server's own stream, if it has one, as long as the session lives."""
+        if self._initialized is not None:
+            await asyncio.wait((self._initialized,))
         session_id, started = self._session_id, self.loop.time()
         try:
             await stream.listen()
         except SessionError as error:
             status = error.status if isinstance(error, BadStatus) else None
             if status and not stream.is_open.is_set():
-                log.debug("no stream of the server: %s", error)
+                log.debug("the server has no stream of its own: %s", error)
             elif status == 404 and session_id:
                 self._losses.outlived(self.loop.time() - started)
                 await self._renew_later(session_id)
@@ -196,7 +199,7 @@ class HttpConnection(Exchanges):
             stream.is_open.set()
 
     async def _renew_later(self, lost: str) -> None:
-        """A server that forgets each session is not asked for another again and again."""
+        """Waits longer and longer, in case the server forgets each session."""
         try:
             await self._losses.pause(soon=True)
         except Disconnected as error:
@@ -211,34 +214,34 @@ class HttpConnection(Exchanges):
             self._give_up_listening(error)
 
     def _give_up_listening(self, error: SessionError) -> None:
-        """Until the next call."""
-        log.warning("no stream of the server any more: %s", error)
-        self._end_changes(error)
+        """Ends the subscriptions; the next call tries to listen again."""
+        log.warning("lost the server's own stream: %s", error)
+        self._end_subscriptions(error)
         self._gave_up_listening = True
 
     # ---- HTTP+SSE
 
-    async def _is_old(self) -> bool:
+    async def _is_legacy_sse(self) -> bool:
         try:
-            await self._find_old()
+            await self._find_endpoint()
         except SessionError as error:
-            log.debug("no HTTP+SSE: %s", error)
+            log.debug("the server does not speak HTTP+SSE: %s", error)
             return False
-        self._known.way = "HTTP+SSE"
+        self._facts.mode = "HTTP+SSE"
         return True
 
-    async def _find_old(self) -> None:
-        """Opens the stream, and learns where messages are posted. Raises SessionError."""
-        stream = LegacySse(self._http, self._take, self.session.limits)
-        self._listening = self.loop.create_task(self._listen_to_old(stream))
+    async def _find_endpoint(self) -> None:
+        """Opens the one stream, which names where messages are posted. Raises SessionError."""
+        stream = LegacySse(self._http, self._receive, self.session.limits)
+        self._listening = self.loop.create_task(self._listen_legacy(stream))
         try:
             async with asyncio.timeout(self.session.limits.deadline):
                 self._url = await stream.endpoint
         except (SessionError, TimeoutError) as error:
-            self._forget()
+            self._reset()
             raise Disconnected(str(error) or "no HTTP+SSE stream in time") from error
 
-    async def _listen_to_old(self, stream: LegacySse) -> None:
+    async def _listen_legacy(self, stream: LegacySse) -> None:
         why = await stream.listen()
-        if stream.is_named and self._known.way == "HTTP+SSE" and not self._is_closed:
+        if stream.is_named and self._facts.mode == "HTTP+SSE" and not self._is_closed:
             self.lost(why)

@@ -1,7 +1,7 @@
-"""HTTP as a client needs it: one request, its answer in pieces, nothing that is too large.
+"""An HTTP client for one server: requests, responses in chunks, and limits on both.
 
-Nothing of the environment counts: no proxy, no certificates, no `.netrc`. Certificates are checked
-against those of the system. Redirections are followed within the origin, with method and body.
+Nothing is taken from the environment: no proxy, no certificates, no `.netrc`. Certificates are
+checked against those of the system. Redirects are followed within the origin, with method and body.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
-from mcp_runtime.client.http.cookies import FewCookies
+from mcp_runtime.client.http.cookies import LimitedCookieJar
 from mcp_runtime.core.http_rules import media_type
 from mcp_runtime.errors import (
     BadAnswer,
@@ -30,16 +30,16 @@ except ModuleNotFoundError:
 
 __all__ = ["HttpClient", "HttpResponse"]
 
-_MOVED: Final = frozenset({301, 302, 307, 308})
+_REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _MAX_SHOWN: Final = 200
 _BROKEN: Final = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
 """What breaks a connection, or keeps it from being made."""
-_NONE: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
+_NOT_REACHED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """What keeps it from being made."""
 
 
 class HttpResponse:
-    """To one request; `kind` is its media type, without parameters, in lower case."""
+    """The response to one request; `kind` is its media type in lower case, without parameters."""
 
     def __init__(self, response: httpx2.Response, limits: Limits) -> None:
         self.status = response.status_code
@@ -50,7 +50,7 @@ class HttpResponse:
         self._limit = limits.line_bytes
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """As they come. Raises Disconnected, BadAnswer for a coding that was not asked for."""
+        """The body as it comes. Raises Disconnected, BadAnswer for an unwanted content coding."""
         coding = self.headers.get("Content-Encoding", "identity")
         if coding.strip().lower() != "identity":
             raise BadAnswer(f"the answer has a content coding, {coding[:_MAX_SHOWN]!r}")
@@ -61,16 +61,16 @@ class HttpResponse:
             raise _disconnected(self._response.request.method, self._response.url, error) from error
 
     async def body(self) -> bytes:
-        """All of it. Raises TooMuch, and as `chunks` does."""
-        found = bytearray()
+        """The whole body. Raises TooMuch, and as `chunks` does."""
+        body = bytearray()
         async for chunk in self.chunks():
-            found += chunk
-            if len(found) > self._limit:
+            body += chunk
+            if len(body) > self._limit:
                 raise TooMuch(f"an answer of more than {self._limit} bytes (Limits.line_bytes)")
-        return bytes(found)
+        return bytes(body)
 
     def within(self, reference: str) -> httpx2.URL:
-        """An address that it names, of the same origin. Raises BadAnswer for one that is not."""
+        """The URL of a reference. Raises BadAnswer for one of another origin."""
         return _within(self._response.url, reference)
 
     def error(self, what: str) -> BadStatus:
@@ -78,7 +78,7 @@ class HttpResponse:
 
 
 class HttpClient:
-    """One server's. `headers` go with each request. Raises ValueError for what is no such URL."""
+    """For one server; `headers` go with each request. Raises ValueError for what is no such URL."""
 
     def __init__(
         self,
@@ -95,33 +95,33 @@ class HttpClient:
             headers={"Accept-Encoding": "identity", **headers},
             verify=True if tls is None else tls,
             proxy=proxy,
-            cookies=FewCookies(limits),
+            cookies=LimitedCookieJar(limits),
             trust_env=False,
             timeout=httpx2.Timeout(None, connect=limits.deadline),
             limits=httpx2.Limits(max_connections=None),
         )
 
     @asynccontextmanager
-    async def ask(
+    async def send(
         self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
     ) -> AsyncGenerator[HttpResponse]:
-        """The answer, while it is entered; leaving closes it. Headers are said in UTF-8.
+        """The response, which is closed on leaving. Headers are sent in UTF-8.
 
-        Raises NotReached; Disconnected, also in the midst of the answer; BadAnswer and TooMuch for
-        where it was redirected to.
+        Raises NotReached; Disconnected, also in the middle of the response; BadAnswer and TooMuch
+        for redirects.
         """
-        told = httpx2.Headers(headers, encoding="utf-8")
+        encoded = httpx2.Headers(headers, encoding="utf-8")
         try:
             async with AsyncExitStack() as stack:
                 for _ in range(self._limits.redirects + 1):
-                    asked = self._client.stream(method, url, headers=told, content=content)
-                    response = await stack.enter_async_context(asked)
-                    if (moved := _moved(response)) is None:
+                    stream = self._client.stream(method, url, headers=encoded, content=content)
+                    response = await stack.enter_async_context(stream)
+                    if (target := _redirect(response)) is None:
                         yield HttpResponse(response, self._limits)
                         return
                     await stack.aclose()
-                    url = moved
-                raise TooMuch(f"over {self._limits.redirects} redirections (Limits.redirects)")
+                    url = target
+                raise TooMuch(f"over {self._limits.redirects} redirects (Limits.redirects)")
         except _BROKEN as error:
             raise _disconnected(method, url, error) from error
 
@@ -131,7 +131,7 @@ class HttpClient:
 
 def _disconnected(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
     why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
-    kind = NotReached if isinstance(error, _NONE) else Disconnected
+    kind = NotReached if isinstance(error, _NOT_REACHED) else Disconnected
     return kind(f"{method} {url.origin.host}: {why}")
 
 
@@ -145,9 +145,9 @@ def _url(text: str) -> httpx2.URL:
     return url.copy_with(fragment=None)
 
 
-def _moved(response: httpx2.Response) -> httpx2.URL | None:
-    """Where the request is to be sent instead."""
-    if response.status_code not in _MOVED or "Location" not in response.headers:
+def _redirect(response: httpx2.Response) -> httpx2.URL | None:
+    """Where a redirect leads; None for another response."""
+    if response.status_code not in _REDIRECTS or "Location" not in response.headers:
         return None
     return _within(response.url, response.headers["Location"])
 
@@ -155,12 +155,12 @@ def _moved(response: httpx2.Response) -> httpx2.URL | None:
 def _within(base: httpx2.URL, reference: str) -> httpx2.URL:
     try:
         url = base.join(reference)
-        same = url.origin == base.origin
+        is_same = url.origin == base.origin
     except (httpx2.InvalidURL, ValueError) as error:
-        raise BadAnswer(f"the server names an address that is none: {error}") from None
-    if not same:
-        there = f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"[:_MAX_SHOWN]
+        raise BadAnswer(f"the server gave an invalid URL: {error}") from None
+    if not is_same:
+        origin = f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"[:_MAX_SHOWN]
         raise BadAnswer(
-            f"the server points to another origin, {there}: give that URL if it is meant"
+            f"the server points to another origin, {origin}: use that URL if it is meant"
         )
     return url

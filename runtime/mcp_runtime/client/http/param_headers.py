@@ -1,4 +1,4 @@
-"""What tools mark to be repeated in the headers of their calls.
+"""The parameters of listed tools that their calls repeat in HTTP headers.
 
 Source: 2026-07-28 basic/transports/streamable-http, "Custom Headers from Tool Parameters".
 """
@@ -15,17 +15,17 @@ from mcp_runtime.revisions import latest as t
 
 __all__ = ["ToolParamHeaders"]
 
-log: Final = logging.getLogger("mcp_runtime.client.client")
+log: Final = logging.getLogger("mcp_runtime.client")
 
 
 class ToolParamHeaders:
-    """`marks` are those of each tool, as it was listed last, by its name."""
+    """`marks` has the marked parameters of each tool, by its name, as it was listed last."""
 
     def __init__(self) -> None:
         self.marks: dict[str, ParamHeaders] = {}
 
     def usable(self, page: t.ListToolsResult) -> t.ListToolsResult:
-        """Without the tools whose marks break a rule."""
+        """The page without the tools whose marks break a rule."""
         return structs.replace(page, tools=[tool for tool in page.tools if self._is_usable(tool)])
 
     def _is_usable(self, tool: t.Tool) -> bool:
@@ -33,6 +33,6 @@ class ToolParamHeaders:
             self.marks[tool.name] = marks(t.to_wire(tool.input_schema))
         except BadParamHeader as error:
             self.marks.pop(tool.name, None)
-            log.warning("the tool %.100r is left out: %.200s", tool.name, error)
+            log.warning("leaving out the tool %.100r: %.200s", tool.name, error)
             return False
         return True

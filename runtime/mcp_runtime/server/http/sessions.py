@@ -126,7 +126,7 @@ class RequestConnection(_StreamingConnection):
             self._require_version(frame)
         self.server_session.guard = self._guard
         try:
-            self.heed(self.session.on(frame, self.loop.time()))
+            self.handle(self.session.on(frame, self.loop.time()))
         finally:
             self.server_session.guard = None  # so that no cycle waits for the collector
         if self.server_session.subscriptions.open:
@@ -229,7 +229,7 @@ class HttpSession(_StreamingConnection):
                 if isinstance(event, Called):
                     self._by_request[event.id] = stream
                     stream.owed += 1
-            self.heed(events)
+            self.handle(events)
         finally:
             self._current = None
         if stream.owed:
@@ -369,7 +369,7 @@ class LegacySseSession(_StreamingConnection):
         frame = self.read(body)
         if self.stream.is_full:
             raise Denied(503, "the stream of this session is not read")
-        self.heed(self.session.on(frame, self.loop.time()))
+        self.handle(self.session.on(frame, self.loop.time()))
 
     def _write(self, data: bytes, about: Id | None) -> None:
         self.stream.put(data)

@@ -252,7 +252,7 @@ async def test_a_call_that_opens_the_one_stream_anew_ends_when_the_client_is_clo
             del server.acts["GET"]
             assert server.stream is not None
             server.stream.drop()
-            while client.life.is_connected:
+            while client.is_connected:
                 await asyncio.sleep(0.002)
             calling = asyncio.ensure_future(client.call_tool("t"))
             await server.until("GET", 2)

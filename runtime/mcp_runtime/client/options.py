@@ -1,0 +1,38 @@
+"""The options of a `Client`, for the class methods that pass them on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias, TypedDict
+
+from mcp_runtime.client.callbacks import Approve, OnElicit, OnSample, Roots
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.shared.connection import Trace
+
+__all__ = ["ClientOptions", "OnLog"]
+
+OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
+
+
+class ClientOptions(TypedDict, total=False):
+    """The keyword arguments of `Client`, which documents them."""
+
+    name: str
+    version: str
+    revisions: Sequence[str]
+    on_sample: OnSample | None
+    sample_tools: bool
+    on_elicit: OnElicit | None
+    elicit_modes: Sequence[Literal["form", "url"]]
+    roots: Roots | None
+    approve: Approve | None
+    on_log: OnLog | None
+    log_level: str | None
+    timeout: float | None
+    validate: bool
+    cache: bool
+    ping_every: float | None
+    restarts: int
+    limits: Limits
+    trace: Trace | None

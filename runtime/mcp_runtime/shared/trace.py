@@ -1,0 +1,70 @@
+"""Traces of the wire as JSON lines, with secrets left out.
+
+Each line has `at` (seconds since the start), `direction` (`sent` or `received`, as we see it) and
+`message`, or `text` for what is no JSON. A line with the direction `forgiven` names a member of the
+message before that a row of `core/tolerances.py` has forgiven.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import IO, Any, Final, Literal, cast
+
+import msgspec
+
+__all__ = ["SECRET", "TraceFile", "redacted"]
+
+SECRET: Final = re.compile(
+    r"(?i)(?:^|[^a-z])(?:authorization|cookie|credentials?|passphrase|passwd|password|private[_-]?key"
+    r"|api[_-]?key|secrets?|(?:access|refresh|id|auth|bearer|session)[_-]?token|requeststate)$"
+    r"|(?:Key|Password|Secret|AccessToken|RefreshToken|ApiKey)$"
+)
+"""Names of members whose values are left out of a trace."""
+_MARK: Final = "[redacted]"
+_BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+_dump: Final = msgspec.json.Encoder().encode
+
+
+class TraceFile:
+    """The `trace` of a connection that writes to a binary file, and flushes each line."""
+
+    def __init__(self, file: IO[bytes], clock: Callable[[], float] = time.monotonic) -> None:
+        self._file = file
+        self._clock = clock
+        self._began = clock()
+
+    def __call__(self, direction: Literal["received", "sent", "forgiven"], data: bytes) -> None:
+        line: dict[str, Any] = {
+            "at": round(self._clock() - self._began, 6),
+            "direction": direction,
+        }
+        try:
+            line["message"] = redacted(msgspec.json.decode(data))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            line["text"] = _BEARER.sub(r"\1 " + _MARK, data.decode("utf-8", "backslashreplace"))
+        self._file.write(_dump(line) + b"\n")
+        self._file.flush()
+
+
+def redacted(value: Any) -> Any:
+    """Parsed JSON with the values of secret names, and bearer tokens in texts, left out."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {
+            key: _hidden(item) if SECRET.search(key) else redacted(item)
+            for key, item in members.items()
+        }
+    if isinstance(value, list):
+        return [redacted(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return _BEARER.sub(r"\1 " + _MARK, value) if isinstance(value, str) else value
+
+
+def _hidden(value: Any) -> Any:
+    """Hides strings and numbers; objects and arrays keep their shape."""
+    return (
+        _MARK
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+        else redacted(value)
+    )
