@@ -18,7 +18,8 @@ from mcp_bindgen.compare.judge.verdicts import Finding
 from mcp_bindgen.compare.report.report import Report, document
 from mcp_bindgen.errors import InputError, LimitExceeded
 from mcp_bindgen.limits import MAX_TOOLS
-from mcp_bindgen.tools.surface import compare, read
+from mcp_bindgen.tools.compare import compare
+from mcp_bindgen.tools.surface import read
 
 STRING = {"type": "string"}
 NUMBER = {"type": "number"}

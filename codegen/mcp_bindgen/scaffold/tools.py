@@ -19,8 +19,9 @@ from mcp_bindgen.scaffold.fits import fitting
 from mcp_bindgen.scaffold.structs import Class, Models
 from mcp_bindgen.scaffold.typed import Untyped, typed
 from mcp_bindgen.tools.json_document import Node, list_of, object_of
-from mcp_bindgen.tools.json_schema import quoted
-from mcp_bindgen.tools.surface import Surface, listed, surface
+from mcp_bindgen.tools.listing import listed
+from mcp_bindgen.tools.remarks import quoted
+from mcp_bindgen.tools.surface import Surface, surface
 
 __all__ = ["Tool", "listing", "read"]
 

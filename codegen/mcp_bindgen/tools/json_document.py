@@ -40,11 +40,11 @@ class Document:
     source: Source
     offsets: dict[JsonPath, int]
 
-    def wrong(self, path: JsonPath, expected: str, found: object) -> NoReturn:
+    def wrong(self, path: JsonPath, expected: str, value: object) -> NoReturn:
         """Raises InputError for a value at a place."""
-        text = json.dumps(found)
-        told = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-        raise self.error(path, f"expected {expected}, found {told}")
+        text = json.dumps(value)
+        shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        raise self.error(path, f"expected {expected}, found {shown}")
 
     def error(self, path: JsonPath, message: str, remedy: str = "Mend the file.") -> InputError:
         steps = (f"[{s}]" if isinstance(s, int) else f".{s}" for s in path[1:])
@@ -56,7 +56,7 @@ class Document:
 class Node:
     """A value of a document, and its path; the path begins with the document's number.
 
-    `part` is told of a value that is only a part of what stands there.
+    `part` names a value that is only a part of what stands there.
     """
 
     document: Document
@@ -106,7 +106,7 @@ def read_documents(data: bytes, path: str) -> list[Node]:
     """
     source = Source(data, path)
     text = source.data.decode()
-    found: list[Any] = []
+    values: list[Any] = []
     end = _SPACE.match(text, 0)
     while end is not None and end.end() < len(text):
         try:
@@ -120,10 +120,10 @@ def read_documents(data: bytes, path: str) -> list[Node]:
             raise InputError(
                 f"{source.path}: is not JSON that we read: {error}", remedy="Mend the file."
             ) from None
-        found.append(value)
+        values.append(value)
         end = _SPACE.match(text, stop)
     document = Document(source, _offsets(source.data))
-    return [Node(document, value, (number,)) for number, value in enumerate(found)]
+    return [Node(document, value, (number,)) for number, value in enumerate(values)]
 
 
 def _finite(text: str) -> float:
@@ -149,7 +149,7 @@ _DECODER: Final = json.JSONDecoder(parse_int=_whole, parse_float=_finite, parse_
 
 def _offsets(data: bytes) -> dict[JsonPath, int]:
     """The byte offset of each value of valid JSON documents that follow one another."""
-    found: dict[JsonPath, int] = {}
+    offsets: dict[JsonPath, int] = {}
     path: list[str | int | None] = [-1]  # of the value to come; None where a key comes first
     for token in _TOKEN.finditer(data):
         match token[0][:1]:
@@ -166,7 +166,7 @@ def _offsets(data: bytes) -> dict[JsonPath, int]:
                     continue
                 if len(path) == 1 and isinstance(path[0], int):
                     path[0] += 1
-                found[tuple(step for step in path if step is not None)] = token.start()
+                offsets[tuple(step for step in path if step is not None)] = token.start()
                 if first in (b"{", b"["):
                     path.append(None if first == b"{" else 0)
-    return found
+    return offsets

@@ -1,0 +1,131 @@
+"""Two tool surfaces, each the result of `tools/list`, compared by the engine of two schemas.
+
+Rules, verdicts and witnesses are those of schemas, but for what is said of bindings: here that is
+code which calls the tools through types made of the old surface, so it writes inputs and reads
+outputs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from mcp_bindgen.compare.change import ITEM, VALUE, Change
+from mcp_bindgen.compare.judge.rules import BY_KEY, Rule, Verdict
+from mcp_bindgen.compare.judge.verdicts import Finding, judge
+from mcp_bindgen.compare.judge.witness import Witness
+from mcp_bindgen.compare.report.report import Report
+from mcp_bindgen.compare.travel import TO_SERVER
+from mcp_bindgen.tools.surface import ARGUMENTS, STRUCTURED, WRAPPERS, Surface
+from mcp_bindgen.tools.text_findings import text_findings
+
+__all__ = ["compare"]
+
+_HEADS: Final = {ARGUMENTS: "input", STRUCTURED: "output"}
+_KEYS: Final = {
+    ("method", "added", ""): ("tool", "added", ""),
+    ("method", "removed", ""): ("tool", "removed", ""),
+}
+_OUTPUTS: Final = {
+    ("member", "added", "required"): ("tool", "output added", ""),
+    ("member", "removed", "required"): ("tool", "output removed", ""),
+}
+_PUNCTUATION: Final = re.compile(r"[\W_]+")
+_ONE_SIDED: Final = (
+    ("member", "added"),
+    ("member", "removed"),
+    ("tool", "output added"),
+    ("tool", "output removed"),
+)
+_OF_NAMES: Final = ("declaration", "shape")
+"""Subjects of changes that only concern names, which schemas of tools have not."""
+
+
+def compare(old: Surface, new: Surface) -> Report:
+    """The findings of two surfaces, by tool: those of the new side in its order, then the rest."""
+    findings = list(_renames(list(_judged(old, new))))
+    one_sided = {f.change.path for f in findings if f.change.key[:2] in _ONE_SIDED}
+    findings += text_findings(old, new, one_sided)
+    unique = {_identity(finding): finding for finding in findings}
+    names = [m.name for m in (*new.side.schema.methods, *old.side.schema.methods)]
+    order = {name: number for number, name in reversed(list(enumerate(names)))}
+    ordered = sorted(unique.values(), key=lambda finding: order[finding.methods[0]])
+    return Report(old.side, new.side, tuple(ordered))
+
+
+def _renames(findings: list[Finding]) -> Iterator[Finding]:
+    """The findings; a tool that is gone and one that came name each other where their names are
+    the same but for case and punctuation."""
+    lone = [f for f in findings if f.change.key in _KEYS.values()]
+    alike: dict[str, list[Finding]] = {}
+    for finding in lone:
+        alike.setdefault(_PUNCTUATION.sub("", finding.change.path).casefold(), []).append(finding)
+    likely: dict[str, str] = {}
+    for twins in alike.values():
+        if [f.change.key[1] for f in twins] in (["removed", "added"], ["added", "removed"]):
+            names = [f.change.path for f in twins]
+            likely |= {names[0]: names[1], names[1]: names[0]}
+    for finding in findings:
+        other = likely.get(finding.change.path) if finding.change.key in _KEYS.values() else None
+        note = f"perhaps renamed: see {other}"
+        yield replace(finding, change=replace(finding.change, note=note)) if other else finding
+
+
+def _identity(finding: Finding) -> tuple[str, ...]:
+    """Findings of equal identity are one, though several alternatives have it."""
+    change = finding.change
+    return finding.rule.id, change.path, change.old.text, change.new.text
+
+
+def _judged(old: Surface, new: Surface) -> Iterator[Finding]:
+    """What the engine finds, in words of tools."""
+    for finding in judge(old.side.schema, new.side.schema):
+        if finding.change.key[0] not in _OF_NAMES and not _is_doubled(finding.change):
+            yield _in_words_of_tools(finding)
+
+
+def _is_doubled(change: Change) -> bool:
+    """Whether it repeats what is found at the first place of a shape that stands in itself."""
+    return (
+        change.owner is not None
+        and change.owner[0] == change.owner[1]
+        and change.owner[0].endswith("#")
+    )
+
+
+def _in_words_of_tools(finding: Finding) -> Finding:
+    change = finding.change
+    outputs = _OUTPUTS if change.steps == (STRUCTURED,) else {}
+    key = outputs.get(change.key) or _KEYS.get(change.key, change.key)
+    rule = BY_KEY[key]
+    named = replace(change, key=key, path=_path(change, change.path), was=_path(change, change.was))
+    witnesses = finding.witnesses
+    if key in _KEYS.values():
+        spots = [replace(s, text=named.path if s.text else "") for s in (named.old, named.new)]
+        named = replace(named, old=spots[0], new=spots[1])
+        witnesses = tuple(map(_unknown_tool, witnesses))
+    bindings = _of_callers(rule, finding)
+    return replace(finding, rule=rule, change=named, bindings=bindings, witnesses=witnesses)
+
+
+def _path(change: Change, path: str) -> str:
+    """A path whose first step is the wrapping member says `input` or `output` instead."""
+    wrapped = change.owner is not None and change.owner[1].endswith(WRAPPERS)
+    if path and wrapped and change.steps[0] in _HEADS:
+        steps = "".join(s if s in (ITEM, VALUE) else f".{s}" for s in change.steps)
+        rest = steps[len(change.steps[0]) + 1 :]
+        return f"{path[: -len(steps)]}.{_HEADS[change.steps[0]]}{rest}"
+    return path
+
+
+def _unknown_tool(witness: Witness) -> Witness:
+    return replace(witness, path="$.params.name", expected="a tool that it has")
+
+
+def _of_callers(rule: Rule, finding: Finding) -> Verdict:
+    """The verdict for code that calls the tool, by whether it writes or reads the place."""
+    refused = rule.new_refuses if TO_SERVER in finding.ways else rule.old_refuses
+    lost = rule.key[:2] in (("member", "removed"), ("tool", "removed"))
+    return rule.source if refused != "nothing" or lost else "holds"

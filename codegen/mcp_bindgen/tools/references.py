@@ -1,0 +1,86 @@
+"""Where the references of one JSON Schema lead, and the schemas that hold together at a place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+from urllib.parse import unquote
+
+from mcp_bindgen.tools.json_document import JsonPath, Node
+from mcp_bindgen.tools.keywords import SCHEMA, canonical, checked
+
+__all__ = ["References"]
+
+_REF_STANDS_ALONE: Final = tuple(f"draft-0{number}/" for number in (4, 6, 7))
+"""The drafts in which a reference has no neighbours that count."""
+
+
+class References:
+    """Those of the schema `root`, within which they lead."""
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        draft = root.members.get("$schema")
+        self._alone = isinstance(draft, str) and any(each in draft for each in _REF_STANDS_ALONE)
+
+    def target(self, node: Node) -> Node | None:
+        """Where a reference within this schema leads; None without one, and for others."""
+        ref = node.members.get("$ref")
+        if ref is None or not (ref == "#" or ref.startswith("#/")):
+            return None
+        target = self.root
+        for token in ref.split("/")[1:]:
+            key = unquote(token).replace("~1", "/").replace("~0", "~")
+            if key in target.members:
+                target = target.below(key)
+            elif isinstance(target.value, list) and key in map(str, range(len(target.items))):
+                target = target.below(int(key))
+            else:
+                raise node.error(f"{canonical(ref)} leads nowhere")
+        return checked(target.require(*SCHEMA))
+
+    def flat(self, nodes: Iterable[Node]) -> list[Node]:
+        """The schemas themselves: references followed, `allOf` taken apart; none twice."""
+        basics: dict[JsonPath, Node] = {}
+        queue: list[tuple[Node, tuple[JsonPath, ...]]] = [(node, ()) for node in nodes]
+        while queue:
+            node, chain = queue.pop(0)
+            if node.key in chain:
+                raise node.error("refers to itself")
+            if node.key in basics:
+                continue
+            basics[node.key] = checked(node)
+            chain = (*chain, node.key)
+            queue[:0] = [(inner, chain) for inner in self._conjuncts(node)]
+        return [self._without_neighbours(node) for node in basics.values()]
+
+    def whole(self, value: object) -> object:
+        """A value with the schemas that it refers to, so that it differs where they do."""
+        targets: dict[str, object] = {}
+        queue = [replace(self.root, value=value)]
+        while queue:
+            node = queue.pop()
+            ref = node.members.get("$ref")
+            if isinstance(ref, str) and ref not in targets:
+                target = self.target(node)
+                targets[ref] = target.value if target else None
+                queue += [target] if target else []
+            queue += [replace(node, value=v) for v in (*node.members.values(), *node.items)]
+        return [value, targets] if targets else value
+
+    def _conjuncts(self, node: Node) -> Iterator[Node]:
+        """The schemas that a schema says hold too."""
+        if (target := self.target(node)) is not None:
+            yield target
+        if not self._stands_alone(node):
+            yield from (node.below("allOf", n) for n in range(len(node.members.get("allOf", ()))))
+
+    def _without_neighbours(self, node: Node) -> Node:
+        """A schema without its neighbours, where a draft says that a reference stands alone."""
+        if self._stands_alone(node):
+            return replace(node, value={"$ref": node.members["$ref"]})
+        return node
+
+    def _stands_alone(self, node: Node) -> bool:
+        return self._alone and "$ref" in node.members

@@ -1,0 +1,115 @@
+"""Findings of what no type says: texts, hints, and keywords that are not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from mcp_bindgen.compare.change import Change, Spot
+from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
+from mcp_bindgen.compare.judge.verdicts import Finding
+from mcp_bindgen.compare.pairing import pair
+from mcp_bindgen.compare.travel import Route, of_method, result_route
+from mcp_bindgen.ir.model import Method
+from mcp_bindgen.tools.keywords import TEXTS
+from mcp_bindgen.tools.remarks import Remark, Remarks
+from mcp_bindgen.tools.surface import Surface
+
+__all__ = ["text_findings"]
+
+_SUBJECTS: Final = {
+    "title": "text",
+    "description": "text",
+    "annotations": "annotation",
+    "execution": "execution",
+    "unread": "unread",
+}
+"""What a rule calls the keyword, or the member of a tool; others are `meta`."""
+_OF_REFUSED: Final[dict[Refuses, Verdict]] = {
+    "nothing": "holds",
+    "some": "if used",
+    "all": "breaks",
+}
+
+
+def text_findings(old: Surface, new: Surface, one_sided: set[str]) -> Iterator[Finding]:
+    """What differs; nothing is said of what lies in `one_sided`, paths that one side lacks."""
+    twins = {m.name: m for m in new.side.schema.methods}
+    both = {m.name: (m, twins[m.name]) for m in old.side.schema.methods if m.name in twins}
+    names = pair(old.side.schema, new.side.schema).names
+    ids = {id: _renamed(id, names) for id in old.reader.seen}
+    common = set(ids.values()) & new.reader.seen
+    unread = _moved(old.reader.unread, ids), new.reader.unread
+    texts = _moved(old.reader.texts, ids), new.reader.texts
+    for before, after in (
+        *_differing(old.members, new.members),
+        *_differing(*({k: r for k, r in t.items() if k[0] in common} for t in texts)),
+        *_differing(*unread),
+    ):
+        remark = before or after
+        assert remark is not None
+        if remark.tool in both and not any(_lies_in(remark.path, path) for path in one_sided):
+            key = "unread" if remark.part and remark.keyword not in TEXTS else remark.keyword
+            yield _remarked(
+                both[remark.tool], BY_KEY["tool", _SUBJECTS.get(key, "meta"), ""], before, after
+            )
+
+
+def _moved(remarks: Remarks, ids: dict[str, str]) -> Remarks:
+    return {(ids[id], keyword): remark for (id, keyword), remark in remarks.items()}
+
+
+def _renamed(id: str, names: dict[str, str]) -> str:
+    """The id that a place of the old side has on the new one, by the shape that it lies in."""
+    for cut in range(len(id), 0, -1):
+        if id[:cut] in names and _lies_in(id, id[:cut]):
+            return names[id[:cut]] + id[cut:]
+    return id
+
+
+def _lies_in(path: str, outer: str) -> bool:
+    return path.startswith(outer) and path[len(outer) :][:1] in ("", ".", "[", "{", "|")
+
+
+def _differing(before: Remarks, after: Remarks) -> Iterator[tuple[Remark | None, Remark | None]]:
+    for key in before | after:
+        a, b = before.get(key), after.get(key)
+        if a is None or b is None or a.value != b.value:
+            yield a, b
+
+
+def _remarked(
+    twins: tuple[Method, Method], rule: Rule, before: Remark | None, after: Remark | None
+) -> Finding:
+    """A finding without witness: nothing here says what the keyword means."""
+    remark = after or before
+    assert remark is not None
+    spots = [Spot(_spelled(r), at=r.at) if r else Spot() for r in (before, after)]
+    change = Change(rule.key, remark.path, spots[0], spots[1], method=twins[0].name)
+    client, server = _OF_REFUSED[rule.new_refuses], _OF_REFUSED[rule.old_refuses]
+    if remark.part == "output":
+        client, server = server, client
+    doubtful = (client, server) != ("holds", "holds")
+    return Finding(
+        rule,
+        change,
+        client,
+        server,
+        rule.source,
+        tuple(_routes(*twins, remark.part)),
+        unproved=f"`{remark.keyword}` is not interpreted, so no message is known to be refused"
+        if doubtful
+        else "",
+    )
+
+
+def _spelled(remark: Remark) -> str:
+    return f"{remark.keyword}: {remark.value}" if remark.part else remark.value
+
+
+def _routes(old: Method, new: Method, part: str) -> Iterator[Route]:
+    for route in of_method(old, new):
+        if part == "output":
+            yield from result_route(old, new, route.ways)
+        else:
+            yield route
