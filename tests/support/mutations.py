@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from mcp_bindgen.compare.report.typescript import place
+from mcp_bindgen.compare.typescript import place
 from mcp_bindgen.ir.model import (
     Alias,
     Arr,

@@ -27,7 +27,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 
-__all__ = ["Pairing", "pair", "same"]
+__all__ = ["Pairing", "is_inline", "pair", "same"]
 
 _JSON: Final = Prim("json")
 _ALIKE: Final = 0.5
@@ -51,6 +51,11 @@ class Pairing:
     def backward(self) -> Pairs:
         return frozenset((b, a) for a, b in self.names.items())
 
+    @cached_property
+    def old_names(self) -> dict[str, str]:
+        """New name → old name."""
+        return {b: a for a, b in self.names.items()}
+
     @property
     def left(self) -> list[str]:
         """Names of the old schema without a pair."""
@@ -58,6 +63,7 @@ class Pairing:
 
     @property
     def came(self) -> list[str]:
+        """Names of the new schema without a pair."""
         taken = set(self.names.values())
         return [name for name in self.new.types if name not in taken]
 
@@ -97,89 +103,94 @@ def same(names: dict[str, str], a: Type | None, b: Type | None) -> bool:
 def _plain(schema: Schema, type: Type) -> Type:
     """`type` as its annotation sees it: aliases opened, bounds and the kinds of JSON set aside."""
     match schema.open(type):
-        case Uni() as found:
-            return Uni(tuple(dict.fromkeys(_plain(schema, arm) for arm in leaves(schema, found))))
-        case Arr() as found:
-            return Arr(_plain(schema, found.of))
-        case Map() as found:
-            return Map(_plain(schema, found.of))
+        case Uni() as union:
+            return Uni(tuple(dict.fromkeys(_plain(schema, arm) for arm in leaves(schema, union))))
+        case Arr(of=of):
+            return Arr(_plain(schema, of))
+        case Map(of=of):
+            return Map(_plain(schema, of))
         case Prim(name="object"):
             return Map(_JSON)
-        case Prim() as found:
-            return _JSON if found.name in JSON_PRIMS else found
-        case found:
-            return found
+        case Prim(name=name) if name in JSON_PRIMS:
+            return _JSON
+        case other:
+            return other
 
 
 def pair(old: Schema, new: Schema) -> Pairing:
     """Pairs by name, then by use until nothing is added, then by structure alone."""
     names = {name: name for name in old.types if name in new.types}
-    found = Pairing(old, new, names)
-    while _by_use(found) or _by_structure(found):
+    pairing = Pairing(old, new, names)
+    while _by_use(pairing) or _by_structure(pairing):
         pass
     return Pairing(old, new, names)
 
 
-def _by_use(found: Pairing) -> bool:
-    """Pairs what stands at the same places, the most alike first; whether anything was found."""
-    left, came, before = set(found.left), set(found.came), len(found.names)
-    places = {(a, b) for a, b in _places(found) if a in left and b in came}
-    scored = [(_likeness(found, a, b), a, b) for a, b in places]
+def is_inline(declaration: Struct | Alias) -> bool:
+    """Whether it is a shape that is written where it is used."""
+    return isinstance(declaration, Struct) and bool(declaration.place)
+
+
+def _by_use(pairing: Pairing) -> bool:
+    """Pairs what stands at the same places, the most alike first; whether any was added."""
+    left, came, before = set(pairing.left), set(pairing.came), len(pairing.names)
+    places = {(a, b) for a, b in _places(pairing) if a in left and b in came}
+    scored = [(_likeness(pairing, a, b), a, b) for a, b in places]
     for score, a, b in sorted(scored, key=lambda row: (-row[0], row[1:])):
         if score >= _ALIKE and a in left and b in came:
-            found.names[a] = b
+            pairing.names[a] = b
             left.discard(a)
             came.discard(b)
-    return len(found.names) > before
+    return len(pairing.names) > before
 
 
-def _places(found: Pairing) -> Iterator[tuple[str, str]]:
+def _places(pairing: Pairing) -> Iterator[tuple[str, str]]:
     """Names that stand at the same place: the same method, or the same member of a pair."""
-    methods = {m.name: m for m in found.new.methods}
-    for method in found.old.methods:
+    methods = {m.name: m for m in pairing.new.methods}
+    for method in pairing.old.methods:
         twin = methods.get(method.name)
         if twin is not None:
             yield method.type, twin.type
             if method.result and twin.result:
-                yield from _twins(found, method.result, twin.result)
-    for a, b in list(found.names.items()):
-        x, y = found.old.types[a], found.new.types[b]
+                yield from _twins(pairing, method.result, twin.result)
+    for a, b in list(pairing.names.items()):
+        x, y = pairing.old.types[a], pairing.new.types[b]
         if isinstance(x, Struct) and isinstance(y, Struct):
             for mine in x.fields:
                 theirs = y.field(mine.wire)
                 if theirs is not None:
-                    yield from _twins(found, mine.type, theirs.type)
+                    yield from _twins(pairing, mine.type, theirs.type)
         elif isinstance(x, Alias) and isinstance(y, Alias):
-            yield from _twins(found, x.type, y.type)
+            yield from _twins(pairing, x.type, y.type)
 
 
-def _twins(found: Pairing, a: Type, b: Type) -> Iterator[tuple[str, str]]:
+def _twins(pairing: Pairing, a: Type, b: Type) -> Iterator[tuple[str, str]]:
     match a, b:
         case Ref(), Ref():
             yield a.name, b.name
         case Arr() | Map() | Bounded(), Arr() | Map() | Bounded() if type(a) is type(b):
-            yield from _twins(found, a.of, b.of)
+            yield from _twins(pairing, a.of, b.of)
         case _ if isinstance(a, Uni) or isinstance(b, Uni):
-            before, after = leaves(found.old, a), leaves(found.new, b)
-            mine = [x for x in before if not any(found.same(x, y) for y in after)]
-            theirs = [y for y in after if not any(found.same(x, y) for x in before)]
+            before, after = leaves(pairing.old, a), leaves(pairing.new, b)
+            mine = [x for x in before if not any(pairing.same(x, y) for y in after)]
+            theirs = [y for y in after if not any(pairing.same(x, y) for x in before)]
             for x in mine:
                 for y in theirs:
-                    yield from _twins(found, x, y)
+                    yield from _twins(pairing, x, y)
         case _:
             return
 
 
-def _likeness(found: Pairing, a: str, b: str) -> float:
+def _likeness(pairing: Pairing, a: str, b: str) -> float:
     """From 0 to 1: 1 for equal aliases, for structs the share of common members of their own."""
-    x, y = found.old.types[a], found.new.types[b]
+    x, y = pairing.old.types[a], pairing.new.types[b]
     if isinstance(x, Alias) and isinstance(y, Alias):
-        return float(found.same(x.type, y.type))
+        return float(pairing.same(x.type, y.type))
     if not isinstance(x, Struct) or not isinstance(y, Struct) or _clash(x, y):
         return 0.0
     wires, others = _own(x), _own(y)
     if not wires and not others:
-        return float(_anonymous(found.old, a) and _anonymous(found.new, b))
+        return float(_anonymous(pairing.old, a) and _anonymous(pairing.new, b))
     return len(wires & others) / len(wires | others)
 
 
@@ -195,26 +206,25 @@ def _clash(x: Struct, y: Struct) -> bool:
     return any(f.wire in constants and constants[f.wire] != f.const for f in x.consts)
 
 
-def _by_structure(found: Pairing) -> bool:
+def _by_structure(pairing: Pairing) -> bool:
     """Pairs one declaration that alone equals one that came."""
-    left = [n for n in found.left if not _anonymous(found.old, n)]
-    came = [n for n in found.came if not _anonymous(found.new, n)]
+    left = [n for n in pairing.left if not _anonymous(pairing.old, n)]
+    came = [n for n in pairing.came if not _anonymous(pairing.new, n)]
     for a in left:
-        twins = [b for b in came if _equal(found, a, b)]
-        if len(twins) == 1 and sum(_equal(found, x, twins[0]) for x in left) == 1:
-            found.names[a] = twins[0]
+        twins = [b for b in came if _equal(pairing, a, b)]
+        if len(twins) == 1 and sum(_equal(pairing, x, twins[0]) for x in left) == 1:
+            pairing.names[a] = twins[0]
             return True
     return False
 
 
 def _anonymous(schema: Schema, name: str) -> bool:
-    found = schema.types[name]
-    return isinstance(found, Struct) and bool(found.place)
+    return is_inline(schema.types[name])
 
 
-def _equal(found: Pairing, a: str, b: str) -> bool:
-    x, y = found.old.types[a], found.new.types[b]
-    names = found.names | {a: b}
+def _equal(pairing: Pairing, a: str, b: str) -> bool:
+    x, y = pairing.old.types[a], pairing.new.types[b]
+    names = pairing.names | {a: b}
     if isinstance(x, Alias) and isinstance(y, Alias):
         return not isinstance(x.type, Prim) and same(names, x.type, y.type)
     if not isinstance(x, Struct) or not isinstance(y, Struct) or not x.fields:

@@ -30,8 +30,9 @@ _DEEPEST: Final = 3
 
 def place(schema: Schema, name: str) -> str:
     """The path of a declaration or an anonymous shape."""
-    found = schema.types.get(name)
-    return found.place if isinstance(found, Struct) and found.place else name
+    declaration = schema.types.get(name)
+    inline = isinstance(declaration, Struct) and declaration.place
+    return inline or name
 
 
 def spelled(schema: Schema, type: Type | None, depth: int = 0) -> str:
