@@ -110,8 +110,8 @@ def test_two_rows_may_hide_the_same() -> None:
     ("text", "said"),
     [
         ("[[ignore]", r"i.toml: .*line 1"),
-        ("a = 1", "i.toml: has 'a', not rows alone"),
-        ("ignore = 1", "'ignore' as no list of tables"),
+        ("a = 1", "i.toml: has 'a'; expected only"),
+        ("ignore = 1", "'ignore' as something else than a list"),
         ("ignore = [1]", "i.toml:1: 1 is no row"),
         (row("NO_SUCH_RULE", "a"), "i.toml:1: no rule is called 'NO_SUCH_RULE'"),
         ("\n" + row("*", "a") + row("MEMBER_BECAME_REQUIRD", "a"), "i.toml:7: no rule is called"),

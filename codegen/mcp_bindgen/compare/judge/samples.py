@@ -11,7 +11,7 @@ from math import ceil, floor
 from typing import Any, Final, TypeAlias
 
 from mcp_bindgen.compare.accepts_all import leaves, unaliased
-from mcp_bindgen.compare.changes import ITEM, VALUE
+from mcp_bindgen.compare.change import ITEM, VALUE
 from mcp_bindgen.compare.travel import Step
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import (
@@ -45,7 +45,7 @@ _ANY: Final[tuple[Any, ...]] = (None, {}, "", 0, False, [])
 
 
 class UnmakeableError(Exception):
-    """No finite value of the type was found."""
+    """No finite value of the type can be made."""
 
 
 _Made: TypeAlias = dict[tuple[str, int], Any]
@@ -74,26 +74,26 @@ def _smallest(schema: Schema, type: Type, depth: int, made: _Made) -> Any:
 def _made_of(schema: Schema, type: Type, depth: int, made: _Made) -> Any:
     if depth > _DEEPEST:
         raise UnmakeableError
-    match found := unaliased(schema, type):
+    match opened := unaliased(schema, type):
         case Ref():
-            struct = schema.structs[found.name]
+            struct = schema.structs[opened.name]
             need = (f for f in struct.fields if f.required)
             return {f.wire: _smallest(schema, f.type, depth + 1, made) for f in need}
         case Lit():
-            return found.value
+            return opened.value
         case Arr():
             return []
         case Map():
             return {}
         case Tup():
-            places = (e.type for e in found.of if not e.optional)
+            places = (e.type for e in opened.of if not e.optional)
             return [_smallest(schema, place, depth + 1, made) for place in places]
         case Prim():
-            return _SAMPLES.get(found.name, _ANY)[0]
+            return _SAMPLES.get(opened.name, _ANY)[0]
         case Bounded():
-            return _within(schema, found, depth, made)
+            return _within(schema, opened, depth, made)
         case Uni():
-            return _least(schema, found, depth, made)
+            return _least(schema, opened, depth, made)
 
 
 def _least(schema: Schema, type: Uni, depth: int, made: _Made) -> Any:
@@ -162,22 +162,22 @@ def variants(schema: Schema, type: Type, depth: int = 3) -> Iterator[Any]:
         return
     if depth == 0:
         return
-    match found := unaliased(schema, type):
+    match opened := unaliased(schema, type):
         case Ref():
-            yield from _object_variants(schema, schema.structs[found.name], depth)
+            yield from _object_variants(schema, schema.structs[opened.name], depth)
         case Arr():
-            yield from ([value] for value in variants(schema, found.of, depth - 1))
+            yield from ([value] for value in variants(schema, opened.of, depth - 1))
         case Map():
-            yield from ({"key": value} for value in variants(schema, found.of, depth - 1))
+            yield from ({"key": value} for value in variants(schema, opened.of, depth - 1))
         case Tup():
-            yield from _tuple_variants(schema, found, depth)
+            yield from _tuple_variants(schema, opened, depth)
         case Prim():
-            yield from _SAMPLES.get(found.name, _ANY)[1:]
+            yield from _SAMPLES.get(opened.name, _ANY)[1:]
         case Bounded():
-            made = [*variants(schema, found.of, depth), *edges(schema, found.of, found.limits)]
-            yield from (value for value in made if accepts(schema, found, value))
+            made = [*variants(schema, opened.of, depth), *edges(schema, opened.of, opened.limits)]
+            yield from (value for value in made if accepts(schema, opened, value))
         case Uni():
-            for leaf in leaves(schema, found):
+            for leaf in leaves(schema, opened):
                 yield from variants(schema, leaf, depth - 1)
         case _:
             return
@@ -245,7 +245,7 @@ def _base(pair: Pair, of: Ref, read: Ref | None) -> dict[str, Any]:
     theirs = {f.wire: f for f in pair.reader.structs[read.name].fields} if read else {}
     need = {f.wire: f.type for f in mine if f.required or _awaited(theirs.get(f.wire))}
     made = {
-        wire: shared(pair.at(type, found.type if (found := theirs.get(wire)) else None))
+        wire: shared(pair.at(type, twin.type if (twin := theirs.get(wire)) else None))
         for wire, type in need.items()
     }
     rest = {w: f for w, f in theirs.items() if f.required and w not in made}
@@ -307,8 +307,8 @@ def _member_placed(
     other = pair.reader.structs[twin.name] if twin else None
     field = struct.field(step)
     if field is not None:
-        found = other.field(step) if other else None
-        inner = pair.at(field.type, found.type if found else None)
+        read_field = other.field(step) if other else None
+        inner = pair.at(field.type, read_field.type if read_field else None)
         return {**base, step: placed(inner, rest, side, last)}
     if step == VALUE and struct.index is not None:
         inner = pair.at(struct.index, other.index if other else None)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.changes import Change, Owner, compare
+from mcp_bindgen.compare.change import Change, Owner
+from mcp_bindgen.compare.changes import compare
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.witness import Side, Witness, prove
 from mcp_bindgen.compare.pairing import Pairing
@@ -64,8 +65,8 @@ class Finding:
     unproved: str = ""
 
     def verdict(self, audience: Audience) -> Verdict:
-        found: Verdict = getattr(self, audience)
-        return found
+        verdict: Verdict = getattr(self, audience)
+        return verdict
 
     @property
     def severity(self) -> Severity:
@@ -98,9 +99,9 @@ def judge(old: Schema, new: Schema, proofs: bool = True) -> tuple[Finding, ...]:
 
     Without `proofs` no witness is looked for.
     """
-    pairing, found = compare(old, new)
+    pairing, changes = compare(old, new)
     reached = routes(pairing)
-    findings = (_judged(pairing, reached, change) for change in found)
+    findings = (_judged(pairing, reached, change) for change in changes)
     return tuple(_proved(pairing, each) if proofs else each for each in findings)
 
 
@@ -133,10 +134,10 @@ def _of_method(pairing: Pairing, change: Change) -> Iterator[Route]:
 
 
 def _wire(
-    rule: Rule, found: Iterable[Route], sends: Way, reads: Way
+    rule: Rule, own: Iterable[Route], sends: Way, reads: Way
 ) -> Iterator[tuple[Side, Way, Verdict]]:
     """What happens to an old peer: its messages with new readers, new messages with it."""
-    for route in found:
+    for route in own:
         if sends in route.ways and route.side != "new":
             yield "old", sends, _verdict(rule.new_refuses, route.surely[0])
         if reads in route.ways and route.side != "old":
@@ -156,7 +157,7 @@ def _proved(pairing: Pairing, finding: Finding) -> Finding:
         for side, way, verdict in _wire(finding.rule, finding.routes, sends, reads):
             if verdict != "holds":
                 claims[side, way] = None
-    made = [prove(pairing, finding.change, finding.routes, side, way) for side, way in claims]
-    found = tuple(proof for proof in made if isinstance(proof, Witness))
-    reasons = dict.fromkeys(proof for proof in made if isinstance(proof, str))
-    return replace(finding, witnesses=found, unproved="; ".join(reasons))
+    proofs = [prove(pairing, finding.change, finding.routes, side, way) for side, way in claims]
+    witnesses = tuple(proof for proof in proofs if isinstance(proof, Witness))
+    reasons = dict.fromkeys(proof for proof in proofs if isinstance(proof, str))
+    return replace(finding, witnesses=witnesses, unproved="; ".join(reasons))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.changes import ITEM, VALUE, Change
+from mcp_bindgen.compare.change import ITEM, VALUE, Change
 from mcp_bindgen.compare.judge.samples import (
     Pair,
     UnmakeableError,
@@ -34,7 +34,7 @@ __all__ = ["Side", "Witness", "prove"]
 Side: TypeAlias = Literal["old", "new"]
 
 _TRIES: Final = 400
-"""Values tried at one place before it is said that none was found."""
+"""Values tried at one place before the search for a witness ends."""
 _ROUTES: Final = 8
 """Messages tried, of those that have the place."""
 _KEYS: Final[dict[str, str | int]] = {ITEM: 0, VALUE: "key"}
@@ -62,9 +62,9 @@ def prove(
     other: Side = "new" if writer == "old" else "old"
     usable = [r for r in routes if way in r.ways and r.side != other][:_ROUTES]
     tried = [_on_route(pairing, change, route, writer, way) for route in usable]
-    found = [proof for proof in tried if isinstance(proof, Witness)]
-    if found:
-        return min(found, key=lambda proof: len(json.dumps(proof.message)))
+    witnesses = [proof for proof in tried if isinstance(proof, Witness)]
+    if witnesses:
+        return min(witnesses, key=lambda proof: len(json.dumps(proof.message)))
     count = sum(proof for proof in tried if isinstance(proof, int))
     if not count:
         return f"no message of the {writer} side could be made"
@@ -153,8 +153,8 @@ def _put(frame: Any, path: Path, value: Any) -> Any:
 
 def _values(hole: Pair, change: Change, side: int) -> Iterator[Any]:
     """Those of the arm in question first, then any."""
-    told = (change.old, change.new)[side].type
-    for type in dict.fromkeys(t for t in (told, hole.of) if t is not None):
+    own = (change.old, change.new)[side].type
+    for type in dict.fromkeys(t for t in (own, hole.of) if t is not None):
         yield from _made(variants(hole.writer, type))
     beyond = (change.new, change.old)[side].type
     if isinstance(beyond, Bounded):
@@ -175,8 +175,8 @@ def _on_branch(path: Path, place: Path) -> bool:
 
 def _witness(route: Route, writer: Side, way: Way, message: Any, refused: Fault) -> Witness:
     whole, prefix = _whole(route, message)
-    told = Fault((*prefix, *refused.path), refused.expected)
-    path, _, expected = str(told).partition(": expected ")
+    fault = Fault((*prefix, *refused.path), refused.expected)
+    path, _, expected = str(fault).partition(": expected ")
     return Witness(writer, way, route.method, route.part, whole, path, expected)
 
 
