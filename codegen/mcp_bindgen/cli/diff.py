@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -18,6 +18,7 @@ from mcp_bindgen.errors import InputError
 if TYPE_CHECKING:
     from mcp_bindgen.compare.judge.rules import Rule
     from mcp_bindgen.compare.report.report import Report, Side
+    from mcp_bindgen.compare.report.text import Role
 
 __all__ = ["command"]
 
@@ -25,25 +26,60 @@ _FAIL_ON: Final = ("breaking", "dangerous", "any", "never")
 _FOR: Final = ("client", "server", "bindings", "all")
 _CHOICES: Final = ("text", "json", "markdown", "github", "html")
 _ALL_RULES: Final = "*"
+_STYLES: Final[dict[Role, dict[str, Any]]] = {
+    "heading": {"bold": True},
+    "rule": {"dim": True},
+    "breaking": {"fg": "red"},
+    "dangerous": {"fg": "yellow"},
+    "compatible": {},
+    "docs": {"fg": "bright_black"},
+}
 
 
 @click.command("diff")
 @click.argument("names", nargs=-1, metavar="OLD NEW")
-@click.option("--format", type=click.Choice(_CHOICES), default="text", help="How.")
-@click.option("--for", "whom", type=click.Choice(_FOR), default="all", help="Whom it may break.")
-@click.option("--fail-on", type=click.Choice(_FAIL_ON), default="breaking", help="Exit 1 from.")
+@click.option(
+    "--format",
+    type=click.Choice(_CHOICES),
+    default="text",
+    help="Write the report in this form (default: text).",
+)
+@click.option(
+    "--for",
+    "whom",
+    type=click.Choice(_FOR),
+    default="all",
+    help="Judge each change for old clients, old servers or code on the bindings (default: all).",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(_FAIL_ON),
+    default="breaking",
+    help="Exit with status 1 if a change is at least this severe (default: breaking).",
+)
 @click.option(
     "--explain",
     is_flag=False,
     flag_value=_ALL_RULES,
     metavar="[RULE]",
-    help="Say what a rule means; without one, list all.",
+    help="Explain a rule and exit; without a RULE, list all rules.",
 )
-@click.option("--tools", is_flag=True, help="OLD and NEW are results of tools/list, as JSON.")
-@click.option("--ignore", metavar="FILE", help="Hide the findings that the rows of FILE name.")
-@click.option("--history", is_flag=True, help="Every revision in a row; with names, theirs alone.")
-@click.option("-v", "--verbose", is_flag=True, help="As text: show what breaks nobody, too.")
-@click.option("--output", metavar="FILE", help="Write to FILE instead of standard output.")
+@click.option("--tools", is_flag=True, help="Read OLD and NEW as results of tools/list, in JSON.")
+@click.option(
+    "--ignore", metavar="FILE", help="Hide the changes that rows of FILE name (default: none)."
+)
+@click.option(
+    "--history",
+    is_flag=True,
+    help="Show all pinned revisions side by side; with names, only these methods or declarations.",
+)
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show changes that break nobody too, in the text form (default: hide them).",
+)
+@click.option("--output", metavar="FILE", help="Write to FILE (default: write to standard output).")
 def command(
     names: tuple[str, ...],
     format: str,
@@ -92,10 +128,11 @@ def _of_schemas(old: str, new: str) -> Report:
 
 
 def _of_tools(old: str, new: str) -> Report:
-    from mcp_bindgen.tools.surface import compare, read
+    from mcp_bindgen.tools.compare import compare
+    from mcp_bindgen.tools.surface import read
 
     data = [(pins.read_bytes(Path(path)), path) for path in (old, new)]
-    before, after = (read(found, path) for found, path in data)
+    before, after = (read(text, path) for text, path in data)
     return compare(before, after)
 
 
@@ -121,18 +158,17 @@ def _history(names: Sequence[str], format: str) -> str:
     from mcp_bindgen.compare.report.history import history
 
     if format not in FORMATS:
-        raise click.UsageError(f"--history is told as {', '.join(FORMATS)}, not as {format}.")
-    found = history(_sides(pins.revisions()))
-    return FORMATS[format](found, names)
+        raise click.UsageError(f"--history is written as {', '.join(FORMATS)}, not as {format}.")
+    return FORMATS[format](history(_sides(pins.revisions())), names)
 
 
 def _sides(names: Sequence[str]) -> list[Side]:
     from mcp_bindgen.compare.report.report import Side
     from mcp_bindgen.source import Source
 
-    found = [pins.find(name) for name in names]
-    schemas = pins.lower_alike(found)
-    for each, schema in zip(found, schemas, strict=True):
+    inputs = [pins.find(name) for name in names]
+    schemas = pins.lower_alike(inputs)
+    for each, schema in zip(inputs, schemas, strict=True):
         if not schema.methods:
             raise InputError(
                 f"{each.path}: declares no method, so nothing says what travels",
@@ -140,7 +176,7 @@ def _sides(names: Sequence[str]) -> list[Side]:
             )
     return [
         Side(each.revision or name, schema, Source(each.data, each.path))
-        for name, each, schema in zip(names, found, schemas, strict=True)
+        for name, each, schema in zip(names, inputs, schemas, strict=True)
     ]
 
 
@@ -165,7 +201,11 @@ class _Manner:
 def _text(report: Report, manner: _Manner) -> str:
     from mcp_bindgen.compare.report.text import text
 
-    return text(report, manner.verbose)
+    return text(report, manner.verbose, _paint)
+
+
+def _paint(text: str, role: Role) -> str:
+    return click.style(text, **_STYLES[role])
 
 
 def _json(report: Report, _: _Manner) -> str:

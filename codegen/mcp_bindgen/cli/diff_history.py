@@ -44,10 +44,10 @@ def _changes(history: History, row: Row) -> Iterator[tuple[str, list[_Cells]]]:
     from mcp_bindgen.compare.judge.verdicts import SEVERITIES
 
     for report, cell in zip(history.reports, row.cells[1:], strict=True):
-        found = sorted(cell.findings, key=lambda f: SEVERITIES.index(f.severity))
-        told: list[_Cells] = [(f.severity, f.change.path, f.rule.id) for f in found]
-        if told:
-            yield f"{report.old.name} → {report.new.name}", told
+        ranked = sorted(cell.findings, key=lambda f: SEVERITIES.index(f.severity))
+        rows: list[_Cells] = [(f.severity, f.change.path, f.rule.id) for f in ranked]
+        if rows:
+            yield f"{report.old.name} → {report.new.name}", rows
 
 
 # ---- text
@@ -69,10 +69,10 @@ def _asked_text(history: History, names: Sequence[str]) -> Iterator[str]:
     for row, inner in _closely(history, names):
         yield from heading(f"{row.name} ({row.kind})")
         yield from _matrix(history, [row, *inner])
-        for pair, found in _changes(history, row):
+        for pair, findings in _changes(history, row):
             yield ""
             yield from heading(pair)
-            yield from columns(found)
+            yield from columns(findings)
         yield ""
 
 
@@ -99,9 +99,9 @@ def _asked_markdown(history: History, names: Sequence[str]) -> Iterator[str]:
     for row, inner in _closely(history, names):
         yield f"## {_code(row.name)} ({row.kind})"
         yield from _table(history, [row, *inner])
-        for pair, found in _changes(history, row):
+        for pair, findings in _changes(history, row):
             yield from (f"### {_plain(pair)}", "")
-            yield from (f"- {severity}: {_code(path)} {rule}" for severity, path, rule in found)
+            yield from (f"- {severity}: {_code(path)} {rule}" for severity, path, rule in findings)
             yield ""
 
 

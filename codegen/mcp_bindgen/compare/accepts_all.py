@@ -46,8 +46,8 @@ def leaves(schema: Schema, type: Type) -> tuple[Type, ...]:
 
 def unaliased(schema: Schema, type: Type) -> Type:
     """`type`, or what an alias stands for."""
-    while isinstance(type, Ref) and isinstance(found := schema.types[type.name], Alias):
-        type = found.type
+    while isinstance(type, Ref) and isinstance(alias := schema.types[type.name], Alias):
+        type = alias.type
     return type
 
 
@@ -167,8 +167,8 @@ def _tuple(type: Tup | Arr) -> Tup:
 def _members(schema: Schema, type: Type) -> tuple[dict[str, Field], Type | None] | None:
     """The members and the type of unlisted ones; None for what is no object type."""
     match type:
-        case Ref() if isinstance(found := schema.types[type.name], Struct):
-            return {f.wire: f for f in found.fields}, found.index
+        case Ref() if isinstance(struct := schema.types[type.name], Struct):
+            return {f.wire: f for f in struct.fields}, struct.index
         case Map():
             return {}, type.of
         case Prim(name="object"):
@@ -194,19 +194,19 @@ def tighter(mine: Limits, theirs: Limits) -> bool:
 
 
 def _at_least(bound: float | None, exclusive: float | None) -> tuple[float, bool]:
-    found = [(b, e) for b, e in ((bound, False), (exclusive, True)) if b is not None]
-    return max(found, default=(float("-inf"), False))
+    bounds = [(b, e) for b, e in ((bound, False), (exclusive, True)) if b is not None]
+    return max(bounds, default=(float("-inf"), False))
 
 
 def _at_most(bound: float | None, exclusive: float | None) -> tuple[float, bool]:
-    found = [(b, e) for b, e in ((bound, True), (exclusive, False)) if b is not None]
-    return min(found, default=(float("inf"), True))
+    bounds = [(b, e) for b, e in ((bound, True), (exclusive, False)) if b is not None]
+    return min(bounds, default=(float("inf"), True))
 
 
 def _covers(mine: Limits, theirs: Limits, name: str) -> bool:
     def bound(limits: Limits, side: str, absent: float) -> float:
-        found = getattr(limits, f"{side}_{name}")
-        return absent if found is None else float(found)
+        limit = getattr(limits, f"{side}_{name}")
+        return absent if limit is None else float(limit)
 
     return bound(mine, "min", 0) >= bound(theirs, "min", 0) and bound(
         mine, "max", float("inf")

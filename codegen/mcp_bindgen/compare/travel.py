@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from mcp_bindgen.compare.accepts_all import leaves, unaliased
-from mcp_bindgen.compare.changes import ITEM, VALUE, Owner
+from mcp_bindgen.compare.change import ITEM, VALUE, Owner
 from mcp_bindgen.compare.pairing import Pairing
 from mcp_bindgen.ir.model import (
     Arr,
@@ -97,10 +97,10 @@ def of_method(old: Method | None, new: Method | None) -> Iterator[Route]:
         ("new", after - before),
         ("both", before & after),
     )
-    for side, found in sides:
-        if found:
-            ways: frozenset[Way] = frozenset(way for way, _ in found)
-            part = next(iter(found))[1]
+    for side, carried in sides:
+        if carried:
+            ways: frozenset[Way] = frozenset(way for way, _ in carried)
+            part = next(iter(carried))[1]
             yield Route(method.name, part, ways, a, b, kind=method.kind, side=side)
 
 
@@ -110,11 +110,11 @@ def _carried(method: Method | None) -> frozenset[tuple[Way, str]]:
 
 def routes(pairing: Pairing) -> dict[Owner, list[Route]]:
     """For each pair that travels, its routes: at most one a message, the surest."""
-    found: dict[Owner, list[Route]] = {}
+    by_owner: dict[Owner, list[Route]] = {}
     for root in _roots(pairing):
         for owner, route in _walk(pairing, root).items():
-            found.setdefault(owner, []).append(route)
-    return found
+            by_owner.setdefault(owner, []).append(route)
+    return by_owner
 
 
 def _roots(pairing: Pairing) -> Iterator[Route]:
@@ -167,20 +167,20 @@ def _answer_ways(schema: Schema) -> frozenset[Way]:
 
 
 def _walk(pairing: Pairing, root: Route) -> dict[Owner, Route]:
-    found: dict[Owner, Route] = {}
+    surest: dict[Owner, Route] = {}
     seen: set[tuple[Type, Type]] = set()
     # What every message contains is walked first, so that the surest route is the one that is kept.
     sure, maybe = deque([(root.old, root.new, root)]), deque[tuple[Type, Type, Route]]()
     while sure or maybe:
         a, b, route = (sure or maybe).popleft()
         if isinstance(a, Ref) and isinstance(b, Ref) and pairing.names.get(a.name) == b.name:
-            found.setdefault((a.name, b.name), route)
+            surest.setdefault((a.name, b.name), route)
         if (a, b) in seen:
             continue
         seen.add((a, b))
         for x, y, below in _inside(pairing, a, b, route):
             (sure if all(below.surely) else maybe).append((x, y, below))
-    return found
+    return surest
 
 
 def _inside(pairing: Pairing, a: Type, b: Type, route: Route) -> Iterator[tuple[Type, Type, Route]]:
@@ -239,7 +239,7 @@ def _is_walkable(type: Type) -> bool:
 
 
 def _aliases(pairing: Pairing, a: Type, b: Type) -> Iterator[tuple[Type, Type]]:
-    """Arms that are paired aliases: flattened above, but changes are told at them."""
+    """Arms that are paired aliases: flattened above, but their changes are reported at them."""
     for x in a.arms if isinstance(a, Uni) else (a,):
         for y in b.arms if isinstance(b, Uni) else (b,):
             named = isinstance(x, Ref) and isinstance(y, Ref) and pairing.same(x, y)

@@ -53,12 +53,12 @@ def _split(side: Side, at: int) -> tuple[str, str, str]:
 
 
 def _message(report: Report, finding: Finding) -> str:
-    told_ = [
+    parts = [
         grouping.arrow(grouping.Item((finding,))),
         grouping.breaks(report, finding),
         finding.rule.why,
     ]
-    return ". ".join(part.rstrip(".") for part in told_ if part) + "."
+    return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 
 def _escaped(text: str, escapes: tuple[tuple[str, str], ...]) -> str:

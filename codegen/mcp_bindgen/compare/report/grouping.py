@@ -1,4 +1,4 @@
-"""What people are told of a report: by method, what is alike as one, verdicts in words."""
+"""What a report says to people: by method, what is alike as one, verdicts in words."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _Alike: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Findings that are alike but for their path, told as one."""
+    """Findings that are alike but for their path, shown as one."""
 
     findings: tuple[Finding, ...]
 
@@ -70,13 +70,13 @@ class Section:
 def sections(report: Report, wanted: Iterable[Severity] = SEVERITIES) -> list[Section]:
     """The findings of those severities: methods in the order of the new schema, then the rest."""
     chosen = set(wanted)
-    found: dict[str, list[Finding]] = {}
+    by_title: dict[str, list[Finding]] = {}
     for finding in report.worst_first():
         if report.severity(finding) in chosen:
-            found.setdefault(_title(finding), []).append(finding)
+            by_title.setdefault(_title(finding), []).append(finding)
     order = [m.name for side in (report.new, report.old) for m in side.schema.methods]
-    titles = sorted(found, key=[*order, _SHARED, _CODE, _NOWHERE].index)
-    return [Section(title, tuple(_items(report, found[title]))) for title in titles]
+    titles = sorted(by_title, key=[*order, _SHARED, _CODE, _NOWHERE].index)
+    return [Section(title, tuple(_items(report, by_title[title]))) for title in titles]
 
 
 def _title(finding: Finding) -> str:
@@ -96,7 +96,7 @@ def _items(report: Report, findings: Iterable[Finding]) -> Iterator[Item]:
 
 
 def _alike(report: Report, finding: Finding) -> _Alike:
-    """What findings have in common that are told as one: a witness of its own keeps one apart.
+    """What findings have in common that are shown as one: a witness of its own keeps one apart.
 
     Arms of one union are one item, and so are members of one name and type, and declarations.
     """
@@ -130,27 +130,35 @@ def _of(finding: Finding, audience: Audience) -> Severity:
     return "docs" if finding.rule.docs else _BY_VERDICT[finding.verdict(audience)]
 
 
-_COUNTED: Final[tuple[tuple[Severity, str], ...]] = (
-    ("breaking", "break it"),
-    ("dangerous", "break it where they are used"),
+_COUNTED: Final[tuple[tuple[Severity, str, str], ...]] = (
+    ("breaking", "breaks it", "break it"),
+    (
+        "dangerous",
+        "breaks it if the changed feature is used",
+        "break it if the changed feature is used",
+    ),
 )
 
 
 def verdict(counts: dict[Severity, int]) -> str:
     """One line for one audience."""
-    told = [f"{counts[severity]} {words}" for severity, words in _COUNTED if counts[severity]]
-    return ", ".join(told) or "holds"
+    parts = [
+        f"{count} {'change' if count == 1 else 'changes'} {words if count == 1 else plural}"
+        for severity, words, plural in _COUNTED
+        if (count := counts[severity])
+    ]
+    return ", ".join(parts) or "no change breaks it"
 
 
 def breaks(report: Report, finding: Finding) -> str:
     """Who is broken, in words; empty for nobody."""
-    told = [
+    broken = [
         f"{_WHO[audience]} break{'s' * (audience == 'bindings')}"
-        + (" where it is used" if finding.verdict(audience) == "if used" else "")
+        + (" if it is used" if finding.verdict(audience) == "if used" else "")
         for audience in report.audiences
         if finding.verdict(audience) != "holds"
     ]
-    return ", ".join(told)
+    return ", ".join(broken)
 
 
 def arrow(item: Item, most: int = _LONGEST) -> str:
@@ -177,9 +185,9 @@ def _short(text: str, most: int) -> str:
 
 def paths(item: Item, most: int = 3) -> str:
     """The paths of an item; of many, the first."""
-    told = list(dict.fromkeys(finding.change.path for finding in item.findings))
-    more = f" and {len(told) - most} more" if len(told) > most else ""
-    return ", ".join(told[:most]) + more
+    distinct = list(dict.fromkeys(finding.change.path for finding in item.findings))
+    more = f" and {len(distinct) - most} more" if len(distinct) > most else ""
+    return ", ".join(distinct[:most]) + more
 
 
 def travels(witness: Witness) -> str:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.changes import ITEM, VALUE
+from mcp_bindgen.compare.change import ITEM, VALUE
 from mcp_bindgen.compare.judge.verdicts import (
     AUDIENCES,
     SEVERITIES,
@@ -22,11 +22,11 @@ from mcp_bindgen.compare.judge.verdicts import (
     Severity,
     severity,
 )
-from mcp_bindgen.compare.pairing import pair
+from mcp_bindgen.compare.pairing import is_inline, pair
 from mcp_bindgen.compare.report.report import Report, Side, compare
-from mcp_bindgen.compare.report.typescript import place
+from mcp_bindgen.compare.typescript import place
 from mcp_bindgen.errors import InputError
-from mcp_bindgen.ir.model import Ref, Schema, Struct, Type, Uni
+from mcp_bindgen.ir.model import Ref, Schema, Type, Uni
 
 __all__ = ["Cell", "History", "Kind", "Row", "State", "document", "history", "members", "related"]
 
@@ -52,8 +52,8 @@ class Cell:
     def severity(self, audiences: Iterable[Audience] = AUDIENCES) -> Severity | None:
         """The worst of the findings for those audiences; None without any."""
         asked = tuple(audiences)
-        found = (SEVERITIES.index(severity(finding, asked)) for finding in self.findings)
-        worst = min(found, default=None)
+        ranks = (SEVERITIES.index(severity(finding, asked)) for finding in self.findings)
+        worst = min(ranks, default=None)
         return None if worst is None else SEVERITIES[worst]
 
 
@@ -68,8 +68,8 @@ class Row:
     @property
     def names(self) -> tuple[str, ...]:
         """All that it was ever called, places of inline shapes set aside."""
-        told = (cell.path for cell in self.cells if cell.path and not cell.inline)
-        return tuple(dict.fromkeys(told))
+        paths = (cell.path for cell in self.cells if cell.path and not cell.inline)
+        return tuple(dict.fromkeys(paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ class _Track:
     inline: set[int] = field(default_factory=set[int])
     findings: dict[int, list[Finding]] = field(default_factory=dict[int, list[Finding]])
 
-    def tell(self, number: int, finding: Finding) -> None:
-        told = self.findings.setdefault(number, [])
-        if finding not in told:
-            told.append(finding)
+    def add(self, number: int, finding: Finding) -> None:
+        known = self.findings.setdefault(number, [])
+        if finding not in known:
+            known.append(finding)
 
     @property
     def declared(self) -> bool:
@@ -149,11 +149,11 @@ def history(sides: Sequence[Side], proofs: bool = True) -> History:
     for number, report in enumerate(reports, 1):
         for finding in report.findings:
             for name in finding.methods:
-                methods[name].tell(number, finding)
+                methods[name].add(number, finding)
             if finding.change.key[0] == "constant":
-                constants[finding.change.path].tell(number, finding)
+                constants[finding.change.path].add(number, finding)
             for track in _concerned(types, schemas, number, finding):
-                track.tell(number, finding)
+                track.add(number, finding)
     declared = {id(t): t for level in types[::-1] for t in level.values() if t.declared}
     rows = [
         track.row(len(sides))
@@ -165,14 +165,14 @@ def history(sides: Sequence[Side], proofs: bool = True) -> History:
 
 def _by_name(kind: Kind, levels: Sequence[Sequence[str]]) -> dict[str, _Track]:
     """Tracks of what is known by its name alone, in the order of the newest level."""
-    found: dict[str, _Track] = {}
+    tracks: dict[str, _Track] = {}
     for names in reversed(levels):
         for name in names:
-            found.setdefault(name, _Track(kind))
+            tracks.setdefault(name, _Track(kind))
     for number, names in enumerate(levels):
         for name in names:
-            found[name].paths[number] = name
-    return found
+            tracks[name].paths[number] = name
+    return tracks
 
 
 _Levels: TypeAlias = list[dict[str, _Track]]
@@ -201,8 +201,7 @@ def _types(schemas: Sequence[Schema]) -> _Levels:
 
 def _stand(track: _Track, number: int, schema: Schema, name: str) -> None:
     track.paths[number] = place(schema, name)
-    found = schema.types[name]
-    if isinstance(found, Struct) and found.place:
+    if is_inline(schema.types[name]):
         track.inline.add(number)
 
 
@@ -254,15 +253,15 @@ def members(history: History, row: Row) -> tuple[Row, ...]:
         list(dict.fromkeys(_members(side.schema, cell)))
         for side, cell in zip(history.sides, row.cells, strict=True)
     ]
-    found = _by_name("member", levels)
+    named = _by_name("member", levels)
     for number, cell in enumerate(row.cells):
         for finding in cell.findings:
             inside = _inside(row, number, finding)
-            if (owner := _deepest(found, inside)) is not None:
-                found[owner].tell(number, finding)
-    order = {name: number for number, name in enumerate(found)}
-    tops = {name: next((t for t in order if _lies_in(name, t)), name) for name in found}
-    tracks = sorted(found.values(), key=lambda track: order[tops[track.name]])
+            if (owner := _deepest(named, inside)) is not None:
+                named[owner].add(number, finding)
+    order = {name: number for number, name in enumerate(named)}
+    tops = {name: next((t for t in order if _lies_in(name, t)), name) for name in named}
+    tracks = sorted(named.values(), key=lambda track: order[tops[track.name]])
     return tuple(track.row(len(history.sides)) for track in tracks)
 
 
@@ -272,10 +271,10 @@ def _lies_in(name: str, top: str) -> bool:
 
 def _members(schema: Schema, cell: Cell) -> Iterator[str]:
     """The paths of members below the cell's own, with those of shapes whose place is inside it."""
-    for name, found in schema.structs.items():
+    for name, struct in schema.structs.items():
         path = place(schema, name)
-        if path == cell.path or (found.place and _lies_in(path, cell.path)):
-            yield from (f"{path[len(cell.path) :]}.{member.wire}" for member in found.fields)
+        if path == cell.path or (struct.place and _lies_in(path, cell.path)):
+            yield from (f"{path[len(cell.path) :]}.{member.wire}" for member in struct.fields)
 
 
 def _inside(row: Row, number: int, finding: Finding) -> str:
@@ -306,17 +305,17 @@ def document(history: History, names: Sequence[str] = ()) -> dict[str, Any]:
     if names:
         asked = [r for name in names for r in related(history, history.row(name))]
         once = {(row.kind, row.name): row for row in asked}.values()
-        rows = [_told(row, True) | _with_members(history, row) for row in once]
+        rows = [_row(row, True) | _with_members(history, row) for row in once]
     else:
-        rows = [_told(row, False) for row in history.rows]
+        rows = [_row(row, False) for row in history.rows]
     return {"format": 1, "revisions": [side.name for side in history.sides], "rows": rows}
 
 
 def _with_members(history: History, row: Row) -> dict[str, Any]:
-    return {"members": [_told(member, False) for member in members(history, row)]}
+    return {"members": [_row(member, False) for member in members(history, row)]}
 
 
-def _told(row: Row, closely: bool) -> dict[str, Any]:
+def _row(row: Row, closely: bool) -> dict[str, Any]:
     return {
         "kind": row.kind,
         "name": row.name,
@@ -325,13 +324,14 @@ def _told(row: Row, closely: bool) -> dict[str, Any]:
 
 
 def _cell(cell: Cell, closely: bool) -> dict[str, Any]:
-    told = {
+    described = {
         "state": cell.state,
         "path": cell.path,
         "inline": cell.inline,
         "severity": cell.severity(),
     }
-    return told | {"findings": [_finding(f) for f in cell.findings]} if closely else told
+    findings = {"findings": [_finding(f) for f in cell.findings]} if closely else {}
+    return described | findings
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -86,8 +86,8 @@ def _card(
 ) -> dict[str, Any]:
     worst = next((s for s in ("breaking", "dangerous") if counts[s]), "compatible")
     wanted = "breaks" if worst == "breaking" else "if used"
-    found = [f for f in report.findings if f.verdict(audience) == wanted and not f.rule.docs]
-    ranked = sorted(found, key=lambda f: (not f.witnesses, not f.change.method))
+    wanted_ones = [f for f in report.findings if f.verdict(audience) == wanted and not f.rule.docs]
+    ranked = sorted(wanted_ones, key=lambda f: (not f.witnesses, not f.change.method))
     return {
         "audience": audience,
         "question": question,

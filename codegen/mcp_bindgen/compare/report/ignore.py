@@ -1,4 +1,4 @@
-"""Rows that hide findings on purpose, each with a reason; a row that hides nothing is told.
+"""Rows that hide findings on purpose, each with a reason; one that hides nothing is a finding.
 
 A row hides the findings of its rule at its path. In both, `*` stands for any text, also across
 dots; all else is taken as it is written. A row past its date hides nothing.
@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from mcp_bindgen.compare.changes import Change, Spot
+from mcp_bindgen.compare.change import Change, Spot
 from mcp_bindgen.compare.judge.rules import BY_KEY, RULES
 from mcp_bindgen.compare.judge.verdicts import Finding
 from mcp_bindgen.compare.report.report import Report
 from mcp_bindgen.errors import InputError
-from mcp_bindgen.tools.json_document import list_of, object_of
 
 __all__ = ["Ignore", "apply", "parse"]
 
@@ -62,10 +61,10 @@ def _matches(pattern: str, text: str) -> bool:
     if not (text.startswith(head) and text.endswith(tail)) or at > end:
         return False
     for part in middle:
-        found = text.find(part, at, end)
-        if found < 0:
+        start = text.find(part, at, end)
+        if start < 0:
             return False
-        at = found + len(part)
+        at = start + len(part)
     return True
 
 
@@ -76,26 +75,27 @@ def parse(text: str, where: str) -> tuple[Ignore, ...]:
         table: dict[str, Any] = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{where}: {error}", remedy=_SHOWN) from None
-    rows = list_of(table.pop("ignore", []))
-    if table or rows is None:
-        named = ", ".join(map(repr, table)) or "'ignore' as no list of tables"
-        raise InputError(f"{where}: has {named}, not rows alone", remedy=_SHOWN)
+    listed: Any = table.pop("ignore", [])
+    if table or not isinstance(listed, list):
+        named = ", ".join(map(repr, table)) or "'ignore' as something else than a list of tables"
+        raise InputError(f"{where}: has {named}; expected only `[[ignore]]` rows", remedy=_SHOWN)
+    rows = list(cast("Iterable[Any]", listed))
     lines = [number for number, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
     places = lines if len(lines) == len(rows) else [1] * len(rows)
     return tuple(_row(row, f"{where}:{line}") for row, line in zip(rows, places, strict=True))
 
 
 def _row(row: Any, place: str) -> Ignore:
-    members = object_of(row)
-    if members is None:
+    if not isinstance(row, dict):
         raise InputError(f"{place}: {row!r} is no row", remedy=_SHOWN)
+    members = cast("dict[str, Any]", row)
     for name, value in members.items():
         kind = _MEMBERS.get(name)
         if kind is None:
             raise InputError(f"{place}: a row has no {name!r}", remedy=_SHOWN)
         if type(value) is not kind:
-            told = "a date" if kind is date else "a string"
-            raise InputError(f"{place}: `{name}` is {told}, not {value!r}", remedy=_SHOWN)
+            expected = "a date" if kind is date else "a string"
+            raise InputError(f"{place}: `{name}` is {expected}, not {value!r}", remedy=_SHOWN)
     for name in _REQUIRED:
         if not members.get(name, "").strip():
             raise InputError(f"{place}: the row has no `{name}`", remedy=_SHOWN)
@@ -120,12 +120,12 @@ def apply(report: Report, rows: Sequence[Ignore], today: date) -> Report:
     or that hides nothing."""
     alive = [row for row in rows if not row.expired(today)]
     kept = [f for f in report.findings if not any(row.hides(f) for row in alive)]
-    told = tuple(_told(report, rows, today))
+    about_rows = _about_rows(report, rows, today)
     hidden = report.hidden + len(report.findings) - len(kept)
-    return replace(report, findings=(*kept, *told), hidden=hidden)
+    return replace(report, findings=(*kept, *about_rows), hidden=hidden)
 
 
-def _told(report: Report, rows: Sequence[Ignore], today: date) -> Iterator[Finding]:
+def _about_rows(report: Report, rows: Sequence[Ignore], today: date) -> Iterator[Finding]:
     for row in rows:
         if row.expired(today):
             yield _finding("expired", row, f"until {row.until}")

@@ -39,11 +39,11 @@ def _lines(report: Report) -> Iterator[str]:
         cells = " | ".join(str(counts[severity]) for severity in SEVERITIES)
         yield f"| {question} | {cells} |"
     for severity in SEVERITIES:
-        found = grouping.sections(report, [severity])
-        if found:
+        sections = grouping.sections(report, [severity])
+        if sections:
             yield ""
             yield f"## {_TITLES[severity]}"
-            for section in found:
+            for section in sections:
                 yield from _section(report, section)
 
 

@@ -102,16 +102,12 @@ def _finding(report: Report, finding: Finding) -> dict[str, Any]:
         "old_client_new_server": finding.client,
         "new_client_old_server": finding.server,
         "bindings": finding.bindings,
-        "inherited_by": [_told(owner) for owner in change.heirs],
+        "inherited_by": [new_name for _, new_name in change.heirs],
         "why": finding.rule.why,
         "note": change.note,
         "witnesses": [_witness(witness) for witness in finding.witnesses],
         "unproved": finding.unproved,
     }
-
-
-def _told(owner: tuple[str, str]) -> str:
-    return owner[1]
 
 
 def _witness(witness: Witness) -> dict[str, Any]:

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, Literal, TypeAlias
 
-import click
-
-from mcp_bindgen.cli.show import heading, safe
 from mcp_bindgen.compare.judge.verdicts import SEVERITIES, Severity
 from mcp_bindgen.compare.report import grouping
 from mcp_bindgen.compare.report.report import Report
+from mcp_bindgen.source.text import printable
 
-__all__ = ["text"]
+__all__ = ["Paint", "Role", "text"]
 
-_COLOURS: Final[dict[Severity, str | None]] = {
-    "breaking": "red",
-    "dangerous": "yellow",
-    "compatible": None,
-    "docs": "bright_black",
-}
+Role: TypeAlias = Severity | Literal["heading", "rule"]
+Paint: TypeAlias = Callable[[str, Role], str]
+"""Colours a piece of text by what it is; a terminal's business."""
 _SHOWN: Final[tuple[Severity, ...]] = ("breaking", "dangerous")
 _WITNESS: Final = 240
 """Characters of a witness that is shown whole."""
 
 
-def text(report: Report, verbose: bool) -> str:
+def _plain(text: str, _: Role) -> str:
+    return text
+
+
+def text(report: Report, verbose: bool, paint: Paint = _plain) -> str:
     """All findings if `verbose`, else those that break somebody."""
-    return "\n".join(_lines(report, verbose))
+    return "\n".join(_lines(report, verbose, paint))
 
 
-def _lines(report: Report, verbose: bool) -> Iterator[str]:
-    yield from heading(f"{report.old.name} → {report.new.name}")
+def _lines(report: Report, verbose: bool, paint: Paint) -> Iterator[str]:
+    yield paint(printable(f"{report.old.name} → {report.new.name}"), "heading")
     if not report.findings:
         yield f"No changes: {report.old.schema.digest[:16]} and {report.new.schema.digest[:16]}."
         return
@@ -39,9 +38,9 @@ def _lines(report: Report, verbose: bool) -> Iterator[str]:
         yield f"  {question:<10} {grouping.verdict(counts)}"
     for section in grouping.sections(report, SEVERITIES if verbose else _SHOWN):
         yield ""
-        yield from heading(section.title)
+        yield paint(printable(section.title), "heading")
         for item in section.items:
-            yield from _item(report, item)
+            yield from _item(report, item, paint)
     yield from _rest(report, verbose)
 
 
@@ -55,12 +54,12 @@ def _rest(report: Report, verbose: bool) -> Iterator[str]:
         yield f"Ignored: {report.hidden}."
 
 
-def _item(report: Report, item: grouping.Item) -> Iterator[str]:
+def _item(report: Report, item: grouping.Item, paint: Paint) -> Iterator[str]:
     finding = item.first
     severity = report.severity(finding)
-    word = click.style(f"{severity:<10}", fg=_COLOURS[severity])
-    yield f"  {word} {safe(grouping.paths(item))}  {click.style(finding.rule.id, dim=True)}"
-    yield from (f"             {safe(line)}" for line in _details(report, item))
+    word, rule = paint(f"{severity:<10}", severity), paint(finding.rule.id, "rule")
+    yield f"  {word} {printable(grouping.paths(item))}  {rule}"
+    yield from (f"             {printable(line)}" for line in _details(report, item))
 
 
 def _details(report: Report, item: grouping.Item) -> Iterator[str]:
