@@ -59,7 +59,7 @@ def counts(client: Client) -> Counts:
         "tasks": len(asyncio.all_tasks()),
         "descriptors": len(os.listdir("/proc/self/fd")),
         "sessions": len(app.sessions) + len(app.sse_sessions),
-        "connections": len(app._server.connections) + len(app._exchanges),
+        "connections": len(app._service.server.connections) + len(app._per_request.open),
         "stored": len(app._table.events),
         "objects": len(gc.get_objects()),
     }

@@ -149,7 +149,7 @@ async def test_a_server_that_ends_a_stream_answers_its_request() -> None:
         id = client.call("subscriptions/listen", wanted("tools"), id="sub")
         await client.next("notifications/subscriptions/acknowledged")
         (connection,) = server.connections
-        connection.bid_farewell()
+        connection.close_gracefully()
         told = await client.quiet()
         assert {m.get("method", "result") for m in told} == {"notifications/cancelled", "result"}
         (answer,) = (m for m in told if "result" in m)

@@ -57,7 +57,7 @@ def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...])
 
     Hosts and origins of the environment are meant too.
     """
-    from mcp_runtime.server.http.app import admitted
+    from mcp_runtime.server.http.allowed_hosts import allowed_hosts
     from mcp_runtime.server.http.uvicorn import address
 
     if http is None:
@@ -66,7 +66,7 @@ def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...])
         return {}
     try:
         address(http)
-        admitted(hosts, origins)
+        allowed_hosts(hosts, origins)
     except ValueError as error:
         raise InputError(str(error)) from None
     return {"http": http, "hosts": hosts, "origins": origins, "started": _say}

@@ -1,73 +1,82 @@
-"""Who is told of changes: everyone who is connected here, and over a bus everyone elsewhere."""
+"""Broadcasts list and resource changes to connected clients, and over a bus to other processes."""
 
 from __future__ import annotations
 
 import logging
 import secrets
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 import msgspec
 
 from mcp_runtime.core.subscriptions import LISTS
 from mcp_runtime.stores import Bus
 
-if TYPE_CHECKING:
-    from mcp_runtime.server.connection import ServerConnection
-
-__all__ = ["ChangeBroadcaster"]
+__all__ = ["ChangeBroadcaster", "ChangeListener"]
 
 log: Final = logging.getLogger("mcp_runtime")
 
 
-class _Told(msgspec.Struct, omit_defaults=True):
-    """What goes over the bus: a list that has changed, or the URI of a resource that has."""
+class ChangeListener(Protocol):
+    """A connection whose client may have asked to be notified of changes."""
+
+    def notify_changed(self, what: str, /) -> None:
+        """Notifies the client that the list of `tools`, `prompts` or `resources` has changed."""
+        ...
+
+    def notify_updated(self, uri: str, /) -> None:
+        """Notifies the client that a resource has changed."""
+        ...
+
+
+class _Change(msgspec.Struct, omit_defaults=True):
+    """A message on the bus: the name of a changed list, or the URI of a changed resource."""
 
     sender: str
     list: str = ""
     uri: str = ""
 
 
-_told: Final = msgspec.json.Decoder(_Told)
+_change: Final = msgspec.json.Decoder(_Change)
 
 
 class ChangeBroadcaster:
-    """Of one server. What came from others over the bus is told here, and not sent on."""
+    """The changes of one server. A change that arrives on the bus is not published again."""
 
     def __init__(self, bus: Bus | None) -> None:
-        self.connections: Final[set[ServerConnection]] = set()
+        self.connections: Final[set[ChangeListener]] = set()
         self.bus: Final = bus
         self._name: Final = secrets.token_hex(8)
 
     def changed(self, what: str) -> None:
-        """The list of `tools`, `prompts` or `resources`."""
-        self._tell(_Told(self._name, list=what))
+        """Reports that the list of `tools`, `prompts` or `resources` has changed."""
+        self._broadcast(_Change(self._name, list=what))
 
     def updated(self, uri: str) -> None:
-        """A resource."""
-        self._tell(_Told(self._name, uri=uri))
+        """Reports that a resource has changed."""
+        self._broadcast(_Change(self._name, uri=uri))
 
-    def hearing(self) -> AbstractAsyncContextManager[object]:
-        """While it is entered, what others tell is told here too."""
-        return nullcontext() if self.bus is None else self.bus.subscribed(self._hear)
+    def listening(self) -> AbstractAsyncContextManager[object]:
+        """While entered, changes that other processes publish are sent to clients of this one."""
+        return nullcontext() if self.bus is None else self.bus.subscribed(self._receive)
 
-    def _tell(self, told: _Told) -> None:
-        self._here(told)
+    def _broadcast(self, change: _Change) -> None:
+        self._notify_clients(change)
         if self.bus is not None:
-            self.bus.publish(msgspec.json.encode(told))
+            self.bus.publish(msgspec.json.encode(change))
 
-    def _hear(self, message: bytes) -> None:
+    def _receive(self, message: bytes) -> None:
         try:
-            told = _told.decode(message)
+            change = _change.decode(message)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            log.warning("the bus brought what is no change: %r", message[:80])
+            log.warning("ignored a message on the bus that is no change: %r", message[:80])
             return
-        if told.sender != self._name:
-            self._here(told)
+        if change.sender != self._name:
+            self._notify_clients(change)
 
-    def _here(self, told: _Told) -> None:
+    def _notify_clients(self, change: _Change) -> None:
         for connection in [*self.connections]:
-            if told.list in LISTS:
-                connection.tell_changed(told.list)
-            elif told.uri:
-                connection.tell_updated(told.uri)
+            if change.list in LISTS:
+                connection.notify_changed(change.list)
+            elif change.uri:
+                connection.notify_updated(change.uri)

@@ -1,11 +1,11 @@
-"""A server's side of a connection: requests go to its handlers, changes to who listens."""
+"""The server's side of a connection: dispatches requests to handlers, sends notifications."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import Called, Notified
@@ -16,24 +16,22 @@ from mcp_runtime.core.server_session import ServerSession, missing
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context, InputNeeded
+from mcp_runtime.server.dispatcher import Dispatcher
 from mcp_runtime.shared.connection import Connection, Trace, WireConnection
 from mcp_runtime.transports.wire import Wire
-
-if TYPE_CHECKING:
-    from mcp_runtime.server.server import Server
 
 __all__ = ["ServerConnection", "ServerWireConnection"]
 
 _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
-"""The limit of what a peer may ask a second, by method."""
+"""The name of the limit on requests a second, by method."""
 
 
 class ServerConnection(Connection):
-    """One client; a transport says how a message is sent."""
+    """One client; a subclass for each transport says how a message is sent."""
 
     def __init__(
         self,
-        server: Server,
+        server: Dispatcher[Context],
         *,
         principal: str = "",
         first_id: int = 1,
@@ -47,34 +45,33 @@ class ServerConnection(Connection):
         self.log_rate = Bucket(server.limits.log_rate)
         self._rates: dict[str, Bucket] = {}
         self.roots: list[t.Root] | None = None
-        """As the client told them, as long as it tells of changes and has told of none."""
+        """The client's roots, while it promises to report changes and has reported none."""
         self.root_changes = 0
         super().__init__(self.server_session, trace=trace)
 
     async def _run(self, called: Called) -> Any:
-        self._require_slowness(called.method)
+        self._enforce_rate_limit(called.method)
         params = self.read_params(called)
         ctx = Context(self.server, self, called)
-        if self._may_ask(called, params):
+        if self._may_request_input(called, params):
             return await self._attempt(called, params, ctx)
         return await self.server.handle(called.method, params, ctx)
 
-    def _require_slowness(self, method: str) -> None:
-        """Raises RpcError for the peer's request that comes too soon after others.
+    def _enforce_rate_limit(self, method: str) -> None:
+        """Raises RpcError if the client has sent too many requests of this method.
 
         Source: 2025-11-25 server/tools and server/utilities/completion, "Security Considerations".
         """
-        if method not in _RATES:
+        limit = _RATES.get(method)
+        if limit is None:
             return
         if method not in self._rates:
-            self._rates[method] = Bucket(getattr(self.server.limits, _RATES[method]))
+            self._rates[method] = Bucket(getattr(self.server.limits, limit))
         if not self._rates[method].take(self.loop.time()):
-            raise RpcError(
-                error_codes.BUSY, f"{method}: too many a second (Limits.{_RATES[method]})"
-            )
+            raise RpcError(error_codes.BUSY, f"{method}: too many a second (Limits.{limit})")
 
-    def _may_ask(self, called: Called, params: Any) -> bool:
-        """Whether the result may ask for input. Source: 2026-07-28 basic/patterns/mrtr."""
+    def _may_request_input(self, called: Called, params: Any) -> bool:
+        """Whether the result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
         era = called.terms.crossing.revision.era
         return era == "per-request" and hasattr(params, "input_responses")
 
@@ -103,28 +100,28 @@ class ServerConnection(Connection):
         self.server.notified(event.method, event.params, self)
 
     def interrupt(self, id: Id, retry: int) -> None:
-        """Ends a response before its answer, where the client comes again for that."""
+        """Closes the response of a request if the client can reconnect for the answer."""
 
-    def bid_farewell(self) -> None:
-        """Ends the streams of changes in good order, then everything else."""
+    def close_gracefully(self) -> None:
+        """Ends the client's subscriptions as the protocol says, then everything else."""
         for data in self.server_session.end_subscriptions():
             self.send(data)
         self.end("the server ends")
 
-    def tell_changed(self, what: str) -> None:
+    def notify_changed(self, what: str) -> None:
         for data in self.server_session.changed(what):
             self.send(data)
 
-    def tell_updated(self, uri: str) -> None:
+    def notify_updated(self, uri: str) -> None:
         for data in self.server_session.updated(uri):
             self.send(data)
 
 
 class ServerWireConnection(ServerConnection, WireConnection):
-    """One client on a stream of lines."""
+    """One client on a stream of lines, such as standard input and output."""
 
     async def serve(self, wire: Wire) -> None:
-        """Until the client is gone; what is worked on then is cancelled."""
+        """Serves until the client is gone; requests still running then are cancelled."""
         self.server.connections.add(self)
         self.ping_every = self.server.ping_every
         self.attach(wire)
@@ -134,9 +131,9 @@ class ServerWireConnection(ServerConnection, WireConnection):
         finally:
             self.server.connections.discard(self)
             if not self.over.done():
-                self.bid_farewell()
+                self.close_gracefully()
             await wire.close()
 
-    def bid_farewell(self) -> None:
-        super().bid_farewell()
+    def close_gracefully(self) -> None:
+        super().close_gracefully()
         self.ended()

@@ -1,9 +1,10 @@
-"""What a handler has of its request: who asks, and ways to tell and to ask that client.
+"""The context of a request: who sent it, and how its handler reaches that client.
 
-A question to the client (`elicit`, `sample`, `roots`) is a request of the server's up to
-2025-11-25. From 2026-07-28 on it is part of a result, and the handler is run again from its start
-when the answer is there; so a handler asks before it does what must not be done twice. Answers are
-known by the order of the questions and what they say, or by the `key` that a question is given.
+In the handshake era (up to 2025-11-25) `elicit`, `sample` and `roots` send a request to the client.
+In the per-request era (from 2026-07-28 on) they become part of a result, and the handler runs again
+from its start when the client has answered. A handler therefore asks before it does anything that
+must not happen twice. An answer is matched to its question by the order and the content of the
+questions, or by the `key` that a question is given.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
+from typing import Any, Final, Generic, Literal, TypeVar, overload
 from urllib.parse import urlsplit
 
 from msgspec import UNSET
@@ -28,12 +29,10 @@ from mcp_runtime.core.server_session import missing, require_client
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.dispatcher import ServerView
+from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared import elicitation_form, sampling
 from mcp_runtime.shared.uri_template import is_uri
-
-if TYPE_CHECKING:
-    from mcp_runtime.server.connection import ServerConnection
-    from mcp_runtime.server.server import Server
 
 __all__ = ["Context", "Elicited", "InputNeeded"]
 
@@ -42,24 +41,24 @@ _T = TypeVar("_T")
 
 
 def require_page(url: str) -> None:
-    """Raises ValueError for what is no URL, or would be sent in the clear beyond this machine."""
+    """Raises ValueError unless `url` uses https, or leads to this machine."""
     parts = urlsplit(url)
     if not is_uri(url) or not parts.hostname:
-        raise ValueError(f"{url[:80]!r} is no URL")
+        raise ValueError(f"{url[:80]!r} is not a URL")
     if parts.scheme != "https" and parts.hostname not in _LOCAL:
-        raise ValueError(f"{url[:80]!r}: https is needed, but for this machine")
+        raise ValueError(f"{url[:80]!r} must use https; only URLs of this machine need not")
 
 
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class InputNeeded(BaseException):
-    """Ends an attempt whose questions the client must answer first. Not for handlers to catch."""
+    """Ends a run of a handler whose question the client must answer first. Do not catch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Elicited(Generic[_T]):
-    """What the user did with a question: `content` is there only where it was accepted."""
+    """The user's reaction to a question; `content` is set only if the user accepted."""
 
     action: Literal["accept", "decline", "cancel"]
     content: _T | None = None
@@ -70,16 +69,16 @@ class Elicited(Generic[_T]):
 
 
 class Context:
-    """Of one request; its handler gets it by a parameter annotated with this class."""
+    """The context of one request; a handler receives it in a parameter annotated `Context`."""
 
-    def __init__(self, server: Server, connection: ServerConnection, called: Called) -> None:
+    def __init__(self, server: ServerView[Context], peer: Peer, called: Called) -> None:
         self.server = server
-        self._connection = connection
+        self._peer = peer
         self._called = called
         self._progress_rate: Bucket | None = None
         self.inputs: Inputs | None = None
 
-    # ---- who asks
+    # ---- the request and its client
 
     @property
     def request_id(self) -> Id:
@@ -91,17 +90,17 @@ class Context:
 
     @property
     def revision(self) -> str:
-        """That the client speaks."""
+        """The revision that the client speaks."""
         return self._called.terms.crossing.revision.name
 
     @property
     def era(self) -> Era:
-        """Whether a handshake told who the client is, or this request."""
+        """Whether the client introduced itself in a handshake, or in this request."""
         return self._called.terms.crossing.revision.era
 
     @property
     def client_info(self) -> Mapping[str, Any] | None:
-        """As the client tells it, unverified: for display and logs, not for decisions."""
+        """The client's own, unverified words: for display and logs, not for decisions."""
         return self._called.terms.info
 
     @property
@@ -110,20 +109,18 @@ class Context:
 
     @property
     def lifespan(self) -> Any:
-        """What the server's `lifespan` yielded."""
+        """The value that the server's `lifespan` yielded."""
         return self.server.state
 
-    # ---- telling
+    # ---- notifications
 
     async def log(self, level: Level, data: Any, logger: str | None = None) -> None:
-        """Sends a log message, if the client wants that level; `data` is any JSON value."""
-        connection = self._connection
-        if connection.log_rate.take(connection.loop.time()):
-            sent = connection.server_session.log(
-                self._called.id, self._called.terms, level, data, logger
-            )
-            connection.send(sent, self._called.id)
-            await connection.drain()
+        """Sends a log message if the client wants that level; `data` is any JSON value."""
+        peer, called = self._peer, self._called
+        if peer.log_rate.take(peer.loop.time()):
+            message = peer.server_session.log(called.id, called.terms, level, data, logger)
+            peer.send(message, called.id)
+            await peer.drain()
 
     async def debug(self, data: Any) -> None:
         await self.log("debug", data)
@@ -140,16 +137,15 @@ class Context:
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Sends how far the work is, if the client wants to know and it has grown."""
-        connection = self._connection
+        """Sends progress, if the client asked for it and `progress` has grown."""
+        peer, id = self._peer, self._called.id
         if self._progress_rate is None:
-            self._progress_rate = Bucket(connection.session.limits.progress_rate)
-        if progress == total or self._progress_rate.take(connection.loop.time()):
-            sent = connection.session.report(self._called.id, progress, total, message)
-            connection.send(sent, self._called.id)
-            await connection.drain()
+            self._progress_rate = Bucket(self.server.limits.progress_rate)
+        if progress == total or self._progress_rate.take(peer.loop.time()):
+            peer.send(peer.server_session.report(id, progress, total, message), id)
+            await peer.drain()
 
-    # ---- asking
+    # ---- questions to the client
 
     @overload
     async def elicit(
@@ -174,7 +170,8 @@ class Context:
     ) -> Any:
         """Asks the user to fill in a form: a flat class of strings, numbers, booleans and choices.
 
-        Raises NotOffered if the client cannot, TypeError for a form that none could show, TimedOut.
+        Raises NotOffered if the client cannot show forms, TypeError if no client could show this
+        one, TimedOut.
         Source: 2026-07-28 client/elicitation, "Form Mode".
         """
         shown = elicitation_form.form(form)
@@ -193,9 +190,9 @@ class Context:
         key: str | None = None,
         timeout: float | None = None,
     ) -> Elicited[None]:
-        """Sends the user to a web page; the answer tells only that the user agreed to go.
+        """Sends the user to a web page; the answer says only whether the user agreed to go.
 
-        Raises NotOffered, ValueError for a URL that is none or not secret on its way, TimedOut.
+        Raises NotOffered, ValueError for a URL that is malformed or not https, TimedOut.
         Source: 2026-07-28 client/elicitation, "URL Mode".
         """
         params = self._page(message, url, elicitation_id)
@@ -203,39 +200,37 @@ class Context:
         return Elicited(answer.action)
 
     def _page(self, message: str, url: str, id: str = "") -> t.ElicitRequestURLParams:
-        """Up to 2025-11-25 it is known by an id, until `elicitation_over`."""
+        """In the handshake era the visit has an id, which `elicitation_over` refers to."""
         require_page(url)
         extra = {"elicitationId": id or token_urlsafe(16)} if self.era == "handshake" else {}
         return t.ElicitRequestURLParams(message=message, url=url, extra_=extra)
 
     async def require_urls(self, *pages: tuple[str, str]) -> list[Elicited[None]]:
-        """Stops here unless the user visits these pages, each a message and a URL.
+        """Requires that the user visits web pages, each given as a message and a URL.
 
-        In 2025-11-25 the request is refused with a list of them, and the client may repeat it when
-        they were visited: ask only while that is needed. From 2026-07-28 on each is one of
-        `elicit_url`. Raises as that does, and RpcError.
+        In the handshake era this refuses the request with the list of pages, and the client may
+        repeat the request after the visits; call it only while a visit is still missing. In the
+        per-request era it calls `elicit_url` for each page. Raises as `elicit_url`, and RpcError.
         Source: 2025-11-25 client/elicitation, "URL Elicitation Required Error".
         """
         if self.era == "per-request":
             return [await self.elicit_url(message, url) for message, url in pages]
         params = [self._page(message, url) for message, url in pages]
-        for each in params:
-            require_client("elicitation/create", "elicitation", each, self._called.terms)
-        told = {"elicitations": [t.to_wire(each) for each in params]}
-        raise RpcError(error_codes.URL_ELICITATION_REQUIRED, "URL elicitation required", told)
+        for page in params:
+            require_client("elicitation/create", "elicitation", page, self._called.terms)
+        data = {"elicitations": [t.to_wire(page) for page in params]}
+        raise RpcError(error_codes.URL_ELICITATION_REQUIRED, "URL elicitation required", data)
 
     async def elicitation_over(self, elicitation_id: str) -> None:
-        """Tells the client that what it visited for `elicit_url` is done, where that is told.
+        """Notifies the client that a visit of `elicit_url` is complete, if its revision can.
 
         Source: 2025-11-25 client/elicitation, "Completion Notifications".
         """
-        method, revision = (
-            "notifications/elicitation/complete",
-            self._called.terms.crossing.revision,
-        )
+        method = "notifications/elicitation/complete"
+        revision = self._called.terms.crossing.revision
         if method in revision.methods:
             make = revision.models.ElicitationCompleteNotificationParams
-            await self._connection.notify(method, make(elicitation_id=elicitation_id))
+            await self._peer.notify(method, make(elicitation_id=elicitation_id))
 
     async def sample(
         self,
@@ -249,10 +244,10 @@ class Context:
         timeout: float | None = None,
         **more: Any,
     ) -> t.CreateMessageResult:
-        """Asks the client's language model; `more` are other members of the params, by their names.
+        """Asks the client's language model; `more` are other members of the request's params.
 
-        Raises NotOffered, also for tools or `include_context` where the client takes none;
-        ValueError for uses of tools without their results, TooMuch, RemoteError, TimedOut.
+        Raises NotOffered, also if the client does not support the tools or `include_context`;
+        ValueError for a tool use without its result; TooMuch, RemoteError, TimedOut.
         Source: 2026-07-28 client/sampling.
         """
         if isinstance(messages, str):
@@ -286,54 +281,54 @@ class Context:
                 raise NotOffered("sampling/createMessage", "sampling.context")
 
     async def roots(self, *, key: str | None = None, timeout: float | None = None) -> list[t.Root]:
-        """Where the client says it works, kept until it tells of a change.
+        """The client's roots, remembered until the client reports a change.
 
         Raises NotOffered, RemoteError, TimedOut.
         """
-        connection = self._connection
-        if connection.roots is not None and declares(self.client_capabilities, "roots"):
-            return list(connection.roots)
-        changes = connection.root_changes
+        peer, capabilities = self._peer, self.client_capabilities
+        if peer.roots is not None and declares(capabilities, "roots"):
+            return list(peer.roots)
+        changes = peer.root_changes
         answer: t.ListRootsResult = await self._ask(t.ListRootsRequest(), key, timeout)
-        tells = self.era == "handshake" and declares(self.client_capabilities, "roots.listChanged")
-        if tells and changes == connection.root_changes:
-            connection.roots = answer.roots
+        reports = self.era == "handshake" and declares(capabilities, "roots.listChanged")
+        if reports and changes == peer.root_changes:
+            peer.roots = answer.roots
         return answer.roots
 
     async def pause(self, retry: float = 1.0) -> None:
-        """Lets go of the connection; the client comes again for the answer in `retry` seconds.
+        """Closes the response; the client reconnects for the answer after `retry` seconds.
 
-        For long work over Streamable HTTP of 2025-11-25; elsewhere nothing happens.
+        For long work over Streamable HTTP of 2025-11-25; elsewhere it does nothing.
         """
         if http_rules.primes(self.revision):
-            self._connection.interrupt(self._called.id, round(retry * 1000))
+            self._peer.interrupt(self._called.id, round(retry * 1000))
 
     async def read(self, uri: str) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource of this server. Raises RpcError for one that it has not."""
+        """The contents of a resource of this server. Raises RpcError if there is none."""
         return await self.server.read(uri, self)
 
     def wait(self, awaitable: Awaitable[_T]) -> _T:
-        """For handlers that are plain functions, which run in a thread: the awaited value."""
+        """Awaits from a handler that is a plain function, which runs in a thread."""
 
         async def awaited() -> _T:
             return await awaitable
 
-        return asyncio.run_coroutine_threadsafe(awaited(), self._connection.loop).result()
+        return asyncio.run_coroutine_threadsafe(awaited(), self._peer.loop).result()
 
     async def _ask(self, request: Any, key: str | None, timeout: float | None) -> Any:
-        terms, session = self._called.terms, self._connection.session
+        terms = self._called.terms
         params = getattr(request, "params", UNSET)
         try:
             require_client(request.method, request.method.partition("/")[0], params, terms)
         except NotOffered as error:
             raise (error if self.inputs is None else missing(error)) from None
         if self.era == "handshake":
-            patience = Timeout(timeout or session.limits.total)
-            return await self._connection.request(
+            patience = Timeout(timeout or self.server.limits.total)
+            return await self._peer.request(
                 request.method, params, patience=patience, about=self._called.id
             )
         if self.inputs is None:
-            raise RpcError(-32603, f"{self.method} cannot ask the client")
+            raise RpcError(error_codes.INTERNAL_ERROR, f"{self.method} cannot ask the client")
         answer = self.inputs.answer(self.inputs.key(request, key), request)
         if answer is None:
             raise InputNeeded(request.method)

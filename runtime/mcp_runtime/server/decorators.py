@@ -1,4 +1,4 @@
-"""What an author of a server writes against: decorators, and what adds and removes."""
+"""The decorators and methods that register tools, resources, prompts and handlers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["Decorators"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_OF_THE_SESSION: Final = frozenset(
+_ANSWERED_BY_THE_SESSION: Final = frozenset(
     {
         "initialize",
         "ping",
@@ -54,7 +54,7 @@ _OF_THE_SESSION: Final = frozenset(
 
 
 class Decorators(ABC):
-    """Takes features, and handlers of whole methods beside `handlers`."""
+    """Registers features, and handlers of methods beside those in `handlers`."""
 
     def __init__(self, features: Features, handlers: Mapping[str, Handler], limits: Limits) -> None:
         self.features = features
@@ -65,7 +65,7 @@ class Decorators(ABC):
 
     @abstractmethod
     def _changed(self, *lists: str) -> None:
-        """What is offered is another from now on, and so are these lists."""
+        """Called when the offer and these lists have changed."""
 
     @overload
     def tool(self, function: _F) -> _F: ...
@@ -81,13 +81,13 @@ class Decorators(ABC):
         meta: dict[str, Any] | None = None,
     ) -> Callable[[_F], _F]: ...
     def tool(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
-        """Offers a function as a tool; its arguments and result are typed by its signature.
+        """Registers a function as a tool; its signature types the arguments and the result.
 
-        A plain function runs in a thread. What it raises becomes a result that says so to the
-        model; `RpcError` becomes an error of the protocol.
+        A plain function runs in a thread. An exception becomes a result that shows the error to the
+        model; `RpcError` becomes a protocol error.
 
-        Raises TypeError for a signature without meaning as JSON, ValueError for a name that is
-        taken or none.
+        Raises TypeError for a signature that JSON cannot express, ValueError for a name that is
+        taken or malformed.
         """
         return _decorated(self.add_tool, function, options)
 
@@ -102,7 +102,7 @@ class Decorators(ABC):
         icons: Sequence[t.Icon] | None = None,
         meta: dict[str, Any] | None = None,
     ) -> None:
-        """As `tool`; clients are told."""
+        """As `tool`, also while serving; clients are notified."""
         signature = read(function, context=Context)
         output = signature.output_schema
         model = t.Tool(
@@ -122,14 +122,15 @@ class Decorators(ABC):
         self._changed("tools")
 
     def raw_tool(self, model: t.Tool, *, arguments: Any = None) -> Callable[[_F], _F]:
-        """Offers a function as the tool that `model` describes, its schemas as they are given.
+        """Registers a function as the tool that `model` describes, with the schemas of `model`.
 
-        The function takes the arguments, checked against the schema, and the Context; with a type
-        of msgspec, `arguments`, it takes one of these, and nothing else is checked. Where `model`
-        has an output schema, what the function returns is structured content.
+        The function takes the arguments, checked against the schema, and the Context. If
+        `arguments` is a type that msgspec can convert to, the function takes a value of that type,
+        and the schema is not checked. If `model` has an output schema, the function returns
+        structured content.
 
-        Raises BadSchema for a schema that is none, ValueError as `tool` does and for an
-        `x-mcp-header` that clients would refuse.
+        Raises BadSchema for an invalid schema, ValueError as `tool` does and for an `x-mcp-header`
+        that clients would refuse.
         """
 
         def register(function: _F) -> _F:
@@ -144,7 +145,7 @@ class Decorators(ABC):
         return register
 
     def remove_tool(self, name: str) -> None:
-        """Clients are told. Raises KeyError."""
+        """Clients are notified. Raises KeyError."""
         self.features.tools.remove(name)
         self._changed("tools")
 
@@ -161,10 +162,10 @@ class Decorators(ABC):
         icons: Sequence[t.Icon] | None = None,
         meta: dict[str, Any] | None = None,
     ) -> Callable[[_F], _F]:
-        """Offers what a function returns as a resource, or as all those of a template.
+        """Registers a function that returns a resource, or any resource of a URI template.
 
         The variables of a template (RFC 6570) are the function's parameters.
-        Raises TypeError, ValueError (TemplateError) as `tool` does.
+        Raises TypeError and ValueError (TemplateError) as `tool` does.
         """
         options: dict[str, Any] = {
             "title": or_unset(title),
@@ -191,26 +192,26 @@ class Decorators(ABC):
     ) -> None:
         template = Template(uri, self.limits)
         signature = read_template(function, context=Context, variables=template.names)
-        told: dict[str, Any] = {
+        members: dict[str, Any] = {
             "name": name or signature.name,
             "description": or_unset(description or signature.description or None),
             **options,
         }
         if not template.names and not is_uri(uri):
-            raise ValueError(f"{uri[:80]!r} is no URI (RFC 3986), such as notes://today")
+            raise ValueError(f"{uri[:80]!r} is not a URI (RFC 3986), such as notes://today")
         if template.names:
-            model = t.ResourceTemplate(uri_template=uri, **told)
+            model = t.ResourceTemplate(uri_template=uri, **members)
             self.features.templates.add(uri, ResourceTemplate(model, template, signature, function))
         else:
-            resource = t.Resource(uri=uri, size=or_unset(size), **told)
+            resource = t.Resource(uri=uri, size=or_unset(size), **members)
             self.features.resources.add(uri, Resource(resource, signature, function))
         self._changed("resources")
 
     def remove_resource(self, uri: str) -> None:
-        """A resource or a template; clients are told. Raises KeyError."""
-        (
-            self.features.templates if self.features.templates.get(uri) else self.features.resources
-        ).remove(uri)
+        """Removes a resource or a template; clients are notified. Raises KeyError."""
+        features = self.features
+        registry = features.templates if features.templates.get(uri) else features.resources
+        registry.remove(uri)
         self._changed("resources")
 
     @overload
@@ -226,7 +227,7 @@ class Decorators(ABC):
         meta: dict[str, Any] | None = None,
     ) -> Callable[[_F], _F]: ...
     def prompt(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
-        """Offers a function as a prompt; its parameters are strings. Raises as `tool` does."""
+        """Registers a function as a prompt; its parameters are strings. Raises as `tool` does."""
         return _decorated(self.add_prompt, function, options)
 
     def add_prompt(
@@ -239,11 +240,11 @@ class Decorators(ABC):
         icons: Sequence[t.Icon] | None = None,
         meta: dict[str, Any] | None = None,
     ) -> None:
-        """As `prompt`; clients are told."""
+        """As `prompt`, also while serving; clients are notified."""
         signature = read_prompt(function, context=Context)
         arguments = [
-            t.PromptArgument(name=each, description=or_unset(said or None), required=needed)
-            for each, said, needed in signature.arguments
+            t.PromptArgument(name=name, description=or_unset(text or None), required=required)
+            for name, text, required in signature.arguments
         ]
         model = t.Prompt(
             name=name or signature.name,
@@ -257,36 +258,38 @@ class Decorators(ABC):
         self._changed("prompts")
 
     def remove_prompt(self, name: str) -> None:
-        """Clients are told. Raises KeyError."""
+        """Clients are notified. Raises KeyError."""
         self.features.prompts.remove(name)
         self._changed("prompts")
 
     def completion(self, of: str, argument: str) -> Callable[[_F], _F]:
-        """Suggests values for an argument of a prompt, or a variable of a template, by its text.
+        """Registers a function that suggests values for an argument of a prompt, or a variable of
+        a template.
 
-        The function takes what was typed so far; if it has a parameter `arguments`, also the values
-        that were chosen before. It returns the values, best first, or a `CompleteResultCompletion`.
+        The function takes the text typed so far; a parameter named `arguments` receives the values
+        chosen before. It returns values, best first, or a `CompleteResultCompletion`.
         """
 
         def register(function: _F) -> _F:
             if (of, argument) in self.features.completers:
-                raise ValueError(f"{argument!r} of {of!r} has completions already")
-            is_async = inspect.iscoroutinefunction(function)
-            self.features.completers[of, argument] = Completer(function, is_async, _taken(function))
+                raise ValueError(f"{argument!r} of {of!r} has a completion already")
+            is_async, parameters = inspect.iscoroutinefunction(function), _received(function)
+            self.features.completers[of, argument] = Completer(function, is_async, parameters)
             self._changed()
             return function
 
         return register
 
     def on(self, method: str) -> Callable[[_F], _F]:
-        """Handles a method itself: the function takes its params and the Context, as models.
+        """Registers the handler of a method: it takes the params, a model, and the Context.
 
-        Also a method beyond the protocol, whose params and result are JSON objects, and
-        notifications, whose functions take params and the connection. Raises ValueError for a
-        method that the session handles by itself.
+        The method may be one that the protocol does not define; its params and result are JSON
+        objects. The handler of a notification takes the params and the connection.
+
+        Raises ValueError for a method that the session answers by itself.
         """
-        if method in _OF_THE_SESSION:
-            raise ValueError(f"{method} is handled by the session itself")
+        if method in _ANSWERED_BY_THE_SESSION:
+            raise ValueError(f"{method} cannot have a handler: the session answers it by itself")
 
         def register(function: _F) -> _F:
             if method.startswith("notifications/"):
@@ -299,7 +302,7 @@ class Decorators(ABC):
         return register
 
     def middleware(self, function: Middleware) -> Middleware:
-        """Around every request: takes method, params, context and the next handler."""
+        """Wraps every request: `function` takes method, params, context and the next handler."""
         self._middleware.append(function)
         return function
 
@@ -315,7 +318,7 @@ def _decorated(
 
 
 def _checked(meta: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
-    """Raises ValueError for names that `_meta` cannot have."""
+    """`meta` as a member of a model. Raises ValueError for a name that `_meta` cannot have."""
     if meta is None:
         return UNSET
     require_meta(meta)
@@ -323,22 +326,22 @@ def _checked(meta: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
 
 
 def _marks(name: str, schema: Mapping[str, Any]) -> ParamHeaders:
-    """Of a tool's input schema. Raises ValueError for those that clients would refuse."""
+    """The parameter headers of an input schema. Raises ValueError if clients would refuse one."""
     try:
         return marks(schema)
     except BadParamHeader as error:
         raise ValueError(f"tool {name}: {error}") from None
 
 
-def _taken(function: Callable[..., Any]) -> dict[str, str]:
-    """What each parameter of a completion's function takes. Raises TypeError."""
-    found: dict[str, str] = {}
+def _received(function: Callable[..., Any]) -> dict[str, str]:
+    """What each parameter of a completion's function receives. Raises TypeError."""
+    parameters: dict[str, str] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.annotation in (Context, "Context"):
-            found[name] = "context"
+            parameters[name] = "context"
         else:
-            found[name] = "arguments" if name == "arguments" else "value"
-    if list(found.values()).count("value") > 1:
-        takes = "the value, `arguments`, and a Context"
-        raise TypeError(f"{function.__name__}: the function of a completion takes {takes}")
-    return found
+            parameters[name] = "arguments" if name == "arguments" else "value"
+    if list(parameters.values()).count("value") > 1:
+        rule = "takes the value, and may take `arguments` and a Context"
+        raise TypeError(f"{function.__name__}: the function of a completion {rule}")
+    return parameters

@@ -1,6 +1,6 @@
-"""A lifespan that several share: entered by the first of them, left by the last.
+"""Shares one lifespan among several users: the first enters it, the last leaves it.
 
-It is entered and left in one task of its own, as what it holds may require.
+It is entered and left in one task of its own, because some context managers require that.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ __all__ = ["Lifespan"]
 
 
 class Lifespan:
+    """One life of a lifespan; for the next life make another."""
+
     def __init__(self, lifespan: AbstractAsyncContextManager[Any]) -> None:
         self._lifespan = lifespan
         self._users = 0
@@ -40,8 +42,8 @@ class Lifespan:
 
     async def _live(self, state: asyncio.Future[Any]) -> None:
         try:
-            async with self._lifespan as found:
-                state.set_result(found)
+            async with self._lifespan as yielded:
+                state.set_result(yielded)
                 await self._over.wait()
         except BaseException as error:
             if state.done():

@@ -1,4 +1,4 @@
-"""The protocol's methods, answered from what a server offers."""
+"""The handlers of the protocol's own methods: they serve what is registered."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Middleware: TypeAlias = Callable[[str, Any, Context, Handler], Awaitable[Any]]
 
 
 def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
-    """A handler that `middleware` stands around."""
+    """`handler`, wrapped in `middleware`."""
 
     async def call(params: Any, ctx: Context) -> Any:
         return await middleware(method, params, ctx, handler)
@@ -35,7 +35,7 @@ def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
 
 
 class ProtocolMethods:
-    """`methods` are those of the protocol; `hints` tell caches how long a result may be kept."""
+    """Handlers by method; `hints` tell clients how long they may cache a result."""
 
     def __init__(self, features: Features, limits: Limits, hints: Mapping[str, Any]) -> None:
         self._tools = features.tools
@@ -86,14 +86,14 @@ class ProtocolMethods:
 
     async def list_resources(self, params: Any, ctx: Context) -> t.ListResourcesResult:
         page, cursor = self._page(self._resources, params)
-        shown = [resource.model for resource in page]
-        return t.ListResourcesResult(resources=shown, next_cursor=cursor, **self._hints)
+        models = [resource.model for resource in page]
+        return t.ListResourcesResult(resources=models, next_cursor=cursor, **self._hints)
 
     async def list_templates(self, params: Any, ctx: Context) -> t.ListResourceTemplatesResult:
         page, cursor = self._page(self._templates, params)
-        shown = [template.model for template in page]
+        models = [template.model for template in page]
         return t.ListResourceTemplatesResult(
-            resource_templates=shown, next_cursor=cursor, **self._hints
+            resource_templates=models, next_cursor=cursor, **self._hints
         )
 
     async def read_resource(self, params: Any, ctx: Context) -> t.ReadResourceResult:
@@ -103,11 +103,10 @@ class ProtocolMethods:
     async def read(
         self, uri: str, ctx: Context
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """Raises RpcError for a URI that is none of this server's."""
+        """The contents of a resource. Raises RpcError if there is none with that URI."""
         if len(uri) > self._limits.uri_chars:
-            raise RpcError(
-                error_codes.INVALID_PARAMS, f"a URI of over {self._limits.uri_chars} characters"
-            )
+            why = f"a URI of more than {self._limits.uri_chars} characters (Limits.uri_chars)"
+            raise RpcError(error_codes.INVALID_PARAMS, why)
         if resource := self._resources.get(uri):
             return _contents(await resource.run(ctx), uri, resource.model, ctx)
         for template in self._templates:
@@ -121,8 +120,8 @@ class ProtocolMethods:
 
     async def list_prompts(self, params: Any, ctx: Context) -> t.ListPromptsResult:
         page, cursor = self._page(self._prompts, params)
-        shown = [prompt.model for prompt in page]
-        return t.ListPromptsResult(prompts=shown, next_cursor=cursor, **self._hints)
+        models = [prompt.model for prompt in page]
+        return t.ListPromptsResult(prompts=models, next_cursor=cursor, **self._hints)
 
     async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
         prompt = self._prompts.get(params.name)
@@ -144,18 +143,13 @@ class ProtocolMethods:
         """Source: 2025-11-25 server/utilities/completion."""
         of, argument = _reference(params.ref), params.argument
         if not self._knows(of, argument.name):
-            raise RpcError(
-                error_codes.INVALID_PARAMS, f"Unknown reference: {of[:200]}, {argument.name[:200]}"
-            )
+            why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
+            raise RpcError(error_codes.INVALID_PARAMS, why)
         completer = self._completers.get((of, argument.name))
         if completer is None:
             return _completed([], self._limits.completions)
-        context = params.context
-        chosen: dict[str, str] = {}
-        if context is not UNSET and context.arguments is not UNSET:
-            chosen = context.arguments
-        found = await completer.run(argument.value, chosen, ctx)
-        return _completed(found, self._limits.completions)
+        values = await completer.run(argument.value, _chosen(params.context), ctx)
+        return _completed(values, self._limits.completions)
 
     def _knows(self, of: str, argument: str) -> bool:
         if prompt := self._prompts.get(of):
@@ -171,7 +165,7 @@ class ProtocolMethods:
 
 
 def _failed(text: str) -> t.CallToolResult:
-    """A result that tells the model what went wrong."""
+    """A result that says to the model what went wrong."""
     return t.CallToolResult(
         content=[t.TextContent(text=text)], is_error=True, result_type="complete"
     )
@@ -180,7 +174,7 @@ def _failed(text: str) -> t.CallToolResult:
 def _contents(
     value: Any, uri: str, model: Any, ctx: Context
 ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-    """A handler's None says that there is no such resource."""
+    """What a handler returned, as contents; None means that there is no such resource."""
     if value is None:
         raise _not_found(uri, ctx)
     mime_type = None if model.mime_type is UNSET else model.mime_type
@@ -198,10 +192,19 @@ def _reference(ref: Any) -> str:
     return ref.name if isinstance(ref, t.PromptReference) else ref.uri
 
 
-def _completed(found: Any, most: int) -> t.CompleteResult:
-    if not isinstance(found, t.CompleteResultCompletion):
-        values = list(found)
-        found = t.CompleteResultCompletion(
-            values=values[:most], total=len(values), has_more=len(values) > most
-        )
-    return t.CompleteResult(completion=found, result_type="complete")
+def _chosen(context: Any) -> dict[str, str]:
+    """The arguments that were chosen before, from the params of `completion/complete`."""
+    if context is UNSET or context.arguments is UNSET:
+        return {}
+    arguments: dict[str, str] = context.arguments
+    return arguments
+
+
+def _completed(values: Any, limit: int) -> t.CompleteResult:
+    if isinstance(values, t.CompleteResultCompletion):
+        return t.CompleteResult(completion=values, result_type="complete")
+    listed = list(values)
+    completion = t.CompleteResultCompletion(
+        values=listed[:limit], total=len(listed), has_more=len(listed) > limit
+    )
+    return t.CompleteResult(completion=completion, result_type="complete")

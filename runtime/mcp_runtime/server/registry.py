@@ -1,4 +1,4 @@
-"""What a server offers, as it was registered: the model for lists, and the function behind it."""
+"""Registered features: each has a model, which lists show, and the function that serves it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Generic,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    get_args,
-    get_type_hints,
-)
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args, get_type_hints
 
 from msgspec import UNSET, ValidationError, convert
 
@@ -27,14 +17,12 @@ from mcp_runtime.core import error_codes
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import Embedded, raw_result, tool_result
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.signature import PromptSignature, Signature, TemplateSignature
 from mcp_runtime.shared import threads
 from mcp_runtime.shared.uri_template import Template
-
-if TYPE_CHECKING:
-    from mcp_runtime.server.context import Context
 
 __all__ = [
     "Completer",
@@ -61,17 +49,17 @@ _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def or_unset(value: object) -> Any:
-    """What an argument says that was left out: the member is absent."""
+    """The value for a member of a model: UNSET, which leaves the member out, for None."""
     return UNSET if value is None else value
 
 
 def listed(values: Iterable[Any] | None) -> Any:
-    """As `or_unset`, of a list."""
+    """As `or_unset`, for a list."""
     return UNSET if values is None else list(values)
 
 
 def embeds(function: Callable[..., Any]) -> bool:
-    """Whether a function says that it returns embedded resources.
+    """Whether a function's annotations say that it returns embedded resources.
 
     Source: 2025-11-25 server/tools, "Embedded Resources".
     """
@@ -92,16 +80,18 @@ async def run(
     arguments: Mapping[str, Any],
     ctx: Context,
 ) -> Any:
-    """A handler's value; a plain function runs in a thread, off the loop."""
-    given = arguments if context is None else {**arguments, context: ctx}
+    """A handler's value; a plain function runs in a thread, beside the event loop."""
+    keywords = arguments if context is None else {**arguments, context: ctx}
     if is_async:
-        return await function(**given)
-    value = await threads.run(function, **given)
+        return await function(**keywords)
+    value = await threads.run(function, **keywords)
     return await value if asyncio.iscoroutine(value) else value
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
+    """A tool whose schemas were derived from its function's signature."""
+
     model: t.Tool
     signature: Signature
     function: Callable[..., Any]
@@ -119,7 +109,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class RawTool:
-    """Its schema was given, and its function takes what `read` makes of the arguments."""
+    """A tool with a given schema; its function takes what `read` makes of the arguments."""
 
     model: t.Tool
     read: Callable[[dict[str, Any]], Any]
@@ -134,12 +124,15 @@ class RawTool:
         return await threads.run(self.function, read, ctx)
 
     def result(self, value: Any) -> Any:
-        """Raises BadResult for what is no content."""
+        """Raises BadResult for a value that is no content."""
         return raw_result(value, is_structured=self.model.output_schema is not UNSET)
 
 
 def checked(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Arguments as they are, if they fit a schema; else raises BadArguments. Raises BadSchema."""
+    """A reader that returns arguments unchanged, and raises BadArguments if they are invalid.
+
+    Raises BadSchema.
+    """
     from mcp_runtime.json_schema.validator import checker
 
     check = checker(schema)
@@ -153,7 +146,7 @@ def checked(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, A
 
 
 def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
-    """Arguments as a type of msgspec; raises BadArguments for what does not fit it."""
+    """A reader that converts arguments to a type of msgspec, and raises BadArguments."""
 
     def read(arguments: dict[str, Any]) -> Any:
         try:
@@ -166,6 +159,8 @@ def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
+    """A resource with a fixed URI."""
+
     model: t.Resource
     signature: TemplateSignature
     function: Callable[..., Any]
@@ -176,6 +171,8 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ResourceTemplate:
+    """The resources whose URIs match a template."""
+
     model: t.ResourceTemplate
     template: Template
     signature: TemplateSignature
@@ -189,6 +186,8 @@ class ResourceTemplate:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
+    """A prompt, whose arguments are strings."""
+
     model: t.Prompt
     signature: PromptSignature
     function: Callable[..., Any]
@@ -201,22 +200,22 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Completer:
-    """Suggests values of one argument; `parameters` are those that the function takes."""
+    """Suggests values of one argument; `parameters` says what each parameter receives."""
 
     function: Callable[..., Any]
     is_async: bool
     parameters: Mapping[str, str]
 
     async def run(self, value: str, others: Mapping[str, str], ctx: Context) -> Any:
-        known = {"value": value, "arguments": others, "context": ctx}
-        given = {name: known[what] for name, what in self.parameters.items()}
-        return await run(self.function, self.is_async, None, given, ctx)
+        values = {"value": value, "arguments": others, "context": ctx}
+        keywords = {name: values[what] for name, what in self.parameters.items()}
+        return await run(self.function, self.is_async, None, keywords, ctx)
 
 
 class Registry(Generic[_T]):
-    """What was registered under names, in that order, and shown in pages.
+    """Items by name, in the order of their registration, listed in pages.
 
-    A cursor names the last item of the page before, so it holds as long as that item does.
+    A cursor names the last item of the page before; it is valid while that item is registered.
     Source: 2025-11-25 server/utilities/pagination.
     """
 
@@ -234,9 +233,9 @@ class Registry(Generic[_T]):
         return self._items.get(key)
 
     def add(self, key: str, item: _T) -> None:
-        """Raises ValueError for a name that is taken."""
+        """Raises ValueError if the name is taken."""
         if key in self._items:
-            raise ValueError(f"there is a {self.what} {key!r} already")
+            raise ValueError(f"a {self.what} {key!r} is registered already")
         self._items[key] = item
 
     def remove(self, key: str) -> None:
@@ -247,15 +246,15 @@ class Registry(Generic[_T]):
         """Items, and the next cursor or UNSET. Raises RpcError for an unknown cursor."""
         keys = list(self._items)
         start = 0 if cursor is None else self._after(cursor, keys)
-        shown = keys[start : start + size]
-        more = start + size < len(keys)
-        return [self._items[key] for key in shown], _cursor(shown[-1]) if more else UNSET
+        page = keys[start : start + size]
+        has_more = start + size < len(keys)
+        return [self._items[key] for key in page], _cursor(page[-1]) if has_more else UNSET
 
     def _after(self, cursor: str, keys: list[str]) -> int:
         try:
             return keys.index(urlsafe_b64decode(cursor.encode("ascii")).decode()) + 1
         except (Base64Error, ValueError):
-            why = f"Invalid params: no such cursor in the list of {self.what}s"
+            why = f"Invalid params: unknown cursor for the list of {self.what}s"
             raise RpcError(error_codes.INVALID_PARAMS, why) from None
 
 
@@ -266,13 +265,13 @@ def _cursor(key: str) -> str:
 def require_tool_name(name: str) -> str:
     """Raises ValueError. Source: 2025-11-25 server/tools, "Tool Names"."""
     if not _TOOL_NAME.fullmatch(name):
-        remedy = "1 to 128 of the characters A-Z a-z 0-9 _ - ."
-        raise ValueError(f"{name!r} is no name of a tool: {remedy}")
+        rule = "a name has 1 to 128 of the characters A-Z a-z 0-9 _ - ."
+        raise ValueError(f"{name!r} cannot be the name of a tool: {rule}")
     return name
 
 
 class Features:
-    """All that a server offers. `kinds` are declared whether or not there is any of them yet."""
+    """All features of a server. Each of `kinds` is declared even while it has no feature."""
 
     def __init__(self, kinds: Collection[Kind] = ()) -> None:
         self.kinds = set[str](kinds)
@@ -283,21 +282,22 @@ class Features:
         self.completers: dict[tuple[str, str], Completer] = {}
 
     def capabilities(self, extensions: Any) -> t.ServerCapabilities:
-        """What was declared once stays so, though there be nothing left of it."""
-        has = {
+        """What the server declares. A kind stays declared when its last feature is removed."""
+        counts = {
             "tools": len(self.tools),
             "resources": len(self.resources) + len(self.templates),
             "prompts": len(self.prompts),
             "completions": len(self.completers),
         }
-        self.kinds |= {kind for kind, number in has.items() if number}
-        told = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
-        return t.ServerCapabilities(logging={}, extensions=extensions, **told)
+        self.kinds |= {kind for kind, count in counts.items() if count}
+        declared = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
+        return t.ServerCapabilities(logging={}, extensions=extensions, **declared)
 
     def knows(self, uri: str) -> bool:
-        """Whether there is such a resource, as far as templates tell."""
-        fits = (template.template.match(uri) for template in self.templates)
-        return self.resources.get(uri) is not None or any(found is not None for found in fits)
+        """Whether `uri` is a registered resource, or matches a template."""
+        if self.resources.get(uri) is not None:
+            return True
+        return any(each.template.match(uri) is not None for each in self.templates)
 
 
 _DECLARED: Final[dict[str, Any]] = {

@@ -1,15 +1,16 @@
-"""A server: what it offers, by decorators, and the one call that serves it.
+"""The `Server` class: register features with decorators, then serve them with one call.
 
     server = Server("weather", "1.0.0")
 
     @server.tool
     async def forecast(city: str, days: int = 1) -> str:
-        "What the weather will be."
+        "Forecasts the weather."
         return ...
 
     server.run()
 
-Handlers are written once, against the newest revision; every older one is served too.
+Handlers are written once, against the newest revision; clients of every older revision are served
+too.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeBroadcaster
-from mcp_runtime.server.connection import ServerConnection, ServerWireConnection
+from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
 from mcp_runtime.server.registry import Features, Kind, listed, or_unset
-from mcp_runtime.shared.connection import Trace
+from mcp_runtime.shared.connection import Connection, Trace
 from mcp_runtime.shared.meta_names import require_extensions
 from mcp_runtime.shared.uri_template import is_uri
 from mcp_runtime.stores import Bus
@@ -50,18 +51,19 @@ __all__ = ["Server"]
 
 
 class Server(Decorators):
-    """What is registered here is offered to every client.
+    """A server: every client is offered what is registered here.
 
-    `revisions` are those that are spoken. `keys` seal what travels through clients: give the same
-    to all processes that serve one another's clients; without, each process draws its own.
-    `offers` are kinds of features that come only later. `ttl_ms` and `cache_scope` tell clients how
-    long they may keep lists, and whether they may share them.
+    `revisions` are the revisions that the server speaks. `keys` seal the state that travels through
+    clients: pass the same keys to all processes that serve one another's clients; without keys,
+    each process draws its own. `offers` declares kinds of features before the first one is
+    registered. `ttl_ms` and `cache_scope` tell clients how long they may cache lists, and whether
+    caches may be shared.
 
-    `ping_every` is in seconds: clients on streams that do not answer are given up. `bus` brings
-    changes to the clients of other processes, and theirs to the clients of this one.
+    `ping_every` is in seconds: a client on a stream that does not answer a ping is disconnected.
+    `bus` carries changes between processes, so that each notifies its own clients.
 
-    `lifespan(server)` is entered before the first client is served, and left after the last; what
-    it yields is `Context.lifespan`.
+    `lifespan(server)` is entered before the first client is served, and left after the last; the
+    value that it yields is `Context.lifespan`.
     """
 
     def __init__(
@@ -86,12 +88,12 @@ class Server(Decorators):
         bus: Bus | None = None,
     ) -> None:
         if ttl_ms < 0:
-            raise ValueError(f"ttl_ms is no less than 0, not {ttl_ms}")
+            raise ValueError(f"ttl_ms must be 0 or more, not {ttl_ms}")
         require_extensions(extensions or ())
         features = Features(offers)
         hints = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
-        self._handling: Final = ProtocolMethods(features, limits, hints)
-        super().__init__(features, self._handling.methods, limits)
+        self._protocol: Final = ProtocolMethods(features, limits, hints)
+        super().__init__(features, self._protocol.methods, limits)
         self.info = t.Implementation(
             name=name,
             version=version,
@@ -103,11 +105,11 @@ class Server(Decorators):
         self.state: Any = None
         self.sealer = _sealer(keys)
         self.ping_every = ping_every
-        self._telling: Final = ChangeBroadcaster(bus)
-        self.connections: Final = self._telling.connections
+        self._broadcaster: Final = ChangeBroadcaster(bus)
+        self.connections: Final = self._broadcaster.connections
         self._lifespan = lifespan
         self._life: Lifespan | None = None
-        self._about: Final = ServerOffer(
+        self._first_offer: Final = ServerOffer(
             info=self.info,
             revisions=tuple(revisions),
             capabilities=features.capabilities(or_unset(extensions)),
@@ -115,39 +117,39 @@ class Server(Decorators):
             hints=hints,
             watchable=self._watchable,
         )
-        self._offer: ServerOffer | None = self._about
+        self._offer: ServerOffer | None = self._first_offer
 
-    # ---- what is offered
+    # ---- what the server offers
 
     def offer(self) -> ServerOffer:
-        """What the server says of itself now."""
+        """What the server declares now."""
         if self._offer is None:
-            about, own = self._about, self._handling.methods
+            first, own = self._first_offer, self._protocol.methods
             self._offer = replace(
-                about,
-                capabilities=self.features.capabilities(about.capabilities.extensions),
+                first,
+                capabilities=self.features.capabilities(first.capabilities.extensions),
                 methods=frozenset(self._handlers.keys() - own.keys()),
             )
         return self._offer
 
     def _watchable(self, uri: str) -> bool:
-        """Whether there is such a resource, as far as it is known here which there are."""
+        """Whether clients may subscribe to this URI."""
         method = "resources/read"
-        if self._handlers[method] is not self._handling.methods[method]:
+        if self._handlers[method] is not self._protocol.methods[method]:
             return is_uri(uri)
         return self.features.knows(uri)
 
     def _changed(self, *lists: str) -> None:
         self._offer = None
-        for what in lists:
-            self._telling.changed(what)
+        for name in lists:
+            self._broadcaster.changed(name)
 
     def resource_updated(self, uri: str) -> None:
-        """Tells those who watch a resource that it has changed. Call it on the event loop."""
-        self._telling.updated(uri)
+        """Notifies subscribers of a resource that it has changed. Call it on the event loop."""
+        self._broadcaster.updated(uri)
 
     def mirrored(self, name: object) -> ParamHeaders:
-        """The headers that repeat arguments of a tool, with the paths of those."""
+        """The headers that repeat arguments of a tool, with the paths of those arguments."""
         tool = self.features.tools.get(name) if isinstance(name, str) else None
         return {} if tool is None else tool.mirrored
 
@@ -162,28 +164,29 @@ class Server(Decorators):
             handler = around(middleware, method, handler)
         return await handler(params, ctx)
 
-    def notified(self, method: str, params: Any, connection: ServerConnection) -> None:
+    def notified(self, method: str, params: Any, connection: Connection) -> None:
+        """Calls the handlers of a notification."""
         for function in self._on_notification.get(method, ()):
-            found = function(params, connection)
-            if asyncio.iscoroutine(found):
-                connection.spawn(found)
+            work = function(params, connection)
+            if asyncio.iscoroutine(work):
+                connection.spawn(work)
 
     async def read(
         self, uri: str, ctx: Context
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """Raises RpcError for a URI that is none of this server's."""
-        return await self._handling.read(uri, ctx)
+        """The contents of a resource. Raises RpcError if the server has no such resource."""
+        return await self._protocol.read(uri, ctx)
 
     # ---- serving
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """While the server's `lifespan` is entered: once, for all who are served at one time."""
-        if self._lifespan is None and self._telling.bus is None:
+        """Keeps the server's `lifespan` entered; all users at one time share one."""
+        if self._lifespan is None and self._broadcaster.bus is None:
             yield
             return
         if self._life is None:
-            self._life = Lifespan(self._alive())
+            self._life = Lifespan(self._begun())
         life = self._life
         try:
             self.state = await life.enter()
@@ -193,8 +196,8 @@ class Server(Decorators):
                 self._life = None
 
     @asynccontextmanager
-    async def _alive(self) -> AsyncGenerator[Any]:
-        async with self._telling.hearing():
+    async def _begun(self) -> AsyncGenerator[Any]:
+        async with self._broadcaster.listening():
             if self._lifespan is None:
                 yield None
             else:
@@ -202,7 +205,7 @@ class Server(Decorators):
                     yield state
 
     async def serve(self, wire: Wire, *, trace: Trace | None = None) -> None:
-        """Serves one client on a wire, until it is gone."""
+        """Serves one client on a wire, until the client is gone."""
         await ServerWireConnection(self, trace=trace).serve(wire)
 
     async def run_stdio(self, *, trace: Trace | None = None) -> None:
@@ -213,7 +216,7 @@ class Server(Decorators):
             await self.serve(wire, trace=trace)
 
     def asgi(self, **options: Any) -> HttpApp:
-        """An ASGI 3 application that serves every era; for `options` see `HttpApp`."""
+        """An ASGI 3 application that serves clients of every era; `options` as for `HttpApp`."""
         from mcp_runtime.server.http.app import HttpApp
 
         return HttpApp(self, **options)
@@ -226,11 +229,12 @@ class Server(Decorators):
         trace: Trace | None = None,
         **options: Any,
     ) -> None:
-        """Serves until the input ends, or the process is interrupted.
+        """Serves until the input ends or the process is interrupted.
 
-        On standard input and output, or on `http`, such as "127.0.0.1:8000"; then `options` are
-        those of `asgi`, and `started` is called with the URL when it is served. Raises NotInstalled
-        without the extra `http`, and ValueError for an address that is none.
+        Serves standard input and output, or, if `http` is an address such as "127.0.0.1:8000", that
+        address; then `options` are those of `asgi`, and `started` is called with the URL as soon as
+        it is served. Raises NotInstalled without the extra `http`, ValueError for a malformed
+        address.
         """
         with contextlib.suppress(KeyboardInterrupt):
             if http is None:

@@ -1,4 +1,4 @@
-"""Ends waits that take too long; one timer serves all of them."""
+"""Ends waits that take too long, with one timer for all of them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _T = TypeVar("_T")
 
 
 class Deadline:
-    """Each wait has `seconds`.
+    """Gives each wait `seconds`.
 
-    What `asyncio.timeout` does, for waits of which many begin and nearly all are over at once: a
-    timer for each would cost more than they do.
+    It does what `asyncio.timeout` does, for many waits that nearly all end at once: a timer for
+    each would cost more than the wait.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds: Final = seconds
         self._begun: dict[asyncio.Task[Any], float] = {}
-        """In this order."""
+        """When each wait began, oldest first."""
         self._late: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     async def wait(self, work: Awaitable[_T]) -> _T:
-        """Its result. Raises TimeoutError if it was cut off, and what it raises."""
+        """The result of `work`. Raises TimeoutError if it took too long, and what it raises."""
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
         before = task.cancelling()

@@ -1,4 +1,4 @@
-"""A response that is a stream: events go out as messages come, until the client is gone.
+"""A response that is an event stream: it sends messages as they come, until the client is gone.
 
 Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
 """
@@ -14,7 +14,7 @@ from mcp_runtime.core import sse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpRequest
 
-__all__ = ["EventResponse", "Owner"]
+__all__ = ["EventResponse", "StreamSession"]
 
 _HEADERS: Final = (
     (b"content-type", b"text/event-stream"),
@@ -24,44 +24,45 @@ _HEADERS: Final = (
 _COMMENT: Final = b":\n\n"
 
 
-class Owner(Protocol):
-    """Whose stream it is."""
+class StreamSession(Protocol):
+    """The session that a stream belongs to."""
 
     async def event(self, stream: Outbox, data: bytes) -> bytes:
-        """The event of a message that was taken from the stream."""
+        """The event for a message that was taken from the stream."""
         ...
 
-    def responded(self, stream: Outbox) -> None:
-        """The response is over; the stream may go on in another."""
+    def response_ended(self, stream: Outbox) -> None:
+        """Called at the end of the response; another response may go on with the stream."""
         ...
 
 
 class EventResponse:
-    """Sends a stream to its reader, `first` before all else; after `keep_alive` seconds a comment.
+    """Sends the events in `first`, then a stream; a comment after `keep_alive` seconds of silence.
 
-    What comes is sent by a task that ends with it: an idle response only waits for the client to
-    go. One that `primes` begins with an event without data, so that there is an id to resume from.
+    A task sends what waits, and ends; an idle response has no task and only waits for the client to
+    leave. A response that `primes` begins with an event without data, whose id it can be resumed
+    from.
     """
 
     __slots__ = (
-        "_call",
-        "_every",
         "_first",
-        "_last",
+        "_keep_alive",
+        "_last_sent",
         "_loop",
-        "_over",
-        "_owner",
         "_primes",
         "_reader",
+        "_request",
+        "_session",
         "_stream",
         "_task",
         "_timer",
+        "_waiting",
     )
 
     def __init__(
         self,
-        call: HttpRequest,
-        owner: Owner,
+        request: HttpRequest,
+        session: StreamSession,
         stream: Outbox,
         reader: int,
         *,
@@ -69,80 +70,80 @@ class EventResponse:
         first: Iterable[bytes] = (),
         primes: bool = False,
     ) -> None:
-        self._call: Final = call
-        self._owner: Final = owner
+        self._request: Final = request
+        self._session: Final = session
         self._stream: Final = stream
         self._reader: Final = reader
-        self._every: Final = keep_alive
+        self._keep_alive: Final = keep_alive
         self._first = first
         self._primes: Final = primes
         self._loop: Final = asyncio.get_running_loop()
-        self._last = self._loop.time()
-        """When something was sent."""
+        self._last_sent = self._loop.time()
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._over: asyncio.Timeout | None = None
+        self._waiting: asyncio.Timeout | None = None
+        """The wait for the client to leave."""
 
     async def run(self) -> None:
-        """Until the stream has no more for its reader, or the client is gone.
+        """Runs until the stream has no more for its reader, or the client is gone.
 
-        Raises Gone, and what the making of an event raises.
+        Raises ClientGone, and what `StreamSession.event` raises.
         """
         try:
-            await self._open()
-            self._leave()
+            await self._until_gone()
+            self._detach()
             if self._task is not None:
                 await asyncio.wait({self._task})
                 self._task.result()
         except asyncio.CancelledError:
-            self._leave()
+            self._detach()
             if self._task is not None:
                 self._task.cancel()
                 await asyncio.wait({self._task})
             raise
-        finally:  # what was taken is sent, stored, or back in the stream
-            self._owner.responded(self._stream)
+        finally:  # each message that was taken has been sent, stored, or put back
+            self._session.response_ended(self._stream)
 
-    async def _open(self) -> None:
-        with suppress(TimeoutError):  # all is sent
-            async with asyncio.timeout(None) as self._over:
+    async def _until_gone(self) -> None:
+        with suppress(TimeoutError):  # everything is sent
+            async with asyncio.timeout(None) as self._waiting:
                 self._start()
-                await self._call.gone()
+                await self._request.gone()
 
-    def _leave(self) -> None:
-        self._over = None
+    def _detach(self) -> None:
+        self._waiting = None
         self._stream.leave(self._reader)
         if self._timer is not None:
             self._timer.cancel()
 
     def _start(self) -> None:
-        self._call.forget()
+        self._request.free_headers()
         self._stream.listen(self._reader, self._wake)
-        self._task = self._loop.create_task(self._send_all(begins=True))
-        self._timer = self._loop.call_later(self._every, self._tick)
+        self._task = self._loop.create_task(self._send_waiting(begins=True))
+        self._timer = self._loop.call_later(self._keep_alive, self._tick)
 
-    # ---- what is sent
+    # ---- sending
 
     def _wake(self) -> None:
-        """There may be something to send."""
+        """Called when there may be something to send."""
         if self._task is None:
-            self._task = self._loop.create_task(self._send_all())
+            self._task = self._loop.create_task(self._send_waiting())
 
     def _tick(self) -> None:
-        due, now = self._last + self._every, self._loop.time()
+        due, now = self._last_sent + self._keep_alive, self._loop.time()
         if due <= now and self._task is None:
-            self._task = self._loop.create_task(self._send_all(comment=True))
-        self._timer = self._loop.call_at(due if due > now else now + self._every, self._tick)
+            self._task = self._loop.create_task(self._send_waiting(comment=True))
+        self._timer = self._loop.call_at(due if due > now else now + self._keep_alive, self._tick)
 
-    async def _send_all(self, *, begins: bool = False, comment: bool = False) -> None:
-        """Ends when nothing waits, or with the response."""
+    async def _send_waiting(self, *, begins: bool = False, comment: bool = False) -> None:
+        """Sends what waits; ends the response if nothing more can come."""
         try:
             if begins:
                 await self._begin()
             elif comment:
-                await self._say(_COMMENT)
+                await self._send(_COMMENT)
             while (data := self._stream.pop(self._reader)) is not None:
-                await self._say(await self._owner.event(self._stream, data))
+                await self._send(await self._session.event(self._stream, data))
             if self._stream.has_more(self._reader):
                 self._task = None
                 return
@@ -153,23 +154,23 @@ class EventResponse:
         self._stop()
 
     async def _begin(self) -> None:
-        await self._call.begin(200, _HEADERS)
+        await self._request.start(200, _HEADERS)
         for event in self._first:
-            await self._say(event)
+            await self._send(event)
         self._first = ()
-        if self._primes and self._stream.reader == self._reader:  # else others read on meanwhile
-            await self._say(await self._owner.event(self._stream, b""))
+        if self._primes and self._stream.reader == self._reader:  # no other response took over
+            await self._send(await self._session.event(self._stream, b""))
 
-    async def _say(self, event: bytes) -> None:
-        await self._call.more(event)
-        self._last = self._loop.time()
+    async def _send(self, event: bytes) -> None:
+        await self._request.send_part(event)
+        self._last_sent = self._loop.time()
 
     async def _finish(self) -> None:
-        if (retry := self._stream.told_to_retry(self._reader)) is not None:
-            await self._call.more(sse.encode(sse.Event(retry=retry)))
-        await self._call.end()
+        if (retry := self._stream.pop_retry(self._reader)) is not None:
+            await self._request.send_part(sse.encode(sse.Event(retry=retry)))
+        await self._request.end()
 
     def _stop(self) -> None:
-        """Nobody needs to wait for the client to go."""
-        if self._over is not None:
-            self._over.reschedule(0)
+        """Ends the wait for the client to leave."""
+        if self._waiting is not None:
+            self._waiting.reschedule(0)

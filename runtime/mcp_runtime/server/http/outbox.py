@@ -1,4 +1,4 @@
-"""Messages on their way into HTTP responses: one after another, whoever reads them and when."""
+"""A queue of messages for an HTTP response; it outlives the response that reads it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Outbox"]
 
 
 class Outbox:
-    """Messages wait here until a reader takes them; one reader at a time does.
+    """Messages wait here for their reader, a response. There is one reader at a time.
 
-    A reader that takes over (`attach`) ends the one before. `name` is unique in its session.
+    A new reader (`attach`) replaces the one before. `name` is unique in the session.
     """
 
     __slots__ = (
@@ -39,15 +39,15 @@ class Outbox:
         self.name: Final = name
         self.finished = False
         self.owed = 0
-        """How many requests will be answered on it."""
+        """How many requests are still to be answered on this stream."""
         self.reader = 0
-        """Who reads now; 0 for nobody."""
+        """The number of the current reader; 0 for none."""
         self.readers = 0
-        """How many there were."""
+        """How many readers there have been."""
         self.retry: int | None = None
-        """Milliseconds after which the reader shall come again; None to go on."""
+        """Milliseconds after which the client is to reconnect; None while the response goes on."""
         self.storing: Final = asyncio.Lock()
-        """Held while a message that was taken is stored."""
+        """Held while a message that was taken is being stored."""
         self._limits: Final = limits
         self._waiting: deque[bytes] | None = None
         self._size = 0
@@ -55,10 +55,10 @@ class Outbox:
         self._listener: Callable[[], None] | None = None
         self._room: asyncio.Event | None = None
 
-    # ---- who writes
+    # ---- writing
 
     def put(self, data: bytes) -> None:
-        """After the end it does nothing."""
+        """Adds a message, unless the stream is finished."""
         if self.finished:
             return
         self._messages().append(data)
@@ -77,13 +77,13 @@ class Outbox:
         self._make_room()
 
     def interrupt(self, retry: int) -> None:
-        """The response that reads ends now; the stream goes on in the next."""
+        """Ends the current response; the stream goes on in the next one."""
         self.retry = retry
         self._wake()
 
     @property
     def is_behind(self) -> bool:
-        """Whether so much waits that what can be left out should be."""
+        """Whether so much waits that messages which may be dropped should be."""
         return self._size > self._limits.unread_bytes
 
     @property
@@ -91,7 +91,7 @@ class Outbox:
         return self._size > self._limits.outgoing_bytes
 
     async def drain(self) -> None:
-        """Returns when there is room for more, or nobody will read."""
+        """Returns when there is room for more, or the stream is finished."""
         while self.is_full and not self.finished:
             if self._room is None:
                 self._room = asyncio.Event()
@@ -102,56 +102,56 @@ class Outbox:
             self._room.set()
             self._room = None
 
-    # ---- who reads
+    # ---- reading
 
     def attach(self) -> int:
-        """A number for `pop`; the reader before gets no more."""
+        """The number of a new reader; the reader before gets no more messages."""
         self.readers += 1
-        self._pass_to(self.readers)
+        self._set_reader(self.readers)
         return self.reader
 
     def leave(self, reader: int) -> None:
-        """That reader, if it still reads, gets no more."""
+        """Detaches that reader, if it is still the current one."""
         if reader == self.reader:
             self._listener = None
-            self._pass_to(0)
+            self._set_reader(0)
 
-    def _pass_to(self, reader: int) -> None:
+    def _set_reader(self, reader: int) -> None:
         self.reader = reader
         self._wake()
         self._listener = None
 
     def listen(self, reader: int, listener: Callable[[], None]) -> None:
-        """Calls it whenever there may be something to take, or no more, for that reader."""
+        """Has `listener` called whenever there may be news for that reader."""
         if reader == self.reader:
             self._listener = listener
 
     def has_more(self, reader: int) -> bool:
-        """Whether that reader may get more."""
+        """Whether that reader may get more messages."""
         return reader == self.reader and self.retry is None and not self.is_over
 
     def pop(self, reader: int) -> bytes | None:
-        """The next message, if one waits that is for this reader."""
+        """The next message, if one waits and this is the current reader."""
         if not self._waiting or not self.has_more(reader):
             return None
         data = self._waiting.popleft()
         if not self._waiting:
-            self._waiting = None  # an empty one takes as much as the rest of the stream
+            self._waiting = None  # an empty deque takes as much memory as the rest of the stream
         self._size -= len(data)
         if not self.is_full:
             self._make_room()
         return data
 
-    def told_to_retry(self, reader: int) -> int | None:
-        """After how many milliseconds that reader shall come again, if it shall; asked once."""
+    def pop_retry(self, reader: int) -> int | None:
+        """Takes the time after which the client of that reader is to reconnect, if it is to."""
         if reader != self.reader:
             return None
         retry, self.retry = self.retry, None
         return retry
 
     @property
-    def alone(self) -> bytes | None:
-        """The last message, where it is the only one that waits."""
+    def only_message(self) -> bytes | None:
+        """The one message that waits, if the stream is finished and has no other."""
         return self._waiting[0] if self._waiting and self.finished and self.count == 1 else None
 
     @property
@@ -161,15 +161,15 @@ class Outbox:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing waits, and nothing will come."""
+        """Whether the stream is finished and nothing waits."""
         return self.finished and not self._waiting
 
     @property
     def has_news(self) -> bool:
         return bool(self._waiting) or self.finished or self.retry is not None
 
-    async def is_quick(self) -> bool:
-        """Whether there is news within two turns of the loop: most handlers are done by then."""
+    async def has_news_soon(self) -> bool:
+        """Whether there is news within two turns of the event loop, as for most handlers."""
         for _ in range(2):
             if self.has_news:
                 return True
@@ -177,14 +177,14 @@ class Outbox:
         return self.has_news
 
     async def news(self, seconds: float) -> None:
-        """Returns when there is something to take, the stream has ended, or after that time."""
-        if not await self.is_quick():
+        """Returns when there is news, or after that time."""
+        if not await self.has_news_soon():
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._wait()
 
-    async def take(self, reader: int) -> bytes | None:
-        """The next message, when it is there; None if no more is for this reader."""
+    async def next(self, reader: int) -> bytes | None:
+        """Waits for the next message; None if this reader gets no more."""
         while self.has_more(reader):
             if (data := self.pop(reader)) is not None:
                 return data
@@ -192,12 +192,11 @@ class Outbox:
         return None
 
     def put_back(self, data: bytes) -> None:
-        """What was taken is the next again."""
+        """Makes a message that was taken the next one again."""
         self._messages().appendleft(data)
         self._size += len(data)
 
     async def _wait(self) -> None:
-        """Until something happens."""
         self._wake()
         self._waiter = asyncio.get_running_loop().create_future()
         await self._waiter

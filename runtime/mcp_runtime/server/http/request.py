@@ -1,4 +1,4 @@
-"""One HTTP request as ASGI brings it, and its response."""
+"""One HTTP request as ASGI delivers it, and its response."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from typing import Any, Final, TypeAlias
 from mcp_runtime.core import error_codes, jsonrpc
 from mcp_runtime.server.http.deadline import Deadline
 
-__all__ = ["ClientGone", "Denied", "HttpRequest", "Receive", "Scope", "Send", "plain"]
+__all__ = [
+    "JSON",
+    "ClientGone",
+    "Header",
+    "HttpError",
+    "HttpRequest",
+    "Receive",
+    "Scope",
+    "Send",
+    "plain_path",
+    "retry_after",
+]
 
 Scope: TypeAlias = Mapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Header: TypeAlias = tuple[bytes, bytes]
 
-_DIGITS: Final = 15
-"""Of a length that need not be read to be too much."""
+JSON: Final[Header] = (b"content-type", b"application/json")
+_LENGTH_DIGITS: Final = 15
+"""A Content-Length with more digits is too large, whatever they are."""
 
 
-class Denied(Exception):
-    """An answer of HTTP's own: a status, and an error without id that says the remedy."""
+class HttpError(Exception):
+    """An HTTP status as the answer, with a JSON-RPC error without id that says what to do."""
 
     def __init__(
-        self,
-        status: int,
-        message: str,
-        body: bytes = b"",
-        headers: Iterable[tuple[bytes, bytes]] = (),
+        self, status: int, message: str, body: bytes = b"", headers: Iterable[Header] = ()
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -35,115 +44,128 @@ class Denied(Exception):
 
 
 class ClientGone(Exception):
-    """The client is gone before it was answered."""
+    """The client has closed the connection before it was answered."""
 
 
 class HttpRequest:
     """One HTTP request, and its response."""
 
-    __slots__ = ("_receive", "_send", "_unread", "headers", "method", "path", "scope")
+    __slots__ = ("_is_read", "_receive", "_send", "headers", "method", "path", "scope")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
         self.method: str = scope["method"]
-        self.path = _below(scope.get("root_path", ""), scope["path"])
+        path, root = scope["path"], scope.get("root_path", "")
+        self.path = plain_path(_below(root, path) if root else path)
         self.headers = _joined(scope["headers"])
         self._receive = receive
         self._send = send
-        self._unread = self._has_body()
+        self._is_read = False
 
     def _has_body(self) -> bool:
         return "transfer-encoding" in self.headers or (
             self.headers.get("content-length", "0").strip("0") != ""
         )
 
-    async def body(self, most: int, cutoff: Deadline) -> bytes:
-        """Raises Denied for one that is too large or too slow, Gone."""
+    async def body(self, limit: int, deadline: Deadline) -> bytes:
+        """Raises HttpError for a body that is too large or too slow, and ClientGone."""
         length = self.headers.get("content-length", "0")
-        if len(length) > _DIGITS or (length.isdecimal() and int(length) > most):
-            raise self._too_large(most)
+        if len(length) > _LENGTH_DIGITS or (length.isdecimal() and int(length) > limit):
+            raise _too_large(limit)
         try:
-            return await cutoff.wait(self._whole(most))
+            return await deadline.wait(self._read(limit))
         except TimeoutError:
-            raise self._too_slow(cutoff.seconds) from None
+            why = f"the body took more than {deadline.seconds:g} s (Limits.body_seconds)"
+            raise HttpError(408, why) from None
 
-    async def _whole(self, most: int) -> bytes:
+    async def _read(self, limit: int) -> bytes:
         parts: list[bytes] = []
         size = 0
         while True:
-            part = await self.receive()
+            part = await self._receive()
+            if part["type"] == "http.disconnect":
+                raise ClientGone
             parts.append(part.get("body", b""))
             size += len(parts[-1])
-            if size > most:
-                raise self._too_large(most)
+            if size > limit:
+                raise _too_large(limit)
             if not part.get("more_body"):
-                self._unread = False
+                self._is_read = True
                 return b"".join(parts)
-
-    async def receive(self) -> Mapping[str, Any]:
-        """Raises Gone."""
-        part = await self._receive()
-        if part["type"] == "http.disconnect":
-            raise ClientGone
-        return part
-
-    def _too_large(self, most: int) -> Denied:
-        return Denied(413, f"a body of more than {most} bytes (Limits.line_bytes)")
-
-    def _too_slow(self, seconds: float) -> Denied:
-        return Denied(408, f"no whole body within {seconds:g} s (Limits.body_seconds)")
 
     async def gone(self) -> None:
         """Returns when the client is gone."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
-    def forget(self) -> None:
-        """What was asked is needed no more, however long the response may be open."""
+    def free_headers(self) -> None:
+        """Frees the headers; the response may stay open for hours."""
         self.headers.clear()
 
-    async def reply(
-        self, status: int, body: bytes, headers: tuple[tuple[bytes, bytes], ...]
-    ) -> None:
-        """A body that nobody will read ends the connection."""
+    async def reply(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
+        """Sends a whole response. A request body that was not read closes the connection.
+
+        Raises ClientGone.
+        """
         length = (b"content-length", str(len(body)).encode())
-        close = ((b"connection", b"close"),) if self._unread else ()
-        await self.begin(status, (*headers, length, *close))
-        await self._tell({"type": "http.response.body", "body": body})
+        close = () if self._is_read or not self._has_body() else ((b"connection", b"close"),)
+        try:
+            await self._send(_start(status, (*headers, length, *close)))
+            await self._send({"type": "http.response.body", "body": body})
+        except OSError:
+            raise ClientGone from None
 
-    async def begin(self, status: int, headers: tuple[tuple[bytes, bytes], ...]) -> None:
-        await self._tell({"type": "http.response.start", "status": status, "headers": headers})
+    async def refuse(self, error: HttpError) -> None:
+        """Sends an error as the whole response. Raises ClientGone."""
+        await self.reply(error.status, error.body, (JSON, *error.headers))
 
-    async def more(self, data: bytes) -> None:
-        await self._tell({"type": "http.response.body", "body": data, "more_body": True})
+    async def start(self, status: int, headers: tuple[Header, ...]) -> None:
+        """Starts a response that is sent in parts. Raises ClientGone."""
+        await self._try_to_send(_start(status, headers))
+
+    async def send_part(self, data: bytes) -> None:
+        """Raises ClientGone."""
+        await self._try_to_send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self) -> None:
-        await self._tell({"type": "http.response.body", "body": b""})
+        """Ends a response that was sent in parts. Raises ClientGone."""
+        await self._try_to_send({"type": "http.response.body", "body": b""})
 
-    async def _tell(self, message: dict[str, Any]) -> None:
-        """Raises Gone."""
+    async def _try_to_send(self, message: dict[str, Any]) -> None:
         try:
             await self._send(message)
         except OSError:
             raise ClientGone from None
 
 
+def _start(status: int, headers: tuple[Header, ...]) -> dict[str, Any]:
+    return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+def _too_large(limit: int) -> HttpError:
+    return HttpError(413, f"the body has more than {limit} bytes (Limits.line_bytes)")
+
+
 def _below(root: str, path: str) -> str:
     """The path below the place where the application is mounted."""
-    root = root.rstrip("/")
-    below = path.removeprefix(root)
-    return plain(below if below[:1] in ("", "/") else path)
+    below = path.removeprefix(root.rstrip("/"))
+    return below if below[:1] in ("", "/") else path
 
 
-def plain(path: str) -> str:
-    """Without a slash at its end, which makes no difference here."""
+def plain_path(path: str) -> str:
+    """The path without a slash at its end, which makes no difference here."""
     return path.rstrip("/") or "/"
 
 
-def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """What stands several times is one list, so that none of it is passed over."""
-    found: dict[str, str] = {}
-    for name, value in raw:
-        key, text = name.decode("latin-1"), value.decode("latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
+def _joined(raw: Iterable[Header]) -> dict[str, str]:
+    """Headers by name; those that are repeated are joined to one list."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def retry_after(seconds: int) -> tuple[Header, ...]:
+    """The header that says when a client may try again."""
+    return ((b"retry-after", str(seconds).encode()),)

@@ -1,4 +1,4 @@
-"""The sessions of the handshake era that an application serves: begun, kept, found and given up.
+"""The sessions of an application: begins them, finds them, stores them and ends idle ones.
 
 Source: 2025-11-25 basic/transports, "Session Management".
 """
@@ -8,160 +8,149 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sized
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from mcp_runtime.server.http.request import Denied
+from mcp_runtime.server.http.request import HttpError, retry_after
+from mcp_runtime.server.http.service import HttpService
+from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.server.http.session_record import SessionRecord
-from mcp_runtime.server.http.sessions import HttpSession
 from mcp_runtime.stores import EventStore, SessionStore
 from mcp_runtime.stores.memory import MemoryEvents
 
-if TYPE_CHECKING:
-    from mcp_runtime.server.server import Server
-    from mcp_runtime.shared.connection import Trace
+__all__ = ["SessionTable", "new_id"]
 
-__all__ = ["SessionTable", "new_id", "retry_after"]
+_SWEEP_EVERY: Final = 60.0
+"""Seconds between two searches for idle sessions."""
+_ID_CHARS: Final = 64
+"""A longer id is none of ours."""
+_NUMBER_BITS: Final = 20
+"""How many requests and streams a process can number in a session that another has begun."""
+_PROCESS_BITS: Final = 32
+"""The random part of such numbers, so that no two processes choose the same ones.
 
-_SWEEP: Final = 60.0
-_MAX_ID: Final = 64
-"""Characters of an id that may be one of ours."""
-_NUMBERS: Final = 20
-"""Bits: how many numbers each process has for a session that it has not begun."""
-_PROCESSES: Final = 32
-"""Bits: of how many such processes no two meet; together they are exact in JSON."""
+Both parts together are exact in JSON."""
 
 
 class SessionTable:
-    """With a store, sessions that other processes have begun are found too, and outlive this one.
-
-    `others` are connections that count as sessions.
-    """
+    """With a store, sessions outlive this process, and those of other processes are found."""
 
     def __init__(
-        self,
-        server: Server,
-        *,
-        events: EventStore | None,
-        store: SessionStore | None,
-        others: Sized,
-        trace: Trace | None,
+        self, service: HttpService, *, events: EventStore | None, store: SessionStore | None
     ) -> None:
         self.open: Final[dict[str, HttpSession]] = {}
-        """Those that live here, by id."""
-        self.events: Final[EventStore] = MemoryEvents(server.limits) if events is None else events
-        self._server = server
-        self._limits = server.limits
+        """The sessions in this process, by id."""
+        self.events: Final[EventStore] = MemoryEvents(service.limits) if events is None else events
+        self._service = service
+        self._limits = service.limits
         self._store = store
-        self._others = others
-        self._trace = trace
+        self._counted: list[Sized] = [self.open]
         self._sweeper: asyncio.TimerHandle | None = None
 
+    def count_also(self, connections: Sized) -> None:
+        """Counts other connections as sessions."""
+        self._counted.append(connections)
+
     def require_room(self) -> None:
-        """Raises Denied."""
-        if len(self.open) + len(self._others) >= self._limits.sessions:
+        """Raises HttpError if as many sessions are open as there may be."""
+        if sum(map(len, self._counted)) >= self._limits.sessions:
             why = f"{self._limits.sessions} sessions are open (Limits.sessions)"
-            raise Denied(503, why, headers=retry_after(60))
+            raise HttpError(503, why, headers=retry_after(60))
 
     # ---- the life of a session
 
     def new(self, principal: str) -> HttpSession:
-        """One that nobody finds before it was begun. Raises Denied."""
+        """A session that `find` does not know before `begin`. Raises HttpError."""
         self.require_room()
         return self._new(new_id(), principal, 1)
 
     async def begin(self, session: HttpSession, body: bytes) -> None:
-        """`body` is what began it."""
+        """`body` is the client's `initialize`."""
         if self._store is not None:
-            session.begun = body
-        self._hold(session)
+            session.initialize = body
+        self._add(session)
         await self.keep(session)
 
     async def find(self, id: str) -> HttpSession | None:
-        """A session that lives here, or that another process has begun. Raises Denied."""
-        if self._store is None or len(id) > _MAX_ID:
+        """A session of this process, or one from the store. Raises HttpError."""
+        if self._store is None or len(id) > _ID_CHARS:
             return self.open.get(id)
-        kept = await self._store.get(id)
+        stored = await self._store.get(id)
         session = self.open.get(id)
-        if kept is not None:
-            return self._recalled(id, session, msgspec.json.decode(kept, type=SessionRecord))
+        if stored is not None:
+            return self._restored(id, session, msgspec.json.decode(stored, type=SessionRecord))
         if session is not None:
-            self._let_go(session)
+            self._remove(session)
         return None
 
-    def _recalled(self, id: str, session: HttpSession | None, record: SessionRecord) -> HttpSession:
+    def _restored(self, id: str, session: HttpSession | None, record: SessionRecord) -> HttpSession:
         if session is None:
             self.require_room()
-            session = self._new(id, record.principal, secrets.randbits(_PROCESSES) << _NUMBERS)
-            record.revive(session)
-            self._hold(session)
-        record.amend(session)
-        session.kept = record
+            first = secrets.randbits(_PROCESS_BITS) << _NUMBER_BITS
+            session = self._new(id, record.principal, first)
+            session.restore(record)
+            self._add(session)
+        session.update(record)
+        session.stored = record
         return session
 
     async def keep(self, session: HttpSession) -> None:
-        """What its client has just said may have to last."""
-        if self._store is not None and (record := SessionRecord.of(session)) != session.kept:
+        """Stores what the client's last message has changed, if there is a store."""
+        if self._store is not None and (record := session.record()) != session.stored:
             await self._store.put(session.id, msgspec.json.encode(record))
-            session.kept = record
+            session.stored = record
 
     async def end(self, session: HttpSession) -> None:
-        """Here and everywhere."""
-        self._let_go(session)
+        """Ends a session in all processes."""
+        self._remove(session)
         await self.events.forget(session.id)
         if self._store is not None:
             await self._store.forget(session.id)
 
     def _new(self, id: str, principal: str, first: int) -> HttpSession:
-        return HttpSession(
-            self._server, id, principal, events=self.events, first=first, trace=self._trace
-        )
+        return HttpSession(self._service, id, principal, events=self.events, first=first)
 
-    def _hold(self, session: HttpSession) -> None:
+    def _add(self, session: HttpSession) -> None:
         self.open[session.id] = session
-        self._server.connections.add(session)
+        self._service.server.connections.add(session)
         self._sweep_later()
 
-    def _let_go(self, session: HttpSession) -> None:
+    def _remove(self, session: HttpSession) -> None:
         self.open.pop(session.id, None)
         session.close()
 
-    # ---- those that are not used, and the end
+    # ---- idle sessions, and shutdown
 
-    async def leave(self) -> None:
-        """This process ends; so do sessions that no other can go on with."""
+    async def release(self) -> None:
+        """On shutdown: closes all sessions here; with a store other processes go on with them."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         for session in [*self.open.values()]:
-            await self._give_up(session)
+            await self._release(session)
 
-    async def _give_up(self, session: HttpSession) -> None:
-        self._let_go(session)
+    async def _release(self, session: HttpSession) -> None:
+        self._remove(session)
         if self._store is None:
             await self.events.forget(session.id)
 
     def _sweep_later(self) -> None:
         if self._sweeper is None:
-            wait = min(_SWEEP, self._limits.session_idle)
+            wait = min(_SWEEP_EVERY, self._limits.session_idle)
             self._sweeper = asyncio.get_running_loop().call_later(wait, self._sweep)
 
     def _sweep(self) -> None:
-        """Gives up sessions that were not used for long."""
+        """Closes sessions that have been idle for too long."""
         self._sweeper = None
         oldest = asyncio.get_running_loop().time() - self._limits.session_idle
         for session in [*self.open.values()]:
             if session.used <= oldest and not session.responses:
                 del self.open[session.id]
-                session.spawn(self._give_up(session))
+                session.spawn(self._release(session))
         if self.open:
             self._sweep_later()
 
 
 def new_id() -> str:
-    """Of a session; nobody can guess it."""
+    """A session id that nobody can guess."""
     return secrets.token_urlsafe(32)
-
-
-def retry_after(seconds: int) -> tuple[tuple[bytes, bytes], ...]:
-    return ((b"retry-after", str(seconds).encode()),)

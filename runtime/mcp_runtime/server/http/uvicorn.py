@@ -1,4 +1,4 @@
-"""Serves an application by uvicorn; when told to end, its streams are ended first."""
+"""Serves an application with uvicorn; on shutdown, streams are ended first."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import logging
 from collections.abc import Callable
 from socket import AF_INET6, socket
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mcp_runtime.errors import NotInstalled
-
-if TYPE_CHECKING:
-    from mcp_runtime.server.http.app import HttpApp
+from mcp_runtime.server.http.app import HttpApp
 
 __all__ = ["address", "serve"]
 
@@ -23,27 +21,27 @@ def address(text: str) -> tuple[str, int]:
     """Host and port of "127.0.0.1:8000", "[::1]:8000" or ":8000". Raises ValueError."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65_535:
-        raise ValueError(f"{text!r} is no address; one is 127.0.0.1:8000")
+        raise ValueError(f"{text!r} is not an address such as 127.0.0.1:8000")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
 async def serve(
-    app: HttpApp, place: str, started: Callable[[str], object] = lambda url: None
+    app: HttpApp, where: str, started: Callable[[str], object] = lambda url: None
 ) -> None:
-    """Until SIGINT or SIGTERM, which end it well; a second one waits for nothing.
+    """Serves at an address until SIGINT or SIGTERM; a second signal does not wait for requests.
 
-    `started` is called with each URL of the endpoint, when it is served there.
+    `started` is called with each URL of the endpoint as soon as it is served.
 
-    Raises NotInstalled without the extra `http`, ValueError for an address that is none, what
-    leaving the server's lifespan raises, and SystemExit where nothing can be served, after uvicorn
-    has logged why.
+    Raises NotInstalled without the extra `http`, ValueError for a malformed address, what leaving
+    the server's lifespan raises, and SystemExit if the address cannot be served, after uvicorn has
+    logged why.
     """
     try:
         import uvicorn
     except ModuleNotFoundError:
         raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
 
-    class Drained(uvicorn.Server):
+    class DrainingServer(uvicorn.Server):
         draining: asyncio.Task[None] | None = None
 
         async def startup(self, sockets: list[socket] | None = None) -> None:
@@ -58,22 +56,22 @@ async def serve(
 
         def _end(self) -> None:
             if self.draining is None:
-                self.draining = loop.create_task(self._drained())
+                self.draining = loop.create_task(self._drain())
             else:
                 self.should_exit = self.force_exit = True
 
-        async def _drained(self) -> None:
+        async def _drain(self) -> None:
             try:
                 await app.drain()
             finally:
                 self.should_exit = True
 
     loop = asyncio.get_running_loop()
-    host, port = address(place)
+    host, port = address(where)
     config: Any = uvicorn.Config(
         app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=5
     )
-    server = Drained(config)
+    server = DrainingServer(config)
     await server.serve()
     if server.draining is not None and not server.force_exit:
         await server.draining

@@ -106,7 +106,7 @@ def test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon(in_session: bo
         draining = asyncio.ensure_future(client.app.drain())
         await asyncio.sleep(0.01)
         refused = await client.call("slow").until_over()
-        assert (refused.status, "going down" in refused.error["message"]) == (503, True)
+        assert (refused.status, "shutting down" in refused.error["message"]) == (503, True)
         assert "retry-after" in refused.headers
         go.set()
         await soon.until_over()
@@ -143,7 +143,7 @@ def test_what_is_cut_off_at_the_end_is_told_so(in_session: bool) -> None:
             for each in asked:
                 await each.until_over()
                 told = each.messages[-1] if each.is_stream else each.json
-                assert "going down" in told["error"]["message"]
+                assert "shutting down" in told["error"]["message"]
 
     run(main)
 

@@ -57,7 +57,7 @@ class Owner:
             raise self.failure
         return sse.encode(sse.Event(data=data))
 
-    def responded(self, stream: Outbox) -> None:
+    def response_ended(self, stream: Outbox) -> None:
         self.over += 1
 
 

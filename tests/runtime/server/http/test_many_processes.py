@@ -188,8 +188,8 @@ def test_a_change_is_heard_once_by_the_clients_of_every_process() -> None:
             heard, listened = begun.get(), one.request("subscriptions/listen", LISTEN)
             await heard.until_begun()
             await listened.until_events(1)
-            other.app._server.resource_updated("note://one")
-            other.app._server.tool(lambda: "new", name="new")
+            other.app._service.server.resource_updated("note://one")
+            other.app._service.server.tool(lambda: "new", name="new")
             await heard.until(lambda it: len(it.messages) == 2)
             await listened.until(lambda it: len(it.messages) == 2)
             await asyncio.sleep(0.01)
@@ -219,7 +219,7 @@ def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
                     b'{"sender":"x","list":"?"}',
                 ):
                     shared.bus.publish(message)
-                other.app._server.tool(lambda: "new", name="new")
+                other.app._service.server.tool(lambda: "new", name="new")
                 await heard.until(lambda it: len(it.messages) == 2)
             assert len(caplog.records) == 4
 

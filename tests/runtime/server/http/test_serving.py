@@ -312,5 +312,5 @@ def test_an_address_is_a_host_and_a_port(text: str, found: tuple[str, int]) -> N
 
 @pytest.mark.parametrize("text", ["", "8000", "localhost", "localhost:", "a:b", "a:65536", "a:-1"])
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no address"):
+    with pytest.raises(ValueError, match="is not an address"):
         address(text)

@@ -1,0 +1,64 @@
+"""Protocols of the server, as its connections and its request contexts use it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, TypeVar
+
+from mcp_runtime.core.negotiation import ServerOffer
+from mcp_runtime.core.param_headers import ParamHeaders
+from mcp_runtime.core.request_state import StateSealer
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.broadcast import ChangeListener
+from mcp_runtime.shared.connection import Connection
+
+__all__ = ["Dispatcher", "ServerView"]
+
+_Ctx = TypeVar("_Ctx", contravariant=True)
+"""The context that handlers of this server take."""
+
+
+class ServerView(Protocol[_Ctx]):
+    """What a request's context reads from the server."""
+
+    limits: Limits
+    state: Any
+
+    async def read(
+        self, uri: str, ctx: _Ctx, /
+    ) -> list[t.TextResourceContents | t.BlobResourceContents]:
+        """The contents of a resource. Raises RpcError if the server has no such resource."""
+        ...
+
+
+class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
+    """What a connection needs of the server: what it offers, and handlers for what arrives."""
+
+    sealer: StateSealer
+    ping_every: float | None
+
+    @property
+    def connections(self) -> set[ChangeListener]:
+        """Connections that are told of changes."""
+        ...
+
+    def offer(self) -> ServerOffer:
+        """What the server declares now."""
+        ...
+
+    def mirrored(self, name: object, /) -> ParamHeaders:
+        """The headers that repeat arguments of a tool, with the paths of those arguments."""
+        ...
+
+    async def handle(self, method: str, params: Any, ctx: _Ctx, /) -> Any:
+        """The result of a request. Raises RpcError, and what the handler raises."""
+        ...
+
+    def notified(self, method: str, params: Any, connection: Connection, /) -> None:
+        """Calls the handlers of a notification."""
+        ...
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Keeps the server's lifespan entered."""
+        ...

@@ -1,0 +1,46 @@
+"""Which hosts and origins a server admits: those of its caller and those of the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Final
+
+from mcp_runtime.core import http_rules
+from mcp_runtime.server.http.request import HttpError, HttpRequest
+
+__all__ = ["allowed_hosts", "require_allowed"]
+
+_ENV_HOSTS: Final = "MCP_ALLOWED_HOSTS"
+_ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
+
+
+def allowed_hosts(hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> http_rules.Hosts:
+    """`hosts` and `origins` with those of the environment; without any host, the loopback names.
+
+    Raises ValueError for a name that no header can contain.
+    """
+    names = [*hosts, *_listed(_ENV_HOSTS)]
+    return http_rules.Hosts(names or http_rules.LOOPBACK, [*origins, *_listed(_ENV_ORIGINS)])
+
+
+def _listed(variable: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(variable, "").split(",") if part.strip()]
+
+
+def require_allowed(allowed: http_rules.Hosts, request: HttpRequest, *, forwarded: bool) -> None:
+    """Raises HttpError unless the request's `Host` and `Origin` are allowed.
+
+    `forwarded` reads the host from `X-Forwarded-Host`.
+    Source: 2025-11-25 basic/transports, "Security Warning".
+    """
+    host = request.headers.get("host")
+    if forwarded:
+        host = request.headers.get("x-forwarded-host", host)
+    if not allowed.admits_host(host):
+        ways = f"`hosts` of asgi(), {_ENV_HOSTS}, or --allow-host"
+        raise HttpError(403, f"Host {(host or '')[:200]!r} is not allowed; to allow it: {ways}")
+    origin = request.headers.get("origin")
+    if not allowed.admits_origin(origin):
+        ways = f"`origins` of asgi(), {_ENV_ORIGINS}, or --allow-origin"
+        raise HttpError(403, f"Origin {(origin or '')[:200]!r} is not allowed; to allow it: {ways}")

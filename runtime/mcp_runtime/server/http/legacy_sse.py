@@ -1,0 +1,114 @@
+"""HTTP+SSE, the transport of 2024-11-05: a stream per session, and a route to POST messages to.
+
+Source: 2024-11-05 basic/transports, "HTTP with SSE".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qs
+
+from mcp_runtime.core import http_rules, sse
+from mcp_runtime.core.events import Called
+from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.server.http.event_response import EventResponse
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.request import HttpError, HttpRequest
+from mcp_runtime.server.http.service import HttpService
+from mcp_runtime.server.http.session_table import SessionTable, new_id
+from mcp_runtime.server.http.streaming import StreamingConnection
+
+__all__ = ["LegacySseEndpoint", "LegacySseSession"]
+
+
+class LegacySseSession(StreamingConnection):
+    """A session of HTTP+SSE, which sends everything on one stream."""
+
+    def __init__(
+        self, service: HttpService, principal: str, sessions: dict[str, LegacySseSession]
+    ) -> None:
+        super().__init__(service.server, principal=principal, trace=service.trace)
+        self.id: Final = new_id()
+        self.stream: Final = Outbox("0", service.limits)
+        self._sessions = sessions
+        self._is_ending = False
+        sessions[self.id] = self
+        service.server.connections.add(self)
+
+    @property
+    def general_stream(self) -> Outbox:
+        return self.stream
+
+    def receive(self, body: bytes) -> None:
+        """Starts to work on a body. Raises HttpError."""
+        frame = self.read(body)
+        if self.stream.is_full:
+            raise HttpError(503, "the client does not read the stream of this session")
+        self.handle(self.session.on(frame, self.loop.time()))
+
+    def _write(self, data: bytes, about: Id | None) -> None:
+        self.stream.put(data)
+
+    async def drain(self) -> None:
+        await self.stream.drain()
+
+    def response_ended(self, stream: Outbox) -> None:
+        del self._sessions[self.id]
+        self.close()
+
+    def close(self) -> None:
+        self.disconnect("the client has closed the stream")
+        self.stream.finish()
+
+    async def _serve(self, called: Called) -> None:
+        await super()._serve(called)
+        if self._is_ending:
+            self.stop_listening()
+
+    def stop_listening(self) -> None:
+        """Closes the session as soon as no request is running."""
+        self._is_ending = True
+        if not self.session.running:
+            self.close()
+
+    def close_gracefully(self) -> None:
+        self.close()
+
+
+class LegacySseEndpoint:
+    """The two routes of HTTP+SSE; `messages` is the path that clients POST to."""
+
+    def __init__(self, service: HttpService, table: SessionTable, messages: str) -> None:
+        self.sessions: Final[dict[str, LegacySseSession]] = {}
+        self._service = service
+        self._table = table
+        self._messages = messages
+        table.count_also(self.sessions)
+
+    async def open_stream(self, request: HttpRequest) -> EventResponse:
+        """Begins a session; its first event names the path to POST to. Raises HttpError."""
+        self._table.require_room()
+        principal = self._service.principal(request)
+        session = LegacySseSession(self._service, principal, self.sessions)
+        root = request.scope.get("root_path", "").rstrip("/")
+        path = f"{root}{self._messages}?session_id={session.id}"
+        endpoint = sse.encode(sse.Event(name="endpoint", data=path.encode()))
+        return EventResponse(
+            request,
+            session,
+            session.stream,
+            session.stream.attach(),
+            keep_alive=self._service.limits.keep_alive,
+            first=[endpoint],
+        )
+
+    async def post(self, request: HttpRequest) -> None:
+        """Raises HttpError and ClientGone."""
+        if http_rules.media_type(request.headers.get("content-type")) != http_rules.JSON:
+            raise HttpError(415, f"Content-Type must be {http_rules.JSON}")
+        query = parse_qs(request.scope.get("query_string", b"").decode("latin-1"))
+        session = self.sessions.get(query.get("session_id", [""])[0])
+        if session is None or session.principal != self._service.principal(request):
+            raise HttpError(404, "there is no such session")
+        session.receive(await self._service.body(request))
+        await request.reply(202, b"Accepted", ((b"content-type", b"text/plain"),))

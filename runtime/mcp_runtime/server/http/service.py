@@ -1,0 +1,42 @@
+"""What the endpoints of one HTTP application share: the server, its limits, who the client is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.server.context import Context
+from mcp_runtime.server.dispatcher import Dispatcher
+from mcp_runtime.server.http.deadline import Deadline
+from mcp_runtime.server.http.request import HttpRequest, Scope
+from mcp_runtime.shared.connection import Trace
+
+__all__ = ["HttpService", "Principal"]
+
+Principal: TypeAlias = Callable[[Scope], str]
+"""Names the authenticated client of a request; empty for an anonymous one."""
+
+
+class HttpService:
+    """One per application."""
+
+    def __init__(
+        self, server: Dispatcher[Context], principal: Principal | None, trace: Trace | None
+    ) -> None:
+        self.server: Final = server
+        self.limits: Final[Limits] = server.limits
+        self.trace: Final = trace
+        self._principal = principal
+        self._body_deadline = Deadline(self.limits.body_seconds)
+
+    def restart(self) -> None:
+        """Drops what belongs to an event loop that has ended."""
+        self._body_deadline = Deadline(self.limits.body_seconds)
+
+    def principal(self, request: HttpRequest) -> str:
+        return "" if self._principal is None else self._principal(request.scope)
+
+    async def body(self, request: HttpRequest) -> bytes:
+        """The body of a request. Raises HttpError and ClientGone."""
+        return await request.body(self.limits.line_bytes, self._body_deadline)

@@ -1,0 +1,198 @@
+"""A session of Streamable HTTP: each POST has a stream for its answers, and one stream is general.
+
+Source: 2025-11-25 basic/transports, "Streamable HTTP".
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Final
+
+from mcp_runtime.core import http_rules, sse
+from mcp_runtime.core.events import Called
+from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.lifecycle import State
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.service import HttpService
+from mcp_runtime.server.http.session_record import SessionRecord
+from mcp_runtime.server.http.streaming import StreamingConnection
+from mcp_runtime.stores import EventStore
+
+__all__ = ["HttpSession"]
+
+_INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+
+
+class HttpSession(StreamingConnection):
+    """A session of the handshake era.
+
+    Requests to the client and streams are numbered from `first` on.
+    """
+
+    # Set only where a store keeps sessions; elsewhere they take no memory in each session.
+    initialize = b""
+    """The client's `initialize`."""
+    stored: SessionRecord | None = None
+    """The record that was stored last."""
+
+    def __init__(
+        self, service: HttpService, id: str, principal: str, *, events: EventStore, first: int = 1
+    ) -> None:
+        super().__init__(service.server, principal=principal, first_id=first, trace=service.trace)
+        self.id: Final = id
+        self._events = events
+        self.used = self.loop.time()
+        self.responses = 0
+        """How many responses are open, or wait for their answer."""
+        self.standalone: Final = Outbox("0", service.limits)
+        self.streams: dict[str, Outbox] = {"0": self.standalone}
+        self._names = count(first)
+        self._by_request: dict[Id, Outbox] = {}
+        self._current: Outbox | None = None
+
+    @property
+    def general_stream(self) -> Outbox:
+        return self.standalone
+
+    def receive(self, body: bytes) -> Outbox:
+        """Starts to work on the body of a POST; the stream of its answers. Raises HttpError."""
+        frame = self.read(body)
+        stream = Outbox(str(next(self._names)), self.server.limits)
+        self._current = stream
+        try:
+            events = self.session.on(frame, self.loop.time())
+            for event in events:
+                if isinstance(event, Called):
+                    self._by_request[event.id] = stream
+                    stream.owed += 1
+            self.handle(events)
+        finally:
+            self._current = None
+        if stream.owed:
+            self.streams[stream.name] = stream
+        else:
+            stream.finish()
+        return stream
+
+    def _write(self, data: bytes, about: Id | None) -> None:
+        stream = self._current if about is None else self._by_request.get(about)
+        (stream or self.standalone).put(data)
+
+    def _on_served(self, id: Id) -> None:
+        super()._on_served(id)
+        self._release(id)
+
+    def _drop(self, id: Id) -> bool:
+        was_running = super()._drop(id)
+        self._release(id)
+        return was_running
+
+    def _release(self, id: Id) -> None:
+        """Finishes a stream when the last of its requests is answered."""
+        stream = self._by_request.pop(id, None)
+        if stream is not None:
+            stream.owed -= 1
+            if not stream.owed:
+                stream.finish()
+
+    async def drain(self) -> None:
+        for stream in {*self._by_request.values()}:
+            await stream.drain()
+
+    def interrupt(self, id: Id, retry: int) -> None:
+        if stream := self._by_request.get(id):
+            stream.interrupt(retry)
+
+    @property
+    def primes(self) -> bool:
+        """Whether a stream begins with an event without data, so that it can be resumed."""
+        agreed = self.session.agreed
+        return agreed is not None and http_rules.primes(agreed.crossing.revision.name)
+
+    def hold_open(self) -> None:
+        """Keeps the session from being idle, until `release_hold`: it has an open response."""
+        self.responses += 1
+
+    def release_hold(self) -> None:
+        self.responses -= 1
+        self.used = self.loop.time()
+
+    def stream(self, name: str) -> Outbox:
+        """The stream of that name; a finished one if the session has it no more."""
+        if name not in self.streams:
+            finished = Outbox(name, self.server.limits)
+            finished.finish()
+            return finished
+        return self.streams[name]
+
+    def forget(self, stream: Outbox) -> None:
+        """Drops a stream that was sent to its end."""
+        self.streams.pop(stream.name, None)
+
+    # ---- resumption
+
+    async def event(self, stream: Outbox, data: bytes) -> bytes:
+        """The event for a message, stored under its id unless the session has ended."""
+        if self.session.state is State.CLOSED:
+            return sse.encode(sse.Event(data=data))
+        try:
+            async with stream.storing:
+                id = await self._events.append(self.id, stream.name, data)
+        except BaseException:
+            if data:
+                stream.put_back(data)
+            raise
+        self.used = self.loop.time()
+        return sse.encode(sse.Event(id=id, data=data))
+
+    def response_ended(self, stream: Outbox) -> None:
+        """Stores what is still to come on the stream, until the client resumes it."""
+        self.release_hold()
+        if stream.is_over:
+            self.forget(stream)
+        elif not stream.reader and stream is not self.standalone:
+            self.spawn(self._store_rest(stream, stream.attach()))
+
+    async def _store_rest(self, stream: Outbox, reader: int) -> None:
+        while stream.reader == reader and not stream.is_over:
+            stream.retry = None  # no response is open that could be interrupted
+            if (data := await stream.next(reader)) is not None:
+                await self.event(stream, data)
+        if stream.is_over:
+            self.forget(stream)
+
+    def close(self) -> None:
+        self.disconnect("the session has ended")
+        for stream in [*self.streams.values()]:
+            stream.finish()
+
+    def stop_listening(self) -> None:
+        self.standalone.finish()
+
+    def close_gracefully(self) -> None:
+        self.close()
+
+    # ---- what a store keeps
+
+    def record(self) -> SessionRecord:
+        session = self.server_session
+        return SessionRecord(
+            self.principal,
+            self.initialize.decode(),
+            session.state is State.OPEN,
+            session.log_level,
+            tuple(sorted(session.subscriptions.watched)),
+        )
+
+    def restore(self, record: SessionRecord) -> None:
+        """Begins a session that was just made as the recorded one was begun."""
+        self.initialize = record.begun.encode()
+        self.receive(self.initialize)
+
+    def update(self, record: SessionRecord) -> None:
+        """Applies what the client has told other processes since."""
+        session = self.server_session
+        if record.is_open and session.state is State.AGREED:
+            self.receive(_INITIALIZED)
+        session.log_level = record.log_level
+        session.subscriptions.watched = set(record.watched)

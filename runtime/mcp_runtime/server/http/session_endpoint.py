@@ -1,0 +1,159 @@
+"""Streamable HTTP of the handshake era: POST, GET and DELETE of sessions.
+
+Source: 2025-11-25 basic/transports, "Streamable HTTP".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from mcp_runtime.core import http_rules, sse
+from mcp_runtime.core.lifecycle import State
+from mcp_runtime.server.http.event_response import EventResponse
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest
+from mcp_runtime.server.http.service import HttpService
+from mcp_runtime.server.http.session import HttpSession
+from mcp_runtime.server.http.session_table import SessionTable
+from mcp_runtime.stores import NoSuchEvent
+
+__all__ = ["SessionEndpoint"]
+
+_SESSION_ID: Final = "mcp-session-id"
+
+
+class SessionEndpoint:
+    """Serves the sessions of a table. All methods raise HttpError and ClientGone."""
+
+    def __init__(self, service: HttpService, table: SessionTable) -> None:
+        self._service = service
+        self._table = table
+
+    # ---- POST
+
+    async def post(self, request: HttpRequest, body: bytes) -> EventResponse | None:
+        """Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
+        self._require_version(request)
+        if _SESSION_ID not in request.headers:
+            await self._begin(request, body)
+            return None
+        session = await self._session(request)
+        stream = session.receive(body)
+        await self._table.keep(session)
+        if stream.is_over:
+            await request.reply(202, b"", ())
+            return None
+        session.hold_open()
+        try:
+            await stream.news(self._service.limits.keep_alive)
+            if (message := stream.only_message) is not None:
+                session.forget(stream)
+                await request.reply(200, message, (JSON,))
+                return None
+            return self._response(request, session, stream, stream.attach())
+        finally:
+            session.release_hold()
+
+    async def _begin(self, request: HttpRequest, body: bytes) -> None:
+        """Source: 2025-11-25 basic/transports, "Session Management"."""
+        session = self._table.new(self._service.principal(request))
+        if not http_rules.initializes(body):
+            session.read(body)
+            raise HttpError(400, "Mcp-Session-Id is missing; only `initialize` goes without")
+        answer = session.receive(body).only_message or b""
+        if session.session.state is State.NEW:
+            raise HttpError(400, "the session was not initialized", answer)
+        await self._table.begin(session, body)
+        await request.reply(200, answer, (JSON, (b"mcp-session-id", session.id.encode())))
+
+    def _require_version(self, request: HttpRequest) -> None:
+        """Source: 2025-11-25 basic/transports, "Protocol Version Header"."""
+        version = request.headers.get(http_rules.VERSION)
+        offer = self._service.server.offer()
+        if version in offer.per_request:
+            why = f"{request.method} has no meaning in {version}"
+            raise HttpError(405, why, headers=[(b"allow", b"POST")])
+        if version is not None and version not in offer.handshake:
+            supported = ", ".join(offer.newest_first)
+            why = f"MCP-Protocol-Version {version[:80]!r} is not supported; supported: {supported}"
+            raise HttpError(400, why)
+
+    async def _session(self, request: HttpRequest) -> HttpSession:
+        """The session that the request names, if it belongs to the request's principal."""
+        if _SESSION_ID not in request.headers:
+            raise HttpError(400, "Mcp-Session-Id is missing")
+        session = await self._table.find(request.headers[_SESSION_ID])
+        if session is None or session.principal != self._service.principal(request):
+            raise HttpError(404, "there is no such session")
+        session.used = asyncio.get_running_loop().time()
+        return session
+
+    # ---- GET
+
+    async def get(self, request: HttpRequest) -> EventResponse | None:
+        """Source: 2025-11-25 basic/transports, "Listening for Messages from the Server"."""
+        if not http_rules.accepts(request.headers.get("accept"), http_rules.EVENT_STREAM):
+            raise HttpError(406, f"Accept must have {http_rules.EVENT_STREAM}")
+        self._require_version(request)
+        session = await self._session(request)
+        if (last := request.headers.get("last-event-id")) is not None:
+            return await self._resume(request, session, last)
+        stream = session.standalone
+        if stream.reader:
+            raise HttpError(409, "the session has an open GET stream already")
+        return self._response(request, session, stream, stream.attach())
+
+    async def _resume(self, request: HttpRequest, session: HttpSession, last: str) -> EventResponse:
+        """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
+        session.hold_open()
+        try:
+            name, _ = await self._table.events.after(session.id, last)
+            stream = session.stream(name)
+            reader = stream.attach()
+            missed = await self._missed(session, stream, reader, last)
+            return self._response(request, session, stream, reader, missed)
+        except NoSuchEvent:
+            raise HttpError(400, f"event {last[:80]!r} is not kept any more") from None
+        finally:
+            session.release_hold()
+
+    async def _missed(
+        self, session: HttpSession, stream: Outbox, reader: int, last: str
+    ) -> Sequence[tuple[str, bytes]]:
+        """Ids and messages after `last`. Raises NoSuchEvent; then the reader has left."""
+        try:
+            async with stream.storing:  # by then, what the last reader took is stored
+                _, missed = await self._table.events.after(session.id, last)
+        except BaseException:
+            stream.leave(reader)
+            raise
+        return missed
+
+    def _response(
+        self,
+        request: HttpRequest,
+        session: HttpSession,
+        stream: Outbox,
+        reader: int,
+        missed: Iterable[tuple[str, bytes]] = (),
+    ) -> EventResponse:
+        """Sends a stream, after the events that the client has missed."""
+        session.hold_open()
+        return EventResponse(
+            request,
+            session,
+            stream,
+            reader,
+            keep_alive=self._service.limits.keep_alive,
+            first=[sse.encode(sse.Event(id=id, data=data)) for id, data in missed if data],
+            primes=session.primes and not missed,
+        )
+
+    # ---- DELETE
+
+    async def delete(self, request: HttpRequest) -> None:
+        self._require_version(request)
+        await self._table.end(await self._session(request))
+        await request.reply(204, b"", ())

@@ -1,0 +1,72 @@
+"""A connection over HTTP: messages arrive in bodies of POST, and leave in streams."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from mcp_runtime.core import error_codes, jsonrpc, sse
+from mcp_runtime.core.jsonrpc import Batch, Frame, Malformed
+from mcp_runtime.server.connection import ServerConnection
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.request import HttpError
+
+__all__ = ["StreamingConnection"]
+
+
+class StreamingConnection(ServerConnection):
+    """One client over HTTP."""
+
+    @property
+    @abstractmethod
+    def general_stream(self) -> Outbox:
+        """The stream for messages that belong to no request."""
+
+    def read(self, body: bytes) -> Frame:
+        """The message in a body. Raises HttpError if there is none."""
+        frame = self.session.read(body)
+        if isinstance(frame, Malformed):
+            id = None if frame.is_response else frame.id
+            raise HttpError(400, frame.message, jsonrpc.refusal(id, frame.code, frame.message))
+        if isinstance(frame, Batch) and all(map(_is_unanswerable, frame.frames)):
+            raise HttpError(400, "Invalid request: a batch without a message")
+        return frame
+
+    def notify_changed(self, what: str) -> None:
+        if not self.general_stream.is_behind:
+            super().notify_changed(what)
+
+    def notify_updated(self, uri: str) -> None:
+        if not self.general_stream.is_behind:
+            super().notify_updated(uri)
+
+    async def event(self, stream: Outbox, data: bytes) -> bytes:
+        """The event for a message that was taken from a stream."""
+        return sse.encode(sse.Event(data=data))
+
+    @abstractmethod
+    def response_ended(self, stream: Outbox) -> None:
+        """Called when a response that sent `stream` has ended."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends the connection: running requests are cancelled, streams end."""
+
+    def disconnect(self, why: str) -> None:
+        """Cancels running requests, and notifies the client of no more changes."""
+        self.server.connections.discard(self)
+        self.end(why)
+
+    def stop_listening(self) -> None:
+        """On shutdown: ends streams that only carry changes; running requests may still end."""
+
+    def fail_running(self) -> None:
+        """On shutdown: cancels running requests, and answers them with an error."""
+        for id in [*self.session.running]:
+            why = "the server is shutting down"
+            self.send(self.session.refuse(id, error_codes.INTERNAL_ERROR, why), id)
+            self._drop(id)
+
+
+def _is_unanswerable(frame: Frame) -> bool:
+    """Whether it is no message, and has no id to answer to."""
+    return isinstance(frame, Malformed) and (frame.id is None or frame.is_response)
