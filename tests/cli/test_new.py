@@ -99,7 +99,7 @@ def test_what_cannot_be_done_leaves_no_trace(
 @pytest.mark.parametrize(
     ("name", "member", "said"),
     [
-        ("get sum", {}, "is cannot be the name of a tool"),
+        ("get sum", {}, "cannot be the name of a tool"),
         ("get-sum", {"x-mcp-header": "a b"}, "x-mcp-header"),
     ],
 )

@@ -216,7 +216,7 @@ def test_check_needs_a_revision(tmp_path: Path) -> None:
 def test_an_address_that_is_none_is_refused(server: str, address: str) -> None:
     done = run("run", "--http", address, server)
     assert done.returncode == 2
-    assert b"is no address" in done.stderr
+    assert b"is not an address" in done.stderr
 
 
 def test_run_serves_over_http_until_it_is_told_to_end(server: str) -> None:
