@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test long check lint types drift format ledger bench soak official peers interop conformance wheel pins clean
+.PHONY: help setup generate docs test long check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ drift: $(VENV) ## are generated/ and docs/ what their sources make?
 docs: $(VENV) ## write the pages that are made from the code
 	@$(BIN)/python -m docs
 	@$(BIN)/python -m tests.convert.conversion
+
+pictures: $(VENV) ## draw the pictures of README, which needs Chromium
+	@$(BIN)/python -m docs.pictures
 
 format: $(VENV) ## format what is written by hand
 	@$(BIN)/ruff check --quiet --fix-only .

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from docs.reference import reference
 from mcp_bindgen import pins
 from mcp_bindgen.compare.judge.rules import RULES, Rule
 from mcp_bindgen.compare.report.markdown import markdown
@@ -21,7 +22,8 @@ from mcp_bindgen.source import Source
 from mcp_runtime import limits as runtime_limits
 
 FOLDER: Final = Path(__file__).parent
-HEAD: Final = "## The rules\n"
+RULES_HEAD: Final = "## The rules\n"
+REFERENCE_HEAD: Final = "## All options\n"
 
 
 def changes(old: str, new: str) -> str:
@@ -36,8 +38,17 @@ def side(revision: str) -> Side:
 
 def compatibility() -> str:
     """The prose as it stands, and the rules of the table."""
-    prose = (FOLDER / "COMPATIBILITY.md").read_text("utf-8").partition(HEAD)[0]
-    return prose + HEAD + "".join(map(rule, RULES.values()))
+    return below("COMPATIBILITY.md", RULES_HEAD, "".join(map(rule, RULES.values())))
+
+
+def command_line() -> str:
+    """The prose as it stands, and the options that the command has."""
+    return below("CLI.md", REFERENCE_HEAD, reference())
+
+
+def below(page: str, head: str, text: str) -> str:
+    """The page down to that heading as somebody wrote it; what is below it is made."""
+    return (FOLDER / page).read_text("utf-8").partition(head)[0] + head + text
 
 
 def rule(row: Rule) -> str:
@@ -75,14 +86,16 @@ def _told(node: ast.stmt) -> str:
 
 
 LIMITS: Final = """\
-# Limits of the runtime
+# Limits
 
-Each is a field of `mcp_runtime.Limits`, which servers and clients take as `limits`. Times are in
-seconds. What crosses a limit is refused with an error that names it, and the session lives on.
-Nesting of JSON is limited to 128 by the models. The threads beside the event loop, in which plain
-functions run, are the whole process's: `mcp_runtime.limits.THREADS`, four more than it has
-processors, at most 32. To check one value by a peer's JSON Schema a validator may make 10,000,000
-visits of its subschemas (`SCHEMA_VISITS`): what would make more is refused before it is begun.
+A server or client takes its limits as `limits=Limits(in_flight=64)`, from `mcp_runtime`; what you
+do not name keeps its default. Times are in seconds. What crosses a limit is refused with an error
+that names the limit, and the session goes on.
+
+Some limits are not part of `Limits`. The models refuse JSON that is nested deeper than 128. Plain
+functions run in threads that the whole process shares, `mcp_runtime.limits.THREADS`: four more than
+there are processors, at most 32. Checking one value by a peer's JSON Schema may visit 10,000,000
+subschemas (`SCHEMA_VISITS`); what would visit more is refused before it begins.
 
 | limit | default | what it bounds |
 | --- | --- | --- |
@@ -92,8 +105,13 @@ visits of its subschemas (`SCHEMA_VISITS`): what would make more is refused befo
 def pages() -> Mapping[str, Callable[[], str]]:
     """Each page by its path, and what makes it."""
     pairs = pairwise(pins.revisions())
-    found = {f"changes/{old}_{new}.md": partial(changes, old, new) for old, new in pairs}
-    return {**found, "COMPATIBILITY.md": compatibility, "LIMITS.md": limits}
+    reports = {f"changes/{old}_{new}.md": partial(changes, old, new) for old, new in pairs}
+    return {
+        **reports,
+        "CLI.md": command_line,
+        "COMPATIBILITY.md": compatibility,
+        "LIMITS.md": limits,
+    }
 
 
 def main(check: bool) -> int:
