@@ -1,4 +1,4 @@
-"""Forms for the user: a class or a schema, as far as a client can show it.
+"""Forms for elicitation: made from a class or a schema, as far as a client can show it.
 
 Source: 2026-07-28 client/elicitation, "Requested Schema".
 """
@@ -21,17 +21,17 @@ __all__ = ["Form", "form", "mismatch"]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`read` makes of what the user filled in a value of the class. It raises BadAnswer."""
+    """`read` turns the content of an answer into a value of the class, or raises BadAnswer."""
 
     schema: t.ElicitRequestFormParamsRequestedSchema
     read: Callable[[Any], Any]
 
 
 def form(of: type[Any] | Mapping[str, Any]) -> Form:
-    """Raises TypeError for what is more than a flat row of simple fields."""
+    """Raises TypeError for a class or schema that is more than a flat list of simple fields."""
     if isinstance(of, Mapping):
-        shown = _shown(dict(of), "the schema")
-        return Form(shown, lambda content: _checked(shown, content))
+        requested = _requested_schema(dict(of), "the schema")
+        return Form(requested, lambda content: _checked(requested, content))
     reader = adapter(of)
     schema, _ = _resolved(reader.schema)
 
@@ -39,26 +39,27 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
         try:
             return reader.read(content)
         except Mismatch as mismatch:
-            raise BadAnswer(f"what the user filled in is not what was asked: {mismatch}") from None
+            raise BadAnswer(f"the answer does not fit the form: {mismatch}") from None
 
-    return Form(_shown(schema, of.__name__), read)
+    return Form(_requested_schema(schema, of.__name__), read)
 
 
 def _checked(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> Any:
     if fault := mismatch(schema, content):
-        raise BadAnswer(f"what the user filled in is not what was asked: {fault}")
+        raise BadAnswer(f"the answer does not fit the form: {fault}")
     return content
 
 
 def mismatch(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> str:
-    """What is wrong with what was filled in; empty if nothing is."""
-    told: Mapping[str, Any] = t.to_wire(schema)
+    """What is wrong with the content of an answer; empty if nothing is."""
+    written: Mapping[str, Any] = t.to_wire(schema)
     given: Mapping[str, Any] = {} if content is UNSET or content is None else content
-    for name in told.get("required", ()):
+    for name in written.get("required", ()):
         if name not in given:
             return f"{name!r} is missing"
     for name, value in given.items():
-        if name in told["properties"] and (fault := _fault(told["properties"][name], value)):
+        field = written["properties"].get(name)
+        if field is not None and (fault := _fault(field, value)):
             return f"{name!r}: {fault}"
     return ""
 
@@ -69,10 +70,10 @@ def _fault(field: Mapping[str, Any], value: Any) -> str:
         return f"expected {kind}"
     if kind == "array":
         choices = field["items"]
-        within = all(_is_choice(choices, item) for item in value)
+        is_choice = all(_is_choice(choices, item) for item in value)
     else:
-        within = _is_choice(field, value)
-    if not within:
+        is_choice = _is_choice(field, value)
+    if not is_choice:
         return "it is none of the choices"
     for least, most, measure in _BOUNDS:
         if least in field and measure(value) < field[least]:
@@ -92,7 +93,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_texts(value: Any) -> bool:
+def _is_strings(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(item, str)
         for item in value  # pyright: ignore[reportUnknownVariableType]
@@ -104,7 +105,7 @@ _KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "number": _is_number,
     "integer": lambda value: _is_number(value) and value == int(value),
     "boolean": lambda value: isinstance(value, bool),
-    "array": _is_texts,
+    "array": _is_strings,
 }
 _BOUNDS: Final[tuple[tuple[str, str, Callable[[Any], Any]], ...]] = (
     ("minLength", "maxLength", len),
@@ -114,10 +115,10 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[Any], Any]], ...]] = (
 
 
 def _resolved(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """The schema with the definitions it refers to put in their places, and these."""
+    """The schema with its references replaced by their definitions, and these definitions."""
     defs = cast("Mapping[str, Any]", schema.get("$defs", {}))
-    found = _inline({key: value for key, value in schema.items() if key != "$defs"}, defs, 0)
-    return found, defs
+    inlined = _inline({key: value for key, value in schema.items() if key != "$defs"}, defs, 0)
+    return inlined, defs
 
 
 def _inline(schema: Any, defs: Mapping[str, Any], depth: int) -> Any:
@@ -125,34 +126,37 @@ def _inline(schema: Any, defs: Mapping[str, Any], depth: int) -> Any:
         return [_inline(item, defs, depth) for item in schema]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(schema, dict):
         return schema
-    told = cast("dict[str, Any]", schema)
-    name = str(told.get("$ref", "")).removeprefix("#/$defs/")
+    members = cast("dict[str, Any]", schema)
+    name = str(members.get("$ref", "")).removeprefix("#/$defs/")
     if name in defs and depth < 8:
-        beside = {key: value for key, value in told.items() if key != "$ref"}
-        return _inline({**defs[name], **beside}, defs, depth + 1)
-    return {key: _inline(value, defs, depth) for key, value in told.items()}
+        siblings = {key: value for key, value in members.items() if key != "$ref"}
+        return _inline({**defs[name], **siblings}, defs, depth + 1)
+    return {key: _inline(value, defs, depth) for key, value in members.items()}
 
 
-def _shown(schema: dict[str, Any], name: str) -> t.ElicitRequestFormParamsRequestedSchema:
+def _requested_schema(
+    schema: dict[str, Any], name: str
+) -> t.ElicitRequestFormParamsRequestedSchema:
+    """Raises TypeError."""
     properties = {
         key: _field(value) for key, value in cast("dict[str, Any]", schema["properties"]).items()
     }
-    told: dict[str, Any] = {"type": "object", "properties": properties}
+    requested: dict[str, Any] = {"type": "object", "properties": properties}
     if schema.get("required"):
-        told["required"] = schema["required"]
+        requested["required"] = schema["required"]
     try:
-        return t.from_wire(t.ElicitRequestFormParamsRequestedSchema, told)
+        return t.from_wire(t.ElicitRequestFormParamsRequestedSchema, requested)
     except DecodeError as error:
-        remedy = "a form has strings, numbers, booleans and choices of strings only"
-        raise TypeError(f"{name} is no form: {error}; {remedy}") from None
+        remedy = "a form has only strings, numbers, booleans and choices of strings"
+        raise TypeError(f"{name} cannot be a form: {error}; {remedy}") from None
 
 
 def _field(schema: dict[str, Any]) -> dict[str, Any]:
     """An optional field is one that may be left out, not one that is null."""
     arms = [arm for arm in schema.get("anyOf", ()) if arm.get("type") != "null"]
     if len(arms) == 1:
-        beside = {key: value for key, value in schema.items() if key != "anyOf"}
-        schema = {**arms[0], **beside}
+        siblings = {key: value for key, value in schema.items() if key != "anyOf"}
+        schema = {**arms[0], **siblings}
     if schema.get("default", ...) is None:
         schema = {key: value for key, value in schema.items() if key != "default"}
     if "enum" in schema and "type" not in schema:

@@ -1,4 +1,4 @@
-"""What users may put into `_meta`: names by their grammar, traces in the formats of W3C.
+"""Checks what users put into `_meta`: names by their grammar, traces by the formats of W3C.
 
 Source: 2026-07-28 basic/index, "_meta", and basic/versioning, "Extensions"; W3C Trace Context and
 Baggage.
@@ -17,7 +17,7 @@ _PREFIX: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*/")
 _NAME: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
 
 _CORE: Final = "io.modelcontextprotocol/"
-_OF_THE_PROTOCOL: Final = frozenset(
+_RESERVED: Final = frozenset(
     {
         "progressToken",
         f"{_CORE}protocolVersion",
@@ -45,23 +45,23 @@ _MAX_BAGGAGE: Final = 8192
 
 
 def require_meta(meta: Mapping[str, Any]) -> None:
-    """Raises ValueError for what is no name or one of the protocol's, and for a malformed trace."""
+    """Raises ValueError for an invalid or reserved name, and for a malformed trace."""
     for key, value in meta.items():
-        if key in _OF_THE_PROTOCOL:
-            raise ValueError(f"`_meta`: {key!r} is written by the protocol itself")
+        if key in _RESERVED:
+            raise ValueError(f"`_meta`: {key!r} is reserved: the runtime writes it itself")
         prefix, name = _parts(key)
         if not (_PREFIX.fullmatch(prefix) or not prefix) or not _NAME.fullmatch(name):
-            raise ValueError(f"`_meta`: {key[:80]!r} is no name: {_REMEDY}")
+            raise ValueError(f"`_meta`: {key[:80]!r} is no valid name: use {_REMEDY}")
         if key in _TRACES and not (isinstance(value, str) and _TRACES[key](value)):
-            raise ValueError(f"`_meta`: {str(value)[:80]!r} is no {key} as W3C has it")
+            raise ValueError(f"`_meta`: {str(value)[:80]!r} is no {key} in the format of W3C")
 
 
 def require_extensions(names: Iterable[str]) -> None:
-    """Raises ValueError for what does not identify an extension: a name with a prefix."""
+    """Raises ValueError for a name of an extension without a prefix, or an invalid one."""
     for key in names:
         prefix, name = _parts(key)
         if not _PREFIX.fullmatch(prefix) or not name or not _NAME.fullmatch(name):
-            raise ValueError(f"{key[:80]!r} is no name of an extension: {_REMEDY}")
+            raise ValueError(f"{key[:80]!r} is no valid name of an extension: use {_REMEDY}")
 
 
 _REMEDY: Final = "labels of letters, digits and hyphens, joined by dots, a slash, and a name"
@@ -74,10 +74,10 @@ def _parts(key: str) -> tuple[str, str]:
 
 def _is_state(value: str) -> bool:
     members = [member.strip(" \t") for member in value.split(",")]
-    told = [member for member in members if member]
-    names = {member.partition("=")[0] for member in told}
-    is_list = bool(told) and len(told) == len(names) and len(members) <= _MAX_STATES
-    return is_list and all(map(_STATE.fullmatch, told))
+    entries = [member for member in members if member]
+    names = {entry.partition("=")[0] for entry in entries}
+    is_list = bool(entries) and len(entries) == len(names) and len(members) <= _MAX_STATES
+    return is_list and all(map(_STATE.fullmatch, entries))
 
 
 def _is_baggage(value: str) -> bool:

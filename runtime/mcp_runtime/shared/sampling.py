@@ -1,4 +1,4 @@
-"""What both sides see to in the messages for a language model: each use of a tool has its result.
+"""Rules for sampling messages that both sides check: each use of a tool has its result.
 
 Source: 2025-11-25 and 2026-07-28 client/sampling, "Tool Result Messages" and "Tool Use Balance".
 """
@@ -16,7 +16,7 @@ __all__ = ["rounds", "unbalanced", "unpromised"]
 
 
 def unbalanced(messages: Sequence[t.SamplingMessage]) -> str:
-    """What is wrong with uses of tools and their results; empty if nothing is."""
+    """What is wrong with the uses of tools and their results; empty if nothing is."""
     open: set[str] = set()
     for message in messages:
         blocks = _blocks(message)
@@ -30,7 +30,7 @@ def unbalanced(messages: Sequence[t.SamplingMessage]) -> str:
 
 
 def rounds(messages: Sequence[t.SamplingMessage]) -> int:
-    """How often the model has had the results of tools."""
+    """How often the model has been given the results of tools."""
     return sum(
         isinstance(_blocks(message)[0], t.ToolResultContent)
         for message in messages
@@ -39,7 +39,7 @@ def rounds(messages: Sequence[t.SamplingMessage]) -> int:
 
 
 def unpromised(messages: Sequence[t.SamplingMessage], tools: Sequence[t.Tool]) -> str:
-    """What is wrong with structured results under the schemas of their tools."""
+    """What is wrong with structured results by the output schemas of their tools."""
     schemas = {tool.name: tool.output_schema for tool in tools if tool.output_schema is not UNSET}
     used: dict[str, str] = {}
     for block in (block for message in messages for block in _blocks(message)):

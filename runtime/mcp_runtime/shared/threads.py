@@ -1,4 +1,4 @@
-"""Plain functions, run off the event loop in threads that nobody waits for when the process ends.
+"""Runs plain functions off the event loop, in threads that do not keep the process alive.
 
 The default executor of asyncio is joined at the end, so one call that hangs would keep a server
 alive after its client is gone. At most `limits.THREADS` run at one time.
@@ -49,9 +49,9 @@ _threads: Final = _Threads()
 
 
 async def run(function: Callable[..., Any], /, *args: Any, **given: Any) -> Any:
-    """The function's value, or what it raises; it sees the caller's context variables.
+    """Returns or raises what the function does; it sees the caller's context variables.
 
-    A caller that is cancelled leaves the function to itself, for a thread cannot be ended.
+    After a cancellation of the caller the function runs on, for a thread cannot be ended.
     """
     loop = asyncio.get_running_loop()
     waiting: asyncio.Future[Any] = loop.create_future()

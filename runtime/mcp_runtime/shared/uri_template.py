@@ -1,8 +1,7 @@
-"""URI templates (RFC 6570), matched in time linear in the URI.
+"""Matches URIs with URI templates (RFC 6570), in time linear in the length of the URI.
 
-A template is a row of literals and variables. Between two variables stands a literal, and a
-variable that may hold `/` is the last one; so there is one way to match, and it is found without
-going back.
+A template is a list of literals and variables. Between two variables stands a literal, and only
+the last variable may hold `/`; so there is only one way to match, without backtracking.
 
     Template("repo://{owner}/{name}/files/{+path}").match("repo://a/b/files/src/x.py")
     # {"owner": "a", "name": "b", "path": "src/x.py"}
@@ -33,12 +32,12 @@ _URI: Final = re.compile(
 
 
 def is_uri(text: str) -> bool:
-    """Whether it is absolute and has RFC 3986's characters only."""
+    """Whether it is an absolute URI with only the characters of RFC 3986."""
     return _URI.fullmatch(text) is not None and text.count("#") < 2
 
 
 class TemplateError(ValueError):
-    """A template that is not matched here; the text says what to write instead."""
+    """An invalid or unsupported template; the text says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class _Variable:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """`{?a,b}`: what is there of it, in any order."""
+    """`{?a,b}`: any of these parameters, in any order."""
 
     names: tuple[str, ...]
     head: str
@@ -63,7 +62,7 @@ _BETWEEN: Final = {"": ",", "+": ",", "#": ",", ".": ".", "/": "/", ";": ";"}
 
 
 class Template:
-    """Raises TemplateError for what is too long, no template, or ambiguous."""
+    """Raises TemplateError for a template that is too long, invalid or ambiguous."""
 
     def __init__(self, text: str, limits: Limits = DEFAULT) -> None:
         if len(text) > limits.template_chars:
@@ -75,19 +74,19 @@ class Template:
         _require_one_way(self._parts, self.names)
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The variables' values, decoded; None where the URI does not fit.
+        """The decoded values of the variables; None if the URI does not match.
 
-        A value that leads out of where it stands (`..` between slashes, a slash that was encoded, a
-        control character) does not fit.
+        A value with a `..` segment, an encoded slash, a backslash or a control character does not
+        match, since it may lead elsewhere.
         """
         if len(uri) > self._limit:
             return None
-        found = self._split(uri)
-        if found is None:
+        raw_values = self._split(uri)
+        if raw_values is None:
             return None
-        values = {name: unquote(raw) for name, raw in found.items()}
-        safe = all(_safe(value, name in self._wide) for name, value in values.items())
-        return values if safe else None
+        values = {name: unquote(raw) for name, raw in raw_values.items()}
+        is_safe = all(_is_safe(value, name in self._wide) for name, value in values.items())
+        return values if is_safe else None
 
     @property
     def _wide(self) -> frozenset[str]:
@@ -96,7 +95,7 @@ class Template:
         return frozenset(wide | queried)
 
     def _split(self, uri: str) -> dict[str, str] | None:
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         at = 0
         for index, part in enumerate(self._parts):
             if isinstance(part, str):
@@ -104,18 +103,18 @@ class Template:
                     return None
                 at += len(part)
             elif isinstance(part, _Query):
-                return _queried(part, uri[at:], found)
+                return _parse_query(part, uri[at:], values)
             else:
                 end = _end(uri, at, part, self._parts[index + 1 :])
                 if end < at + 1:
                     return None
-                found[part.name] = uri[at:end]
+                values[part.name] = uri[at:end]
                 at = end
-        return found if at == len(uri) else None
+        return values if at == len(uri) else None
 
 
 def _end(uri: str, at: int, variable: _Variable, rest: tuple[_Part, ...]) -> int:
-    """Where the variable's value ends; -1 for nowhere."""
+    """Where the variable's value ends; -1 if it does not match."""
     if variable.wide:
         tail = "".join(part for part in rest if isinstance(part, str))
         head = uri.find("?", at) if any(isinstance(part, _Query) for part in rest) else -1
@@ -133,20 +132,21 @@ def _end(uri: str, at: int, variable: _Variable, rest: tuple[_Part, ...]) -> int
     return end if end <= most else -1
 
 
-def _queried(query: _Query, text: str, found: dict[str, str]) -> dict[str, str] | None:
+def _parse_query(query: _Query, text: str, values: dict[str, str]) -> dict[str, str] | None:
+    """`values` with the parameters of the query; None if it does not match."""
     if not text:
-        return found
+        return values
     if not text.startswith(query.head):
         return None
     for item in text[1:].split("&"):
         name, equals, value = item.partition("=")
-        if not equals or name not in query.names or name in found:
+        if not equals or name not in query.names or name in values:
             return None
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
-def _safe(value: str, wide: bool) -> bool:
+def _is_safe(value: str, wide: bool) -> bool:
     if _UNSAFE.search(value) or "\\" in value:
         return False
     return ".." not in value.split("/") if wide else "/" not in value and value not in (".", "..")
@@ -163,7 +163,7 @@ def _parts(text: str) -> Iterator[_Part]:
 
 def _literal(text: str) -> Iterator[str]:
     if "{" in text or "}" in text:
-        raise TemplateError("a brace without its other; a literal one is written %7B or %7D")
+        raise TemplateError("an unbalanced brace; write a literal one as %7B or %7D")
     if text:
         yield text
 
@@ -183,13 +183,13 @@ def _expression(text: str) -> Iterator[_Part]:
 
 def _name(text: str) -> str:
     if not _NAME.fullmatch(text):
-        remedy = "names have letters, digits, `_` and dots; prefixes as in {a:3} are not matched"
+        remedy = "use letters, digits, `_` and dots; prefixes as in {a:3} are not supported"
         raise TemplateError(f"{text!r} is no name of a variable: {remedy}")
     return text
 
 
 def _joined(parts: Iterator[_Part]) -> Iterator[_Part]:
-    """Neighbouring literals as one, empty ones left out."""
+    """Joins neighbouring literals, and leaves out empty ones."""
     held = ""
     for part in parts:
         if isinstance(part, str):
@@ -213,12 +213,13 @@ def _names(parts: tuple[_Part, ...]) -> Iterator[str]:
 
 def _require_one_way(parts: tuple[_Part, ...], names: tuple[str, ...]) -> None:
     if len(set(names)) != len(names):
-        raise TemplateError("a variable stands there twice")
+        raise TemplateError("a variable stands in it twice")
     for part, following in pairwise(parts):
         if isinstance(part, _Query):
-            raise TemplateError("something follows {?…}; a query stands at the end")
+            raise TemplateError("something follows {?…}; put the query at the end")
         if isinstance(part, _Variable) and isinstance(following, _Variable):
-            raise TemplateError(f"{{{part.name}}}{{{following.name}}}: nothing stands between them")
+            pair = f"{{{part.name}}}{{{following.name}}}"
+            raise TemplateError(f"{pair}: put a literal between them")
     wide = [part.name for part in parts if isinstance(part, _Variable) and part.wide]
     variables = [part.name for part in parts if isinstance(part, _Variable)]
     if wide and (len(wide) > 1 or variables[-1] != wide[0]):

@@ -1,4 +1,4 @@
-"""A server as a child process: its standard streams are a wire, its death ends it."""
+"""A server as a child process: a wire over its standard streams, which ends with the process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INHERITED: Final = frozenset(
 
 Stderr = Literal["inherit", "capture", "drop"] | Callable[[bytes], None]
 
-LOOK_AGAIN: Final = 0.01  # seconds until a dead server's group is looked at again
+GROUP_POLL: Final = 0.01  # seconds until the process group of a dead server is checked again
 STDERR: Final = {"inherit": None, "drop": subprocess.DEVNULL}
 REMEDIES: Final = {
     errno.ENOENT: "give its full path, or add its folder to PATH",
@@ -44,7 +44,7 @@ async def spawn(
     stderr: Stderr = "inherit",
     limits: Limits = DEFAULT,
 ) -> Child:
-    """Starts `command` in a session of its own, without a shell; its standard streams are a wire.
+    """Starts `command` in a process session of its own, without a shell.
 
     Its environment is what `INHERITED` names of ours, and `env`. Its standard error is ours, kept
     for `Child.stderr`, dropped, or kept and given to a function as it comes.
@@ -93,16 +93,16 @@ def _not_started(command: Sequence[str], cwd: object, error: OSError | ValueErro
         return NotStarted(command, str(error), "correct its arguments or its environment")
     reason = (error.strerror or str(error)).lower()
     if cwd is not None and error.filename == cwd:
-        return NotStarted(command, f"its folder {str(cwd)!r}: {reason}", "name one that it can use")
+        return NotStarted(command, f"its folder {str(cwd)!r}: {reason}", "name another folder")
     return NotStarted(
         command, reason, REMEDIES.get(error.errno or 0, "start it by hand to see why")
     )
 
 
 class Child(Pipes):
-    """A server process; made by `spawn`, and to be closed by whoever called that.
+    """A server process that `spawn` started, and whose caller closes it.
 
-    Its death ends the wire, whoever else holds the pipe open.
+    Its death ends the wire, even if another process holds the pipe open.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Child(Pipes):
     ) -> None:
         # Twice the limit: if each side stopped to read where the other one does, both could wait.
         super().__init__(
-            _taken(process.stdout), _taken(process.stdin), limits, 2 * limits.outgoing_bytes
+            _detached(process.stdout), _detached(process.stdin), limits, 2 * limits.outgoing_bytes
         )
         self._process = process
         self._loop = asyncio.get_running_loop()
@@ -121,13 +121,13 @@ class Child(Pipes):
         self._timer: asyncio.TimerHandle | None = None
         self._gone: asyncio.Future[None] = self._loop.create_future()
         self._watching: int | None = None
-        self._left: set[int] = set()
+        self._members: set[int] = set()
         self._tail = bytearray()
         self._on_stderr = on_stderr
         self._errors: Inlet | None = None
         if process.stderr is not None:
-            self._errors = Inlet(_taken(process.stderr))
-            self._errors.start(self._said, lambda: None)
+            self._errors = Inlet(_detached(process.stderr))
+            self._errors.start(self._stderr_received, lambda: None)
 
     @property
     def pid(self) -> int:
@@ -140,10 +140,10 @@ class Child(Pipes):
 
     @property
     def stderr(self) -> bytes:
-        """The end of what it wrote to standard error, unless that is ours or dropped."""
+        """The end of what it wrote to standard error, if that is kept."""
         return bytes(self._tail)
 
-    def _said(self, chunk: bytes) -> None:
+    def _stderr_received(self, chunk: bytes) -> None:
         self._tail += chunk
         del self._tail[: -self._limits.stderr_bytes]
         if self._on_stderr is not None:
@@ -154,7 +154,7 @@ class Child(Pipes):
         self._watch()
 
     async def close(self) -> None:
-        """Ends the process and all of its group. Cancelled, it kills them at once."""
+        """Ends the process and its group. If cancelled, it kills them at once."""
         self._watch()
         if self._shutdown.state is State.RUNNING:
             self._step(Event.CLOSE)
@@ -189,13 +189,13 @@ class Child(Pipes):
             self._watching = -1
 
     def _died(self) -> None:
-        """The group is told first: once its leader is reaped, its number may be used again."""
+        """Signals the group first: once its leader is reaped, its number may be used again."""
         self._unwatch()
         self._step(Event.DIED)
         self._process.poll()
         if self._errors is not None:
             self._errors.take_rest()
-        self._loop.call_soon(self._look)
+        self._loop.call_soon(self._check_group)
         self._broke()
 
     def _broke(self) -> None:
@@ -206,22 +206,22 @@ class Child(Pipes):
             finally:
                 self._end()
 
-    def _look(self) -> None:
+    def _check_group(self) -> None:
         if self._shutdown.state is State.GONE:
             return
-        self._left = {pid for pid in self._left if _in_group(pid, self.pid)}
-        if self._left or (self._signal(0) and self._find()):
-            self._loop.call_later(LOOK_AGAIN, self._look)
+        self._members = {pid for pid in self._members if _in_group(pid, self.pid)}
+        if self._members or (self._signal(0) and self._find_members()):
+            self._loop.call_later(GROUP_POLL, self._check_group)
         else:
             self._step(Event.EMPTY)
 
-    def _find(self) -> bool:
-        """Is anyone alive in the group? Without /proc the dead that nobody reaps count, too."""
+    def _find_members(self) -> bool:
+        """Whether a process of the group is alive. Without /proc, zombies count too."""
         if not os.path.exists("/proc/self/stat"):
             return True
         pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())
-        self._left = {pid for pid in pids if _in_group(pid, self.pid)}
-        return bool(self._left)
+        self._members = {pid for pid in pids if _in_group(pid, self.pid)}
+        return bool(self._members)
 
     def _step(self, event: Event) -> None:
         if self._shutdown.state is State.GONE:
@@ -238,7 +238,7 @@ class Child(Pipes):
         self._await_due()
 
     def _signal(self, number: int) -> bool:
-        """Is there anyone in the group who can be told?"""
+        """Whether the signal reached a process of the group."""
         try:
             os.killpg(self.pid, number)
         except OSError:
@@ -264,17 +264,17 @@ class Child(Pipes):
 
 
 def _in_group(pid: int, group: int) -> bool:
-    """Is it alive, and in the group?"""
+    """Whether that process is alive and in the group."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:  # pid (name) state parent group …
-            state, _, of = stat.read().rpartition(b")")[2].split()[:3]
+            state, _, process_group = stat.read().rpartition(b")")[2].split()[:3]
     except OSError:
         return False
-    return int(of) == group and state not in b"ZX"
+    return int(process_group) == group and state not in b"ZX"
 
 
-def _taken(stream: IO[bytes] | None) -> int:
-    """The descriptor of a stream of `subprocess`, taken from it."""
+def _detached(stream: IO[bytes] | None) -> int:
+    """A copy of the descriptor of a stream, which is closed."""
     assert stream is not None
     with stream:
         fd = os.dup(stream.fileno())

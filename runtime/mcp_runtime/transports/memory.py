@@ -1,4 +1,4 @@
-"""A wire inside one process: two sides, each of which receives what the other writes."""
+"""An in-memory wire: two sides in one process, each of which receives what the other writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["pair"]
 
 
 def pair(limits: Limits = DEFAULT) -> tuple[Wire, Wire]:
-    """Two wires, each the other's peer. Bytes arrive in the next turn of the loop."""
+    """Two wires, each the other's peer. Bytes arrive in the next iteration of the loop."""
     one, other = _Side(limits), _Side(limits)
     one.peer, other.peer = other, one
     return one, other
@@ -46,7 +46,7 @@ class _Side:
         self.move()
 
     def move(self) -> None:
-        """Has what waits delivered in the next turn of the loop."""
+        """Delivers what waits in the next iteration of the loop."""
         if self._queue and not self._moving and self.peer._receiver is not None:
             self._moving = True
             asyncio.get_running_loop().call_soon(self._deliver)
@@ -64,7 +64,7 @@ class _Side:
 
     async def close(self) -> None:
         try:
-            await asyncio.sleep(0)  # what was written before is delivered in this turn
+            await asyncio.sleep(0)  # delivers what was written before
         finally:
             self.peer._end()
             self._end()

@@ -1,4 +1,4 @@
-"""A wire over two descriptors: watched by the loop, or, where it cannot watch them, by threads."""
+"""A wire over two file descriptors, watched by the event loop, or by threads where it cannot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REST: Final = 1024 * 1024  # as much as a pipe can hold without privileges
 
 
 class Inlet:
-    """Takes what comes from `fd`, which it owns."""
+    """Reads from `fd`, which it owns."""
 
     def __init__(self, fd: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -31,7 +31,7 @@ class Inlet:
         self._watched = not stat.S_ISREG(os.fstat(fd).st_mode)
 
     def start(self, take: Callable[[bytes], None], ended: Callable[[], None]) -> None:
-        """Each chunk goes to `take`; `ended` is called at the end, unless closed before."""
+        """Calls `take` with each chunk, and `ended` at the end unless it was closed before."""
         self._take, self._ended = take, ended
         self.resume()
 
@@ -87,7 +87,7 @@ class Inlet:
                 self._fetch()
 
     def take_rest(self) -> None:
-        """Takes what is there already. `fd` must not block."""
+        """Reads what is there already. `fd` must not block."""
         left = REST
         while self._open and left > 0:
             try:
@@ -115,9 +115,9 @@ def _read(fd: int) -> bytes:
 
 
 class Outlet:
-    """Sends to `fd`, which it owns; what is written in one turn of the loop goes in one call.
+    """Writes to `fd`, which it owns, once for all that one iteration of the loop has to send.
 
-    `moved` is called when less is `waiting` than before, `lost` when the reader is gone.
+    `moved` is called when fewer bytes are `waiting` than before, `lost` when the reader is gone.
     """
 
     def __init__(self, fd: int, moved: Callable[[], None], lost: Callable[[], None]) -> None:
@@ -208,13 +208,13 @@ class Outlet:
             self.drop()
 
     def finish(self) -> None:
-        """Closes `fd` when what waits is sent. Nothing more is taken."""
+        """Closes `fd` once everything is written. Later writes are ignored."""
         self._ending = True
         if not self._busy:
             self.drop()
 
     def drop(self) -> None:
-        """Closes `fd`, and forgets what waits."""
+        """Closes `fd`, and drops what was not written yet."""
         self._ending = True
         self._queue.clear()
         self._rest, self.waiting = memoryview(b""), 0
@@ -229,9 +229,9 @@ class Outlet:
 
 
 def _can_wait(fd: int, loop: asyncio.AbstractEventLoop) -> bool:
-    """Can the loop tell when `fd` takes more?
+    """Whether the loop can tell when `fd` accepts more.
 
-    Not of files. Terminals are left alone: what is set on one is set for all that share it.
+    It cannot for files. Terminals are left alone: what is set on one is set for all that share it.
     """
     mode = os.fstat(fd).st_mode
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
@@ -253,10 +253,10 @@ def _write(fd: int, data: memoryview) -> bool:
 
 
 class Pipes:
-    """A wire from one descriptor and to another; both are closed with it.
+    """A wire that reads one descriptor and writes another; it closes both.
 
-    With `limits.outgoing_bytes` waiting `drain` waits; with more than `limit` bytes the peer waits,
-    for nothing is read from it.
+    While `limits.outgoing_bytes` wait to be written, so does `drain`; with more than `limit` bytes,
+    nothing is read from the peer.
     """
 
     def __init__(self, read: int, write: int, limits: Limits, limit: int) -> None:
@@ -294,7 +294,7 @@ class Pipes:
         await self._room.wait()
 
     def _broke(self) -> None:
-        """The peer reads no more."""
+        """Called when the peer does not read any more."""
         if self._receiver is not None:
             self._end()
 
@@ -306,7 +306,7 @@ class Pipes:
             receiver.ended()
 
     async def close(self) -> None:
-        """Gives up on a peer that takes nothing for `limits.close_wait`."""
+        """Gives up on a peer that reads nothing for `limits.close_wait`."""
         self._inlet.close()
         try:
             await self._sent_all()

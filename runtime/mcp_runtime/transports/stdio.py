@@ -1,4 +1,4 @@
-"""Our own standard input and output as a wire, which nothing else in the process can reach."""
+"""Our standard input and output as a wire that nothing else in the process can use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STRAY_BYTES: Final = 1024 * 1024  # what C may write while it keeps Python's thr
 async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
     """Our standard input and output as a wire.
 
-    Nothing else can reach it meanwhile: what the process or its children write to standard output
+    Meanwhile nothing else can use them: what the process or its children write to standard output
     goes to standard error, and they read nothing. At the end one line there counts such bytes.
 
     Raises Disconnected if one of the two was closed when the program began.
@@ -40,7 +40,7 @@ async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
 
 @contextmanager
 def _diverted() -> Generator[tuple[int, int]]:
-    """The descriptors of the real standard input and output, which the caller closes."""
+    """Descriptors of the real standard input and output, which the caller closes."""
     if sys.__stdin__ is None or sys.__stdout__ is None:
         raise Disconnected("standard input or output was closed before the program began")
     real = os.dup(0), os.dup(1)
@@ -64,7 +64,7 @@ def _redirect(source: int, target: int) -> None:
 
 @contextmanager
 def _by_line(stream: object) -> Generator[None]:
-    """What is printed is seen at once."""
+    """Makes printed lines appear at once."""
     if not isinstance(stream, TextIOWrapper):
         yield
         return
@@ -78,7 +78,7 @@ def _by_line(stream: object) -> Generator[None]:
 
 
 def _flush() -> None:
-    """What Python and C hold back for standard output goes where it went until now."""
+    """Writes out what Python and C have buffered for standard output."""
     for stream in (sys.stdout, sys.__stdout__):
         with suppress(AttributeError, OSError, ValueError):
             stream.flush()  # type: ignore[union-attr]
@@ -89,10 +89,10 @@ def _flush() -> None:
 
 
 class _Stray:
-    """Passes on to standard error what is written to `inlet`, and counts it.
+    """Copies to standard error what is written to `inlet`, and counts it.
 
-    In a thread, for the writer may be what holds the loop up. A child that outlives the serving
-    may go on writing: the thread ends, and tells its count, when the last writer is gone.
+    It uses a thread, since the writer may block the loop. A child process may go on writing after
+    the wire is closed: the thread ends, and prints its count, when the last writer is gone.
     """
 
     def __init__(self) -> None:
@@ -108,16 +108,18 @@ class _Stray:
         count = 0
         while chunk := os.read(self._outlet, 65_536):
             count += len(chunk)
-            _tell(chunk)
+            _write_stderr(chunk)
         os.close(self._outlet)
         if count:
-            _tell(b"mcp_runtime: %d bytes for standard output went to standard error\n" % count)
+            _write_stderr(
+                b"mcp_runtime: %d bytes for standard output went to standard error\n" % count
+            )
 
     def join(self) -> None:
         self._thread.join(STRAY_WAIT)
 
 
-def _tell(text: bytes) -> None:
+def _write_stderr(text: bytes) -> None:
     if sys.__stderr__ is None:  # 2 may be anything's number
         return
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What a transport of byte streams is to those who use it: bytes come by call, bytes go by call."""
+"""The interface of a byte stream to a peer: what a transport provides, and what it calls."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ __all__ = ["Receiver", "Wire"]
 
 
 class Receiver(Protocol):
-    """Who takes what the peer sends."""
+    """Receives what the peer sends."""
 
     def received(self, chunk: bytes) -> None:
-        """The next bytes, cut anywhere."""
+        """Called with the next bytes, which may be cut anywhere."""
 
     def ended(self) -> None:
-        """No more bytes will come. Called once, also when the wire broke."""
+        """Called once when no more bytes will come, also when the wire broke."""
 
 
 class Wire(Protocol):
-    """A stream of bytes to a peer and one back."""
+    """A stream of bytes to a peer, and one back."""
 
     def start(self, receiver: Receiver) -> None:
-        """Bytes that come are given to `receiver` from now on, on the running loop."""
+        """Passes incoming bytes to `receiver` from now on, on the running loop."""
 
     def write(self, data: bytes) -> None:
-        """Sends whole messages, in order; never waits. After the peer is gone it does nothing."""
+        """Sends whole messages in order, without waiting; does nothing once the peer is gone."""
 
     async def drain(self) -> None:
-        """Returns when less than `Limits.outgoing_bytes` wait, or when the peer is gone."""
+        """Returns when fewer than `Limits.outgoing_bytes` wait, or when the peer is gone."""
 
     async def close(self) -> None:
-        """Sends what waits, then ends the stream; returns when it is over. May be called again."""
+        """Sends what waits, then ends the stream, and returns when that is done. Idempotent."""

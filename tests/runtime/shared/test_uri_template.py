@@ -55,10 +55,10 @@ def test_a_uri_fits_its_template_in_one_way(
 @pytest.mark.parametrize(
     ("template", "said"),
     [
-        ("a://{x}{y}", "nothing stands between"),
+        ("a://{x}{y}", "put a literal between them"),
         ("a://{+x}/{y}", "no other variable comes after"),
         ("a://{x:3}", "no name of a variable"),
-        ("a://{", "a brace without its other"),
+        ("a://{", "an unbalanced brace"),
         ("a://{}", "no name"),
         ("a://{x}/{x}", "twice"),
         ("a://{?q}/x", "a query stands at the end"),
