@@ -32,54 +32,64 @@ from tests.support.session_pair import (
 SHAKEN: Final = HANDSHAKE[-1]
 TESTS: Final = Path(__file__).resolve().parents[1]
 HERE: Final = "runtime/test_limits.py"
-SESSIONS: Final = "runtime/http_server/test_sessions.py"
-REQUESTS: Final = "runtime/http_server/test_requests.py"
 HELD: Final = {
     "event_bytes": (
-        "runtime/http_server/test_resumption.py",
+        "runtime/server/http/test_resumption.py",
         "test_what_a_dropped_client_never_fetches_is_bounded_by_the_store",
     ),
     "drain_wait": (
-        "runtime/http_server/test_churn.py",
+        "runtime/server/http/test_churn.py",
         "test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon",
     ),
     "posts": (
-        "runtime/http/test_hostile.py",
+        "runtime/client/http/test_hostile.py",
         "test_a_flood_of_questions_is_answered_by_few_posts_at_a_time",
     ),
-    "redirects": ("runtime/http/test_faults.py", "test_redirections_in_a_circle_end"),
-    "cookies": ("runtime/http/test_cookies.py", "test_no_more_cookies_are_kept_than_the_limit"),
-    "cookie_bytes": ("runtime/http/test_cookies.py", "test_a_cookie_over_the_limit_is_not_kept"),
+    "redirects": (
+        "runtime/client/http/test_connection_faults.py",
+        "test_redirections_in_a_circle_end",
+    ),
+    "cookies": (
+        "runtime/client/http/test_cookies.py",
+        "test_no_more_cookies_are_kept_than_the_limit",
+    ),
+    "cookie_bytes": (
+        "runtime/client/http/test_cookies.py",
+        "test_a_cookie_over_the_limit_is_not_kept",
+    ),
     "resume_attempts": (
-        "runtime/http/test_streams.py",
+        "runtime/client/http/test_event_stream.py",
         "test_attempts_to_take_up_a_stream_are_bounded",
     ),
     "resume_wait": (
-        "runtime/http/test_sessions.py",
+        "runtime/client/http/test_http_connection.py",
         "test_the_end_of_a_session_on_its_own_stream_opens_another",
     ),
     "stream_wait": (
-        "runtime/http/test_streams.py",
+        "runtime/client/http/test_event_stream.py",
         "test_a_stream_that_does_not_open_holds_no_call_back_for_long",
     ),
     "line_bytes": (HERE, "test_a_line_at_the_limit_is_read_and_one_byte_more_is_not"),
     "batch": (
-        "runtime/test_sessions.py",
+        "runtime/core/test_sessions.py",
         "test_a_batch_that_is_empty_or_too_long_cannot_be_told_so_where_an_error_needs_an_id",
     ),
     "in_flight": (
-        "runtime/test_sessions.py",
+        "runtime/core/test_sessions.py",
         "test_a_server_over_its_limit_says_busy_and_serves_on",
     ),
     "outgoing_bytes": (
-        "runtime/test_memory.py",
+        "runtime/transports/test_memory.py",
         "test_drain_waits_while_as_much_as_the_limit_waits",
     ),
     "deadline": (HERE, "test_an_answer_that_does_not_come_is_given_up_at_the_deadline"),
     "total": (HERE, "test_progress_does_not_hold_a_call_open_beyond_the_total"),
     "probe": (HERE, "test_a_probe_without_an_answer_is_given_up"),
     "page_size": (HERE, "test_a_page_has_no_more_items_than_the_limit"),
-    "cached": ("runtime/test_cache.py", "test_a_client_keeps_no_more_answers_than_the_limit"),
+    "cached": (
+        "runtime/client/test_cache.py",
+        "test_a_client_keeps_no_more_answers_than_the_limit",
+    ),
     "pages": (HERE, "test_no_more_pages_are_fetched_than_the_limit"),
     "tool_rounds": (HERE, "test_a_conversation_has_no_more_rounds_of_tools_than_the_limit"),
     "input_rounds": (HERE, "test_a_server_that_always_asks_again_is_given_up"),
@@ -90,21 +100,39 @@ HELD: Final = {
     "uri_chars": (HERE, "test_a_uri_that_is_asked_for_is_no_longer_than_the_limit"),
     "completions": (HERE, "test_a_completion_has_no_more_values_than_the_limit"),
     "call_rate": (
-        "runtime/test_rates.py",
+        "runtime/core/test_rate_limit.py",
         "test_calls_over_the_rate_are_refused_and_the_session_lives_on",
     ),
-    "completion_rate": ("runtime/test_rates.py", "test_completions_over_the_rate_are_refused"),
+    "completion_rate": (
+        "runtime/core/test_rate_limit.py",
+        "test_completions_over_the_rate_are_refused",
+    ),
     "log_rate": (HERE, "test_log_messages_over_the_rate_are_dropped"),
     "progress_rate": (HERE, "test_progress_over_the_rate_is_dropped_but_for_the_last"),
-    "body_seconds": (SESSIONS, "test_a_body_that_does_not_come_is_cut"),
-    "sessions": (SESSIONS, "test_sessions_have_a_cap_also_with_those_of_http_with_sse"),
-    "session_idle": (SESSIONS, "test_a_session_that_is_asked_is_not_idle"),
-    "unread_bytes": (SESSIONS, "test_changes_wait_for_a_stream_up_to_a_limit"),
-    "keep_alive": (REQUESTS, "test_a_subscription_is_a_stream_kept_open_by_comments"),
-    "close_wait": ("runtime/test_shutdown.py", ""),
-    "terminate_wait": ("runtime/test_shutdown.py", ""),
-    "kill_wait": ("runtime/test_shutdown.py", ""),
-    "stderr_bytes": ("runtime/test_child.py", ""),
+    "body_seconds": (
+        "runtime/server/http/test_http_sessions.py",
+        "test_a_body_that_does_not_come_is_cut",
+    ),
+    "sessions": (
+        "runtime/server/http/test_http_sessions.py",
+        "test_sessions_have_a_cap_also_with_those_of_http_with_sse",
+    ),
+    "session_idle": (
+        "runtime/server/http/test_http_sessions.py",
+        "test_a_session_that_is_asked_is_not_idle",
+    ),
+    "unread_bytes": (
+        "runtime/server/http/test_http_sessions.py",
+        "test_changes_wait_for_a_stream_up_to_a_limit",
+    ),
+    "keep_alive": (
+        "runtime/server/http/test_requests.py",
+        "test_a_subscription_is_a_stream_kept_open_by_comments",
+    ),
+    "close_wait": ("runtime/core/test_shutdown.py", ""),
+    "terminate_wait": ("runtime/core/test_shutdown.py", ""),
+    "kill_wait": ("runtime/core/test_shutdown.py", ""),
+    "stderr_bytes": ("runtime/transports/test_child_process.py", ""),
 }
 """Where each is held: a file and a test in it that names the limit; without a test, the file is."""
 

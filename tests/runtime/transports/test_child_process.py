@@ -333,7 +333,11 @@ def test_it_leads_a_session_of_its_own_in_the_folder_that_is_named(tmp_path: Pat
         (["absent-server", "--token=secret"], None, "'absent-server': no such file"),
         (["{tmp}/plain"], None, "permission denied; make it executable"),
         (["{tmp}/binary"], None, "exec format error; start it by its interpreter"),
-        (["/bin/cat"], "/nowhere", "its folder '/nowhere': no such file or directory; name one"),
+        (
+            ["/bin/cat"],
+            "/nowhere",
+            "its folder '/nowhere': no such file or directory; name another",
+        ),
         (["/bin/cat", "a\0b"], None, "embedded null byte; correct its arguments"),
         ([], None, "no command was given; name a program"),
         ("/bin/cat --token=secret", None, "'/bin/cat': a command is a list of words; split it"),
