@@ -61,7 +61,7 @@ def test_a_uri_fits_its_template_in_one_way(
         ("a://{", "an unbalanced brace"),
         ("a://{}", "no name"),
         ("a://{x}/{x}", "twice"),
-        ("a://{?q}/x", "a query stands at the end"),
+        ("a://{?q}/x", "put the query at the end"),
         ("a" * 8193, "longer than 8192"),
     ],
 )
