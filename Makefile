@@ -1,10 +1,12 @@
-# Everything runs from .venv, which the first target that needs it sets up. PYTHON chooses the interpreter.
+# Everything runs from .venv, which the first target that needs it sets up. PYTHON chooses the interpreter,
+# ENV another folder: `make test PYTHON=python3.13 ENV=.venv-3.13`.
 
 PYTHON ?= python3
+ENV ?= .venv
 ARGS ?=
 
-BIN := .venv/bin
-VENV := .venv/.installed
+BIN := $(ENV)/bin
+VENV := $(ENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 BOTH := --editable ./runtime --editable ".[dev,http,pydantic,schemas,tools]"
 WRITTEN := $(wildcard codegen runtime tests bench docs examples)
@@ -83,15 +85,15 @@ wheel: $(VENV) ## build both wheels into dist/
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist runtime
 
 pins: ## write constraints.txt anew, from the newest releases
-	@rm -rf .venv
-	@$(PYTHON) -m venv .venv
+	@rm -rf $(ENV)
+	@$(PYTHON) -m venv $(ENV)
 	@$(PIP) install --quiet $(BOTH)
 	@$(PIP) freeze --exclude-editable > constraints.new
 	@mv constraints.new constraints.txt
 	@touch $(VENV)
 
 clean: ## remove .venv and all that the tools left behind
-	@rm -rf .venv dist build constraints.new .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(ENV) dist build constraints.new .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Asked for together, also with -j: what writes goes before what reads.
@@ -102,6 +104,6 @@ endif
 
 $(VENV): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml runtime/pyproject.toml runtime/hatch_build.py constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is %d.%d: make PYTHON=..." % v[:2])'
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv $(ENV)
 	@$(PIP) install --quiet $(BOTH) --constraint constraints.txt
 	@touch $@

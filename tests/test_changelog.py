@@ -1,4 +1,4 @@
-"""The tables of moved names in CHANGELOG.md say where each name is, and that the old one is gone."""
+"""Every name that CHANGELOG.md says has moved is at its new place, and gone from its old one."""
 
 from __future__ import annotations
 

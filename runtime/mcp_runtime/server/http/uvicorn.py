@@ -59,6 +59,9 @@ async def serve(
                 self.draining = loop.create_task(self._drain())
             else:
                 self.should_exit = self.force_exit = True
+                # From 3.12 on a listening socket is closed only when its connections are.
+                for connection in list(self.server_state.connections):
+                    connection.transport.abort()
 
         async def _drain(self) -> None:
             try:
