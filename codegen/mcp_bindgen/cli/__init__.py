@@ -1,7 +1,7 @@
-"""The command line: one file a verb, imported when it is asked for.
+"""The command line: one file a verb, imported when it is used.
 
-Exit codes: 0 done or clean, 1 findings, 2 could not, 130 interrupted. A verb returns its code; what
-went wrong is one message on stderr.
+Exit status: 0 done or clean, 1 findings, 2 failed, 130 interrupted. A verb returns it; an error is
+one message on standard error.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ FINDINGS: Final = 1
 COULD_NOT: Final = 2
 INTERRUPTED: Final = 130
 CLOSED: Final = 141
-"""Whoever reads our output has closed it; the shell's own code for that."""
+"""The reader has closed our output; the status that shells give for that."""
 
 VERBS: Final[Mapping[str, str]] = {
-    "call": "Start a server and call a tool of it, or list what it has.",
-    "convert": "Carry a message from one revision to another, and say what is lost.",
-    "diff": "Say what changed between two schemas, and whom it breaks.",
+    "call": "Call a tool of a server, or list what the server has.",
+    "convert": "Convert a message from one revision to another, and report what is lost.",
+    "diff": "Report what changed between two schemas, and whom it breaks.",
     "generate": "Write the bindings of every revision, or of those named.",
-    "inspect": "Say what a schema declares: as text, JSON, facts or JSON Schema.",
+    "inspect": "Show what a schema declares: as text, JSON, facts or JSON Schema.",
     "new": "Write the project of a new server.",
     "pull": "Bring an official schema file into schema/.",
     "run": "Serve a server that is written in Python.",
-    "trace": "Show a recorded wire, or judge its messages.",
+    "trace": "Show the messages of a trace file, or judge them.",
     "update": "Bring a project up to date, and keep what was changed in it.",
     "validate": "Judge messages of a revision: JSON, JSON lines, or blocks of Markdown.",
 }
-"""Each verb with its line in `--help`; `cli/<verb>.py` has it as `command`."""
+"""Each verb with its line in `--help`; `cli/<verb>.py` defines it as `command`."""
 
 
 class _Verbs(click.Group):
-    """Verbs by name; every way to end leads through here."""
+    """The verbs by name. Turns every error and interrupt into one message and an exit status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -55,6 +55,18 @@ class _Verbs(click.Group):
             return None
         command: click.Command = import_module(f"{__name__}.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        verb = args[0]
+        if verb not in VERBS and not verb.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(verb.lower(), VERBS, n=1)
+            remedy = f"Did you mean {near[0]}?" if near else f"Verbs: {', '.join(VERBS)}."
+            ctx.fail(f"There is no verb {verb!r}. {remedy}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
@@ -103,7 +115,7 @@ class _Verbs(click.Group):
 
 
 def _speak_utf8() -> None:
-    """The same bytes in every locale; to where nothing is kept, if standard output is closed."""
+    """Makes output the same bytes in every locale; discards it if standard output is closed."""
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
@@ -134,19 +146,23 @@ def _closed() -> int:
 
 
 def _say_the_rest() -> None:
-    """Writes what a verb did not say at once."""
+    """Writes what a verb has buffered."""
     from mcp_bindgen.cli.show import say
 
     say("", nl=False)
 
 
 def _let_go() -> None:
-    """Gives the interpreter's last flush a place to go."""
+    """Lets the interpreter's last flush write to nowhere."""
     with contextlib.suppress(OSError, ValueError):  # not a real stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Verbs,
+    subcommand_metavar="VERB [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="mcp-bindgen", message="%(prog)s %(version)s")
 def main() -> None:
     """Python bindings for the Model Context Protocol, generated from its schema.ts."""

@@ -29,16 +29,30 @@ __all__ = ["command"]
 
 @click.command("new")
 @click.argument("name", required=False)
-@click.option("--into", metavar="DIR", type=click.Path(path_type=Path), help="Default: ./NAME.")
-@click.option("--revisions", metavar="LIST", help="Those it speaks, by commas. Default: all.")
-@click.option("--transports", metavar="LIST", help=f"Of {', '.join(TRANSPORTS)}. Default: stdio.")
+@click.option(
+    "--into",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write the project into DIR (default: ./NAME).",
+)
+@click.option(
+    "--revisions",
+    metavar="LIST",
+    help="Speak these revisions, separated by commas (default: all).",
+)
+@click.option(
+    "--transports",
+    metavar="LIST",
+    help=f"Serve over these of {', '.join(TRANSPORTS)}, separated by commas (default: stdio).",
+)
 @click.option(
     "--from-tools",
     metavar="FILE|COMMAND",
-    help="The tools of a result of tools/list, or of a server, typed.",
+    help="Write a typed handler for each tool that a tools/list result in FILE, or the server that "
+    "COMMAND starts, lists (default: one sample tool).",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing; list what would be written.")
-@click.option("--yes", is_flag=True, help="Ask nothing; take what is not said as it is by default.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; list the files.")
+@click.option("--yes", is_flag=True, help="Ask nothing; use the defaults.")
 def command(
     name: str | None,
     into: Path | None,
@@ -48,7 +62,7 @@ def command(
     dry_run: bool,
     yes: bool,
 ) -> int:
-    """Write the project of a new server, called NAME."""
+    """Write the project of a new MCP server, called NAME: code, tests, settings for clients."""
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not yes
     answers = replace(_answers(name, revisions, transports, asks), tools=from_tools is not None)
     folder = _folder(answers.name, into, asks)

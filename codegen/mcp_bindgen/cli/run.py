@@ -1,4 +1,4 @@
-"""`mcp-bindgen run`: serves a server that is written in Python."""
+"""`mcp-bindgen run`: serves a server that is written in Python, over stdio or HTTP."""
 
 from __future__ import annotations
 
@@ -18,10 +18,30 @@ __all__ = ["command"]
 
 
 @click.command("run")
-@click.option("--http", metavar="HOST:PORT", help="Serve over HTTP, at /mcp.")
-@click.option("--allow-host", "hosts", metavar="NAME", multiple=True, help="Of the header Host.")
-@click.option("--allow-origin", "origins", metavar="URL", multiple=True, help="Of web pages.")
-@click.option("--trace", metavar="FILE", help="Write the wire to FILE, as JSON lines.")
+@click.option(
+    "--http",
+    metavar="HOST:PORT",
+    help="Serve over HTTP at http://HOST:PORT/mcp (default: on standard input and output).",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="Accept requests whose header Host has this NAME; repeatable (default: loopback names).",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    metavar="URL",
+    multiple=True,
+    help="Accept requests from web pages of this origin; repeatable (default: loopback origins).",
+)
+@click.option(
+    "--trace",
+    metavar="FILE",
+    help="Write every message to FILE, one JSON object on a line (default: write no trace).",
+)
 @click.argument("target", metavar="MODULE[:SERVER]")
 def command(
     http: str | None,
@@ -30,13 +50,12 @@ def command(
     trace: str | None,
     target: str,
 ) -> int:
-    """Serve SERVER of a module or a .py file on standard input and output, or over HTTP.
+    """Serve the server called SERVER in a module or a .py file.
 
-    Without a name the one server of the module is taken. What the program prints goes to stderr.
-    Over HTTP the names of this machine are admitted as Host and Origin, unless others are named;
-    where it serves is said on stderr.
-    Exit code 0 when the client is gone, or it was told to end; 2: there is no such server, or
-    it cannot be served there.
+    SERVER may be left out if the module has one server. What the program prints goes to standard
+    error; over HTTP the address is printed there too.
+    Exit status 0: the client has gone, or a signal ended the server; 2: there is no such server,
+    or it cannot be served there.
     """
     from mcp_runtime.errors import NotInstalled
 

@@ -35,14 +35,16 @@ class _Line:
 
 
 @click.command("trace")
-@click.option("--check", is_flag=True, help="Judge each message.")
-@click.option("--revision", metavar="REVISION", help="Whose messages they are.")
+@click.option("--check", is_flag=True, help="Judge each message by the schema of --revision.")
+@click.option(
+    "--revision", metavar="REVISION", help="Judge by the schema of this revision (default: none)."
+)
 @click.argument("file", metavar="FILE|-")
 def command(check: bool, revision: str | None, file: str) -> int:
-    """Show or judge what `--trace` of `run` and `call` has written.
+    """Show, or judge, the messages that `--trace` of `run` or `call` wrote to FILE.
 
-    Nothing is forgiven: a message is valid if it is one of its revision. Exit code 0: shown, or all
-    valid; 1: findings; 2: nothing could be read.
+    Judging is exact: what the runtime tolerates in messages of a peer is invalid here. `-` is
+    standard input. Exit status 0: shown, or all valid; 1: findings; 2: nothing could be read.
     """
     if check and revision is None:
         raise InputError("--check needs a revision", remedy="Give --revision REVISION.")

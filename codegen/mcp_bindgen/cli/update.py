@@ -57,10 +57,16 @@ class _Project:
 
 
 @click.command("update")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if there is something to do.")
-@click.option("--dry-run", is_flag=True, help="Write nothing; show what would change.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit with status 1 if the project is behind."
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing; show what would change as a diff.")
 def command(check: bool, dry_run: bool) -> int:
-    """Bring the project in this folder up to date: its bindings, runtime and templates."""
+    """Bring the project in this folder up to date: its bindings, runtime and templates.
+
+    What you changed is merged with what is new; where both changed the same lines, git's conflict
+    markers show both. Exit status 0: done, or nothing to do; 1: conflicts, or behind (--check).
+    """
     from mcp_bindgen.cli import git
     from mcp_bindgen.scaffold.merge import plan
 

@@ -30,17 +30,27 @@ _COLOURS: Final = {True: "green", False: "red", None: None}
 
 
 @click.command("validate")
-@click.option("--revision", required=True, metavar="REVISION", help="Whose messages they are.")
-@click.option("--type", metavar="NAME", help="Judge each as this type of the schema.")
 @click.option(
-    "--format", type=click.Choice(("text", "json")), default="text", help="How it is said."
+    "--revision", required=True, metavar="REVISION", help="Judge by the schema of this revision."
+)
+@click.option(
+    "--type",
+    metavar="NAME",
+    help="Judge each message as this type of the schema (default: by its method).",
+)
+@click.option(
+    "--format",
+    type=click.Choice(("text", "json")),
+    default="text",
+    help="Write verdicts as text, or as JSON, one object on a line (default: text).",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE|-...")
 def command(revision: str, type: str | None, format: str, files: tuple[str, ...]) -> int:
     """Judge messages: JSON, JSON lines, or the JSON blocks of Markdown.
 
     A request or notification is known by its method, a result by the request before it that has its
-    id, an error by its code. Exit code 0: all valid; 1: findings; 2: nothing could be read.
+    id, an error by its code. `-` is standard input.
+    Exit status 0: all valid; 1: findings; 2: nothing could be read.
     """
     bindings = Bindings(revision)
     counts: Counter[bool | None] = Counter()

@@ -1,0 +1,68 @@
+"""What `--help` says: every option in a whole sentence, with its default; and mistyped verbs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Final
+
+import click
+import pytest
+
+from mcp_bindgen.cli import VERBS
+from tests.support.command import invoke
+
+SENTENCE: Final = re.compile(r"[A-Z].*[^.]\.", re.DOTALL)
+STATED: Final = re.compile(r"\(default: (.+)\)\.\Z", re.DOTALL)
+
+
+WAITING: Final = {"call", "convert", "generate", "inspect", "pull"}
+"""Verbs whose words are still being written."""
+
+
+def options() -> Iterator[tuple[str, click.Option]]:
+    for verb in [verb for verb in VERBS if verb not in WAITING]:
+        command: click.Command = import_module(f"mcp_bindgen.cli.{verb}").command
+        yield from ((verb, p) for p in command.params if isinstance(p, click.Option))
+
+
+EVERY: Final = [pytest.param(o, id=f"{verb} {o.opts[0]}") for verb, o in options()]
+
+
+def has_default(option: click.Option) -> bool:
+    """Whether it takes a value, and something is done where none is given."""
+    return not (option.required or option.is_flag or isinstance(option.flag_value, str))
+
+
+@pytest.mark.parametrize("option", EVERY)
+def test_the_help_of_an_option_is_a_sentence_with_its_default(option: click.Option) -> None:
+    told = option.help or ""
+    assert SENTENCE.fullmatch(told)
+    stated = STATED.search(told)
+    assert stated or not has_default(option)
+    if stated and isinstance(option.default, (str, int, float)):
+        assert stated[1].startswith(f"{option.default}")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_is_sentences(verb: str) -> None:
+    command: click.Command = import_module(f"mcp_bindgen.cli.{verb}").command
+    for told in (VERBS[verb], command.help or ""):
+        assert SENTENCE.fullmatch(" ".join(told.split()))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("dif", "diff"), ("generat", "generate"), ("Trace", "trace"), ("validates", "validate")],
+)
+def test_a_mistyped_verb_is_answered_with_the_one_that_was_meant(typed: str, meant: str) -> None:
+    result = invoke(typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"There is no verb '{typed}'. Did you mean {meant}?" in result.stderr
+
+
+def test_a_verb_like_no_other_is_answered_with_all_of_them() -> None:
+    result = invoke("xyzzy")
+    assert result.exit_code == 2
+    assert all(verb in result.stderr for verb in VERBS)
