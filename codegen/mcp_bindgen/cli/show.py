@@ -13,7 +13,7 @@ import click
 
 from mcp_bindgen.errors import OutputError
 
-__all__ = ["Step", "code", "columns", "heading", "near", "progress", "safe", "say"]
+__all__ = ["Step", "code", "columns", "heading", "near", "progress", "safe", "safe_text", "say"]
 
 Step: TypeAlias = Callable[[str], None]
 """Says what comes next."""
@@ -63,10 +63,19 @@ def near(path: Path) -> str:
 
 
 def safe(line: str) -> str:
-    """`line` with control characters as escapes."""
+    """`line` with control characters as escapes, line ends and tabs too.
+
+    What a peer or a file says passes through here, or through `safe_text`, before it is shown.
+    """
     from mcp_bindgen.source.text import printable
 
     return printable(line)
+
+
+def safe_text(text: str) -> str:
+    """The same for several lines, or for JSON that was written: line ends and tabs stay."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join(map(safe, line.split("\t"))) for line in lines)
 
 
 def heading(text: str) -> tuple[str, ...]:

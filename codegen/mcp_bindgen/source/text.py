@@ -25,13 +25,23 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+# Controls (C0, DEL, C1), line separators, bidi marks and overrides, BOM, surrogates, tags.
+_CONTROL: Final = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff"
+    r"\U000e0000-\U000e007f]"
+)
 _EXCERPT_WIDTH: Final = 96
 
 
 def printable(text: str) -> str:
-    """`text` with control characters written as escapes: no terminal is steered by it."""
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """`text` with control characters as JSON escapes, so that it cannot steer a terminal."""
+    return _CONTROL.sub(lambda match: _escape(match[0]), text)
+
+
+def _escape(character: str) -> str:
+    """As UTF-16 code units, which is how JSON writes a character beyond the first 65 536."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 class Source:
