@@ -46,14 +46,14 @@ def tools(source: str) -> list[Tool]:
 def tools_of(data: bytes, path: str) -> list[Tool]:
     """The tools of a list, which the runtime would offer. Raises InputError, SchemaError."""
     from mcp_bindgen.scaffold.tools import read
-    from mcp_runtime.core.param_headers import BadParamHeader, marks
+    from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
     from mcp_runtime.server.registry import require_tool_name
 
     found = read(data, path)
     for tool in found:
         try:
             require_tool_name(tool.name)
-            marks(tool.declared["inputSchema"])
+            param_headers(tool.declared["inputSchema"])
         except (BadParamHeader, ValueError) as error:
             raise InputError(
                 f"{path}: {json.dumps(tool.name)} cannot be offered: {error}",

@@ -9,16 +9,18 @@ from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id
 
 __all__ = [
     "Cancellation",
+    "HeaderParams",
     "HttpMessage",
     "RequestMeta",
     "cancellation",
     "error_code",
+    "header_params",
     "http_message",
     "protocol_version",
     "request_meta",
@@ -46,6 +48,19 @@ class Cancellation(Struct):
 
     request_id: Id = field(name="requestId")
     reason: str = ""
+
+
+class VersionMeta(Struct):
+    protocol_version: Any = field(default=None, name="io.modelcontextprotocol/protocolVersion")
+
+
+class HeaderParams(Struct):
+    """The params that headers of an HTTP request repeat; `arguments` are JSON."""
+
+    meta: VersionMeta = field(default_factory=VersionMeta, name="_meta")
+    name: Any = None
+    uri: Any = None
+    arguments: Raw = Raw(b"null")
 
 
 class HttpMessage(Struct):
@@ -89,6 +104,11 @@ def http_message(body: bytes) -> HttpMessage:
     return HttpMessage()
 
 
+def header_params(params: bytes) -> HeaderParams:
+    """Of the params of a request, empty for none."""
+    return _header_params.decode(params or b"{}")
+
+
 def error_code(message: bytes) -> int | None:
     """Of a response of ours; None for one with a result."""
     error = _response.decode(message).error
@@ -107,12 +127,8 @@ class _ErrorData(Struct):
     supported: list[str] = []
 
 
-class _VersionMeta(Struct):
-    protocol_version: Any = field(default=None, name="io.modelcontextprotocol/protocolVersion")
-
-
 class _VersionParams(Struct):
-    meta: _VersionMeta | None = field(default=None, name="_meta")
+    meta: VersionMeta | None = field(default=None, name="_meta")
 
 
 class _Message(Struct):
@@ -131,6 +147,7 @@ class _Response(Struct):
 _params: Final = msgspec.json.Decoder(_Params)
 _cancellation: Final = msgspec.json.Decoder(Cancellation)
 _initialize: Final = msgspec.json.Decoder(_Initialize)
+_header_params: Final = msgspec.json.Decoder(HeaderParams)
 _error_data: Final = msgspec.json.Decoder(_ErrorData)
 _message: Final = msgspec.json.Decoder(_Message)
 _response: Final = msgspec.json.Decoder(_Response)

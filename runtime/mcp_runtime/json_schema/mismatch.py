@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
-from mcp_runtime.json_schema.to_json import Schema, Step, excerpt, place
+from mcp_runtime.json_schema.to_json import Step, excerpt, place
+from mcp_runtime.json_schema.walk import Schema, alternatives
 
 __all__ = ["Mismatch", "explained"]
 
@@ -36,7 +37,7 @@ def explained(error: Exception, value: Any, schema: Schema, says: Callable[[Any]
         return Mismatch("$", "expected less nesting, found a value that is nested too deeply")
     said, key, path = _parts(str(error))
     steps = _exact(_steps(path), str(error), value, says)
-    words = _worded(said, _found(value, steps), _schemas(schema, schema, steps))
+    words = _worded(said, _found(value, steps), _schemas(schema, schema.get("$defs", {}), steps))
     return Mismatch(place(steps), f"a key: {words}" if key else words)
 
 
@@ -100,28 +101,23 @@ def _found(value: Any, steps: list[Step]) -> Any:
     return value
 
 
-def _schemas(schema: Schema, root: Schema, steps: list[Step]) -> Iterator[Schema]:
-    """What the schema says at the place, by each arm that knows it."""
-    if "$ref" in schema:
-        name = str(schema["$ref"]).rpartition("/")[2]
-        yield from _schemas(root.get("$defs", {}).get(name, {}), root, steps)
-        return
-    for arm in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        yield from _schemas(arm, root, steps)
-    below = _below(schema, steps[0]) if steps else schema
-    if below is not None:
-        yield from _schemas(below, root, steps[1:]) if steps else (below,)
+def _schemas(schema: Schema, defs: Schema, steps: list[Step]) -> Iterator[Schema]:
+    """What the schema says at the place, by each alternative that knows it."""
+    for each in alternatives(schema, defs):
+        if not steps:
+            yield each
+        elif (below := _below(each, steps[0])) is not None:
+            yield from _schemas(below, defs, steps[1:])
 
 
 def _below(schema: Schema, step: Step) -> Schema | None:
-    if step is ...:
-        found: Any = schema.get("additionalProperties")
-    elif isinstance(step, int):
+    if isinstance(step, int):
         prefix: list[Schema] = schema.get("prefixItems", [])
-        found = prefix[step] if step < len(prefix) else schema.get("items")
+        below = prefix[step] if step < len(prefix) else schema.get("items")
     else:
-        found = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
-    return cast("Schema", found) if isinstance(found, dict) else None
+        members: Schema = schema.get("properties", {})
+        below = members.get(cast("str", step), schema.get("additionalProperties"))
+    return cast("Schema", below) if isinstance(below, dict) else None
 
 
 _MEMBER: Final = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)

@@ -12,12 +12,10 @@ import msgspec
 from mcp_runtime.revisions import fault, is_json
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["BadResult", "Schema", "Step", "excerpt", "is_pydantic", "place", "to_json", "to_text"]
+__all__ = ["BadResult", "Step", "excerpt", "is_pydantic", "place", "to_json", "to_text"]
 
 Step: TypeAlias = str | int | EllipsisType
 """A name, an index, or any key of a mapping."""
-Schema: TypeAlias = dict[str, Any]
-"""A JSON Schema, as parsed JSON."""
 
 _LONGEST: Final = 80
 """Characters of a value that a message shows."""

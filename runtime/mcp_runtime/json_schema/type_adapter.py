@@ -17,7 +17,6 @@ from typing import (
     Literal,
     Protocol,
     Union,
-    cast,
     get_args,
     get_origin,
 )
@@ -27,13 +26,13 @@ import msgspec
 from mcp_runtime.json_schema.mismatch import Mismatch, explained
 from mcp_runtime.json_schema.to_json import (
     BadResult,
-    Schema,
     excerpt,
     is_pydantic,
     place,
     to_json,
     to_text,
 )
+from mcp_runtime.json_schema.walk import Schema, every
 from mcp_runtime.revisions import is_json
 
 __all__ = [
@@ -47,7 +46,6 @@ __all__ = [
     "join",
     "mentions",
     "native_schema",
-    "refers",
 ]
 
 _REF: Final = "#/$defs/{name}"
@@ -90,7 +88,10 @@ def native_schema(annotation: Any) -> Schema:
     (schema,), defs = msgspec.json.schema_components(
         [annotation], schema_hook=_schema_of, ref_template=_REF
     )
-    found: Schema = _sayable({**schema, "$defs": defs} if defs else schema)
+    found: Schema = {**schema, "$defs": defs} if defs else schema
+    for each in every(found):
+        if not is_json(each.get("default")):
+            del each["default"]
     return found
 
 
@@ -100,40 +101,11 @@ def _schema_of(annotation: Any) -> Schema:
     raise TypeError(f"{_name(annotation)} has no form in JSON that is known here")
 
 
-def _sayable(schema: Any) -> Any:
-    """Without defaults that are NaN or an infinity."""
-    if isinstance(schema, list):
-        return [_sayable(each) for each in cast("list[object]", schema)]
-    if not isinstance(schema, dict):
-        return schema
-    found = cast("Schema", schema)
-    return {at: _sayable(one) for at, one in found.items() if at != "default" or is_json(one)}
-
-
 def join(ours: Schema, theirs: Schema) -> None:
     """Definitions added to definitions. Raises TypeError if two are of one name and differ."""
     for name, schema in theirs.items():
         if ours.setdefault(name, schema) != schema:
             raise TypeError(f"two types are called {name}; rename one of them")
-
-
-def refers(body: Schema, defs: Schema, name: str) -> bool:
-    """Whether a schema, or a definition, refers to the definition of a name."""
-    return any(
-        at == "$ref" and value == f"#/$defs/{name}"
-        for schema in (body, *defs.values())
-        for at, value in _entries(schema)
-    )
-
-
-def _entries(schema: object) -> Iterator[tuple[str, object]]:
-    if isinstance(schema, list):
-        for each in cast("list[object]", schema):
-            yield from _entries(each)
-    elif isinstance(schema, dict):
-        for at, value in cast("dict[str, object]", schema).items():
-            yield at, value
-            yield from _entries(value)
 
 
 # ---- by msgspec

@@ -9,7 +9,8 @@ from typing import Any, Final, TypeVar, cast, overload
 
 from msgspec import UNSET, UnsetType
 
-from mcp_runtime.core.param_headers import BadParamHeader, ParamHeaders, marks
+from mcp_runtime.core.param_headers import ParamHeaders
+from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -328,7 +329,7 @@ def _checked(meta: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
 def _marks(name: str, schema: Mapping[str, Any]) -> ParamHeaders:
     """The parameter headers of an input schema. Raises ValueError if clients would refuse one."""
     try:
-        return marks(schema)
+        return param_headers(dict(schema))
     except BadParamHeader as error:
         raise ValueError(f"tool {name}: {error}") from None
 

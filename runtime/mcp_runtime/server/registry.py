@@ -18,9 +18,10 @@ from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
-from mcp_runtime.server.functions.content import Embedded, raw_result, tool_result
+from mcp_runtime.server.functions.content import Embedded
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.signature import PromptSignature, Signature, TemplateSignature
+from mcp_runtime.server.functions.tool_result import raw_result, tool_result
 from mcp_runtime.shared import threads
 from mcp_runtime.shared.uri_template import Template
 
@@ -99,7 +100,7 @@ class Tool:
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
-        read = self.signature.arguments(arguments)
+        read = self.signature.read(arguments)
         return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
 
     def result(self, value: Any) -> Any:

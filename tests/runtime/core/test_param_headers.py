@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_runtime.core.jsonrpc import Request
-from mcp_runtime.core.param_headers import BadParamHeader, ParamHeaders, encoded, marks, mirrored
+from mcp_runtime.core.param_headers import ParamHeaders, encoded, request_headers
 from mcp_runtime.errors import TooMuch
 
 VERSION = "2026-07-28"
@@ -20,16 +20,12 @@ VERSION = "2026-07-28"
 def headers_of(method: str, marked: ParamHeaders | None = None, **params: Any) -> dict[str, str]:
     meta = {"io.modelcontextprotocol/protocolVersion": VERSION}
     body = json.dumps({**params, "_meta": meta}).encode()
-    return mirrored(Request(1, method, body), {"t": marked or {}})
+    return request_headers(Request(1, method, body), {"t": marked or {}})
 
 
 def mirror(value: Any, path: tuple[str, ...] = ("a",)) -> str | None:
     found = headers_of("tools/call", {"A": path}, name="t", arguments={"a": value})
     return found.get("Mcp-Param-A")
-
-
-def schema(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties}
 
 
 @pytest.mark.requirement("transport.http.headers.method", "transport.http.headers.on-each-post")
@@ -115,61 +111,3 @@ def test_an_integer_that_not_every_peer_can_hold_is_not_sent() -> None:
     for value in (most + 1, -most - 1, 1e300):
         with pytest.raises(TooMuch, match=r"a: -?[0-9]+ is over"):
             mirror(value)
-
-
-@pytest.mark.requirement("transport.http.param-headers.designated")
-@pytest.mark.requirement("transport.http.param-headers.header-name")
-def test_marks_are_found_along_properties() -> None:
-    text = {"type": "string", "x-mcp-header": "Region"}
-    deep = schema(inner=schema(count={"type": "integer", "x-mcp-header": "Count"}))
-    assert marks(schema(region=text, query={"type": "string"})) == {"Region": ("region",)}
-    assert marks(schema(outer=deep)) == {"Count": ("outer", "inner", "count")}
-    assert marks(schema(a={"type": ["boolean", "null"], "x-mcp-header": "A"})) == {"A": ("a",)}
-    assert marks({"type": "object"}) == {}
-
-
-def test_what_is_no_schema_has_no_marks() -> None:
-    data = {"x-mcp-header": ""}
-    assert marks(schema(**{"x-mcp-header": {"type": "string"}})) == {}
-    assert (
-        marks(schema(a={"default": data, "const": data, "enum": [data], "examples": [data]})) == {}
-    )
-    assert marks({"properties": [data], "items": True, "allOf": {}, "$defs": []}) == {}
-
-
-MARK = {"type": "string", "x-mcp-header": "A"}
-
-
-@pytest.mark.requirement("transport.http.param-headers.reject-tool")
-@pytest.mark.requirement("tools.x-mcp-header.not-empty", "tools.x-mcp-header.token-syntax")
-@pytest.mark.requirement("tools.x-mcp-header.unique", "tools.x-mcp-header.primitive-types")
-@pytest.mark.requirement("tools.x-mcp-header.client-rejects-invalid")
-@pytest.mark.parametrize(
-    ("found", "why"),
-    [
-        *[
-            (schema(a={"type": "string", "x-mcp-header": name}), "a: .* is no name of a header")
-            for name in ("", "a b", "a:", "\u00e4", "a\r\n", "a\n", 1, None, ["A"])
-        ],
-        *[
-            (schema(a={"type": kind, "x-mcp-header": "A"}), "a: .* no string, integer or boolean")
-            for kind in ("number", "object", "array", "null", ["null"], ["string", "number"], None)
-        ],
-        (schema(a={"x-mcp-header": "A"}), "no string, integer or boolean"),
-        (schema(a=MARK, b=MARK), "b: .* 'A' stands there a second time"),
-        (schema(a=MARK, b=schema(c={**MARK, "x-mcp-header": "a"})), "b.c: .* a second time"),
-        (MARK, "the schema itself: "),
-        (schema(a={"items": MARK}), "a.items: .* no chain of `properties`"),
-        (schema(a={"items": schema(b=MARK)}), r"a.items.b: .* no chain"),
-        (schema(a={"prefixItems": [MARK]}), "no chain"),
-        ({"anyOf": [schema(a=MARK)]}, "anyOf.a: .* no chain"),
-        ({"if": schema(a=MARK)}, "no chain"),
-        ({"not": MARK}, "no chain"),
-        ({"$defs": {"d": MARK}}, r"\$defs.d: .* no chain"),
-        ({"patternProperties": {".": MARK}}, "no chain"),
-        ({"additionalProperties": MARK}, "no chain"),
-    ],
-)
-def test_a_mark_that_breaks_a_rule_is_refused(found: dict[str, Any], why: str) -> None:
-    with pytest.raises(BadParamHeader, match=why):
-        marks(found)

@@ -24,7 +24,7 @@ from mcp_runtime.core.client_session import MODERN_ERRORS
 from mcp_runtime.core.http_rules import EVENT_STREAM, JSON
 from mcp_runtime.core.jsonrpc import ErrorResponse, Frame, Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
-from mcp_runtime.core.param_headers import mirrored
+from mcp_runtime.core.param_headers import request_headers
 from mcp_runtime.core.pending import Sent
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, SessionError
 
@@ -171,7 +171,7 @@ class Exchanges(ClientConnection):
         if request.method == "initialize":
             return {}
         if request.method == "server/discover" or self._is_per_request:
-            return mirrored(request, self._facts.tool_headers.marks)
+            return request_headers(request, self._facts.tool_headers.marks)
         return self._session_headers()
 
     def _session_headers(self) -> dict[str, str]:

@@ -10,7 +10,8 @@ from typing import Final
 
 from msgspec import structs
 
-from mcp_runtime.core.param_headers import BadParamHeader, ParamHeaders, marks
+from mcp_runtime.core.param_headers import ParamHeaders
+from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.revisions import latest as t
 
 __all__ = ["ToolParamHeaders"]
@@ -30,7 +31,7 @@ class ToolParamHeaders:
 
     def _is_usable(self, tool: t.Tool) -> bool:
         try:
-            self.marks[tool.name] = marks(t.to_wire(tool.input_schema))
+            self.marks[tool.name] = param_headers(t.to_wire(tool.input_schema))
         except BadParamHeader as error:
             self.marks.pop(tool.name, None)
             log.warning("leaving out the tool %.100r: %.200s", tool.name, error)

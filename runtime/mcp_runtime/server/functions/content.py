@@ -1,12 +1,13 @@
-"""What handlers return, as content, messages and results of the newest revision."""
+"""Converts what handlers return to content blocks, prompt messages and resource contents."""
 
 from __future__ import annotations
 
 import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, get_args
+from typing import Any, ClassVar, Final, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -14,9 +15,6 @@ from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.meta_names import require_meta
 from mcp_runtime.shared.uri_template import is_uri
-
-if TYPE_CHECKING:
-    from mcp_runtime.server.functions.signature import Signature
 
 __all__ = [
     "CONTENT",
@@ -27,56 +25,47 @@ __all__ = [
     "blocks",
     "prompt_messages",
     "resource_contents",
-    "to_json",
-    "tool_result",
 ]
 
 Meta: TypeAlias = dict[str, Any] | t.Unset
 
 
-# ---- what spares an author base64 and nesting; the models of `latest` serve for the rest
+# ---- bytes as content; for all other content there are the models of `types`
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class _Media:
+    _model: ClassVar[Callable[..., t.ImageContent | t.AudioContent]]
+
+    data: bytes
+    mime_type: str
+    annotations: t.Annotations | t.Unset = t.UNSET
+    meta: Meta = t.UNSET
+
+    def __post_init__(self) -> None:
+        _require_fit(self.mime_type, self.meta)
+
+    def block(self) -> t.ContentBlock:
+        return self._model(
+            data=_base64(self.data),
+            mime_type=self.mime_type,
+            annotations=self.annotations,
+            meta=self.meta,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Image(_Media):
     """A picture: the bytes of its file, and a type such as `image/png`. Raises ValueError."""
 
-    data: bytes
-    mime_type: str
-    annotations: t.Annotations | t.Unset = t.UNSET
-    meta: Meta = t.UNSET
-
-    def __post_init__(self) -> None:
-        _require_fit(self.mime_type, self.meta)
-
-    def block(self) -> t.ImageContent:
-        return t.ImageContent(
-            data=_base64(self.data),
-            mime_type=self.mime_type,
-            annotations=self.annotations,
-            meta=self.meta,
-        )
+    _model = t.ImageContent
 
 
 @dataclass(frozen=True, slots=True)
-class Audio:
+class Audio(_Media):
     """Sound: the bytes of its file, and a type such as `audio/wav`. Raises ValueError."""
 
-    data: bytes
-    mime_type: str
-    annotations: t.Annotations | t.Unset = t.UNSET
-    meta: Meta = t.UNSET
-
-    def __post_init__(self) -> None:
-        _require_fit(self.mime_type, self.meta)
-
-    def block(self) -> t.AudioContent:
-        return t.AudioContent(
-            data=_base64(self.data),
-            mime_type=self.mime_type,
-            annotations=self.annotations,
-            meta=self.meta,
-        )
+    _model = t.AudioContent
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,64 +121,25 @@ def _require_base64(data: str) -> None:
         raise BadResult("expected base64: Image, Audio and Embedded take bytes") from None
 
 
-# ---- tools
-
-
-def tool_result(value: object, signature: Signature) -> t.CallToolResult | t.InputRequiredResult:
-    """What a tool returned, as its result.
-
-    Results of `latest` pass, their structured content as JSON. Raises BadResult if that does not
-    fit the signature's output schema, or is missing, and for what is no content.
-    """
-    if isinstance(value, t.InputRequiredResult):
-        return value
-    if isinstance(value, t.CallToolResult):
-        return _checked(value, signature)
-    if signature.output_schema is None:
-        return t.CallToolResult(content=blocks(value), result_type="complete")
-    return _structured(signature.structured(value))
-
-
-def raw_result(value: object, *, is_structured: bool) -> t.CallToolResult | t.InputRequiredResult:
-    """What a tool returned whose schemas were given. Raises BadResult for what is no content."""
-    if isinstance(value, t.CallToolResult | t.InputRequiredResult):
-        return value
-    if is_structured:
-        return _structured(to_json(value))
-    return t.CallToolResult(content=blocks(value), result_type="complete")
-
-
-def _structured(value: Any) -> t.CallToolResult:
-    mirror: list[t.ContentBlock] = [t.TextContent(text=to_text(value))]
-    return t.CallToolResult(content=mirror, structured_content=value, result_type="complete")
-
-
-def _checked(result: t.CallToolResult, signature: Signature) -> t.CallToolResult:
-    if result.structured_content is t.UNSET:
-        if signature.output_schema is None or result.is_error is True:
-            return result
-        raise BadResult("$.structuredContent: expected what the output schema says, found none")
-    structured = to_json(result.structured_content)
-    if result.is_error is not True:
-        signature.check(structured)
-    return msgspec.structs.replace(result, structured_content=structured)
+# ---- blocks
 
 
 def blocks(value: object) -> list[t.ContentBlock]:
-    """None is no block, str text, content itself; a list of such is many, else one block of JSON.
+    """Content blocks: none for None, one of text for a string, one for each item of a list of such.
 
-    Raises BadResult for bytes, which do not say what they are, and for what is not JSON.
+    Content passes as it is; any other value is one block of JSON text. Raises BadResult for bytes,
+    whose type is unknown, and for what is not JSON.
     """
     if value is None:
         return []
     if isinstance(value, str) and value.__class__ is str:
         return [_text(value)]
-    if value.__class__ in (list, tuple) and _is_many(many := cast("list[object]", value)):
-        return [block for item in many for block in blocks(item)]
+    if value.__class__ in (list, tuple) and _is_content_list(items := cast("list[object]", value)):
+        return [block for item in items for block in blocks(item)]
     return [_block(value)]
 
 
-def _is_many(items: list[object]) -> bool:
+def _is_content_list(items: list[object]) -> bool:
     """Whether a list is one of content, rather than a value of its own."""
     return all(isinstance(item, str) for item in items) or any(
         isinstance(item, CONTENT) for item in items
@@ -220,10 +170,10 @@ def _block(value: object) -> t.ContentBlock:
 
 
 def prompt_messages(value: object) -> list[t.PromptMessage]:
-    """The messages of a prompt; what names no role is said by the user.
+    """The messages of a prompt; without a role, a message is the user's.
 
-    One message or a list of them, each a PromptMessage, a pair of role and content, or content as
-    `blocks` takes it, of which every block is a message. Raises BadResult.
+    A prompt returns one message or a list of them. Each is a PromptMessage, a pair of role and
+    content, or content as `blocks` takes it, of which each block is a message. Raises BadResult.
     """
     if isinstance(value, list):
         return [message for item in cast("list[object]", value) for message in _messages(item)]
@@ -232,13 +182,13 @@ def prompt_messages(value: object) -> list[t.PromptMessage]:
 
 def _messages(item: object) -> list[t.PromptMessage]:
     if isinstance(item, t.PromptMessage):
-        return [msgspec.structs.replace(item, content=_sound(item.content))]
+        return [msgspec.structs.replace(item, content=_checked(item.content))]
     role, content = _pair(item)
-    return [t.PromptMessage(role=role, content=_sound(block)) for block in blocks(content)]
+    return [t.PromptMessage(role=role, content=_checked(block)) for block in blocks(content)]
 
 
-def _sound(block: t.ContentBlock) -> t.ContentBlock:
-    """With a type and data that are some, and a resource's type and URI. Raises BadResult.
+def _checked(block: t.ContentBlock) -> t.ContentBlock:
+    """A block of a prompt, its types, data and URIs checked. Raises BadResult.
 
     Source: 2025-11-25 server/prompts, "PromptMessage".
     """
@@ -246,11 +196,11 @@ def _sound(block: t.ContentBlock) -> t.ContentBlock:
         _require_type(block.mime_type)
         _require_base64(block.data)
     if isinstance(block, t.EmbeddedResource):
-        return msgspec.structs.replace(block, resource=_typed(block.resource))
+        return msgspec.structs.replace(block, resource=_checked_resource(block.resource))
     return block
 
 
-def _typed(
+def _checked_resource(
     resource: t.TextResourceContents | t.BlobResourceContents,
 ) -> t.TextResourceContents | t.BlobResourceContents:
     if not is_uri(resource.uri):
@@ -287,7 +237,7 @@ def resource_contents(
 ) -> list[t.TextResourceContents | t.BlobResourceContents]:
     """The contents of the resource at `uri`; None has none.
 
-    str is text, bytes are a blob, contents of `latest` pass, and a list of such is many. Anything
+    str is text, bytes are a blob, contents of `types` pass, and a list of such is many. Anything
     else is JSON, and so is such a list if `mime_type` is of JSON. Raises BadResult.
     """
     if value is None:

@@ -1,4 +1,4 @@
-"""What a docstring says: its first part, and a sentence for each parameter."""
+"""Parses a docstring: its description, and a sentence for each parameter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Final
 
-__all__ = ["Docstring", "read_docstring"]
+__all__ = ["ParsedDocstring", "parse_docstring"]
 
 _PARAMETERS: Final = frozenset(("args", "arguments", "parameters", "params"))
 _SECTION: Final = re.compile(
@@ -19,18 +19,19 @@ _ENTRY: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Docstring:
+class ParsedDocstring:
     description: str
     parameters: dict[str, str]
 
 
-def read_docstring(text: str | None) -> Docstring:
-    """Sections of Google's style (`Args:`), and fields (`:param x: …`)."""
+def parse_docstring(text: str | None) -> ParsedDocstring:
+    """Reads Google's style (`Args:` sections) and reStructuredText fields (`:param x: …`)."""
     lines = cleandoc(text or "").splitlines()
     end = next((i for i, line in enumerate(lines) if _ends(line)), len(lines))
     description = "\n".join(lines[:end]).strip()
-    told = (*_in_sections(lines[end:]), *_in_fields(lines[end:]))
-    return Docstring(description, {name: " ".join(words) for name, words in told if any(words)})
+    entries = (*_in_sections(lines[end:]), *_in_fields(lines[end:]))
+    parameters = {name: " ".join(words) for name, words in entries if any(words)}
+    return ParsedDocstring(description, parameters)
 
 
 def _ends(line: str) -> bool:
@@ -38,7 +39,7 @@ def _ends(line: str) -> bool:
 
 
 def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Entries stand as deep as the first one; what stands deeper belongs to the entry above."""
+    """The entries under `Args:`; a line that is indented deeper continues the entry above it."""
     within, depth = False, -1
     words: list[str] = []
     for line in lines:
@@ -57,7 +58,7 @@ def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _in_fields(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """`:param x:` and `:param int x:`; lines that are indented go on with the field above."""
+    """`:param x:` and `:param int x:`; an indented line continues the field above it."""
     words: list[str] = []
     for line in lines:
         field = _FIELD.match(line)

@@ -1,4 +1,4 @@
-"""What a handler takes: as JSON Schema, and as a reader of what a peer gives."""
+"""Builds the input schema of a handler, and the reader of its arguments."""
 
 from __future__ import annotations
 
@@ -15,75 +15,79 @@ from mcp_runtime.json_schema.to_json import BadResult, to_json
 from mcp_runtime.json_schema.type_adapter import (
     Mismatch,
     MsgspecAdapter,
-    Schema,
     TypeAdapter,
     adapter,
     join,
     mentions,
     native_schema,
-    refers,
 )
-from mcp_runtime.server.functions.parameters import Default, Facts, Header, Parameter
+from mcp_runtime.json_schema.walk import Schema, refers, resolved
+from mcp_runtime.server.functions.parameters import Default, FunctionInfo, Header, Parameter
 
-__all__ = ["Arguments", "BadArguments", "take"]
+__all__ = ["ArgumentsReader", "BadArguments", "arguments_reader"]
 
 
 class BadArguments(Exception):
-    """What the peer gave does not fit; the text, for a model, has the path and what fits there."""
+    """Arguments do not fit the input schema; the text, for a model, says where and what fits."""
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
-    """Reads what a peer gives into keyword arguments."""
+class ArgumentsReader:
+    """Reads a peer's arguments into keyword arguments, as the schema says.
+
+    `native` reads those that msgspec knows, and `foreign` the others, by their names.
+    """
 
     native: MsgspecAdapter
-    foreign: tuple[tuple[str, TypeAdapter], ...] = ()
+    foreign: tuple[tuple[str, TypeAdapter], ...]
 
-    def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    @property
+    def schema(self) -> Schema:
+        return self.native.schema
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments, with the defaults of those that are absent. Raises BadArguments."""
         try:
-            found = msgspec.structs.asdict(self.native.read(given))
+            keywords = msgspec.structs.asdict(self.native.read(arguments))
             for name, each in self.foreign:
-                if name in given:
-                    found[name] = _read_at(f"$.{name}", each, given[name])
+                if name in arguments:
+                    keywords[name] = _read_at(f"$.{name}", each, arguments[name])
         except Mismatch as mismatch:
             raise BadArguments(str(mismatch)) from None
-        return found
+        return keywords
 
 
-def _read_at(place: str, of: TypeAdapter, value: Any) -> Any:
+def _read_at(place: str, reader: TypeAdapter, value: Any) -> Any:
     try:
-        return of.read(value)
+        return reader.read(value)
     except Mismatch as mismatch:
         raise mismatch.within(place) from None
 
 
-def take(facts: Facts, *, strict: bool = True) -> tuple[Arguments, Schema]:
-    """What reads the arguments, `strict` as Native does, and their schema. Raises TypeError."""
-    adapters = {each.name: _adapter(facts, each) for each in facts.parameters}
+def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsReader:
+    """Reads the arguments of a function; without `strict` from text too. Raises TypeError."""
+    adapters = {each.name: _adapter(info, each) for each in info.parameters}
     foreign = {name: one for name, one in adapters.items() if not isinstance(one, MsgspecAdapter)}
-    fields = [_field(each, each.name in foreign) for each in facts.parameters]
-    struct = _struct(facts, fields)
+    fields = [_field(each, each.name in foreign) for each in info.parameters]
+    struct = _struct(info, fields)
     schema, defs = _object(native_schema(struct))
-    for each in facts.parameters:
+    for each in info.parameters:
         schema["properties"][each.name] = _property(
-            schema["properties"][each.name], foreign.get(each.name), each, facts, defs
+            schema["properties"][each.name], foreign.get(each.name), each, info, defs
         )
-    _check_headers(facts, schema["properties"])
-    defs = {name: one for name, one in defs.items() if refers(schema, defs, name)}
+    _check_headers(info, schema["properties"])
+    whole = {**schema, "$defs": defs}
+    defs = {name: one for name, one in defs.items() if refers(whole, name)}
     schema |= {"$defs": defs} if defs else {}
-    return Arguments(MsgspecAdapter(struct, schema, strict), tuple(foreign.items())), schema
+    return ArgumentsReader(MsgspecAdapter(struct, schema, strict), tuple(foreign.items()))
 
 
-def _adapter(facts: Facts, parameter: Parameter) -> TypeAdapter:
+def _adapter(info: FunctionInfo, parameter: Parameter) -> TypeAdapter:
     try:
         return adapter(parameter.annotation)
     except TypeError as error:
-        what = str(error).splitlines()[0]
-        return facts.refuse(
-            parameter.name,
-            what,
-            "use plain types, dataclasses, TypedDict, msgspec.Struct or models of pydantic",
-        )
+        remedy = "use plain types, dataclasses, TypedDict, msgspec.Struct or models of pydantic"
+        return info.refuse(parameter.name, str(error).splitlines()[0], remedy)
 
 
 _CONSTANT: Final = (NoneType, bool, int, float, str, bytes, Enum)
@@ -99,34 +103,42 @@ def _field(parameter: Parameter, is_foreign: bool) -> tuple[str, Any, Any]:
     return parameter.name, annotation, msgspec.field(default_factory=parameter.default.make)
 
 
-def _struct(facts: Facts, fields: list[tuple[str, Any, Any]]) -> type[Struct]:
+def _struct(info: FunctionInfo, fields: list[tuple[str, Any, Any]]) -> type[Struct]:
     return msgspec.defstruct(
-        f"{facts.name}_arguments", fields, kw_only=True, forbid_unknown_fields=True, gc=False
+        f"{info.name}_arguments", fields, kw_only=True, forbid_unknown_fields=True, gc=False
     )
 
 
 def _object(schema: Schema) -> tuple[Schema, Schema]:
-    """The struct's own schema, and the definitions of the rest."""
+    """The schema of a struct, and the definitions that it refers to."""
     defs: Schema = schema["$defs"]
-    root = defs.pop(schema["$ref"].rpartition("/")[2])
-    found = {"type": "object", "properties": dict(root["properties"])}
-    if root["required"]:
-        found["required"] = root["required"]
-    return {**found, "additionalProperties": False}, defs
+    struct = defs.pop(schema["$ref"].rpartition("/")[2])
+    required = {"required": struct["required"]} if struct["required"] else {}
+    properties = dict(struct["properties"])
+    return {
+        "type": "object",
+        "properties": properties,
+        **required,
+        "additionalProperties": False,
+    }, defs
 
 
 def _property(
-    native: Schema, foreign: TypeAdapter | None, parameter: Parameter, facts: Facts, defs: Schema
+    native: Schema,
+    foreign: TypeAdapter | None,
+    parameter: Parameter,
+    info: FunctionInfo,
+    defs: Schema,
 ) -> Schema:
-    found = dict(native if foreign is None else foreign.schema)
+    schema = dict(native if foreign is None else foreign.schema)
     if foreign is not None:
-        join(defs, found.pop("$defs", {}))
+        join(defs, schema.pop("$defs", {}))
     if parameter.header:
-        found = _typed(found, defs) | {"x-mcp-header": parameter.header.name}
-    told = facts.doc.parameters.get(parameter.name)
-    if description := parameter.description or found.get("description") or told:
-        found["description"] = description
-    return _with_default(found, parameter.default)
+        schema = _typed(resolved(schema, defs)) | {"x-mcp-header": parameter.header.name}
+    documented = info.doc.parameters.get(parameter.name)
+    if description := parameter.description or schema.get("description") or documented:
+        schema["description"] = description
+    return _with_default(schema, parameter.default)
 
 
 def _with_default(schema: Schema, default: Default | None) -> Schema:
@@ -141,33 +153,30 @@ def _with_default(schema: Schema, default: Default | None) -> Schema:
 # ---- headers
 
 
-_HEADED: Final = {str: "string", int: "integer", bool: "boolean"}
+_HEADER_TYPES: Final = {str: "string", int: "integer", bool: "boolean"}
 
 
-def _typed(schema: Schema, defs: Schema) -> Schema:
-    """An enumeration in place, with the type of its values, if they have but one."""
-    if "$ref" in schema:
-        schema = {**defs[schema["$ref"].rpartition("/")[2]], **schema}
-        del schema["$ref"]
+def _typed(schema: Schema) -> Schema:
+    """An enumeration with the type of its values, if they have but one."""
     values: list[object] = schema.get("enum", [])
-    for kind, name in _HEADED.items():
+    for kind, name in _HEADER_TYPES.items():
         if values and all(value.__class__ is kind for value in values):
             return {"type": name, **schema}
     return schema
 
 
-def _check_headers(facts: Facts, properties: Schema) -> None:
+def _check_headers(info: FunctionInfo, properties: Schema) -> None:
     """Source: 2026-07-28 server/tools, "x-mcp-header"."""
     seen: set[str] = set()
-    for each in facts.parameters:
+    for each in info.parameters:
         schema = properties[each.name]
         notes = mentions(each.annotation)
         if any(isinstance(note, Header) and note is not each.header for note in notes):
-            facts.refuse(each.name, "has a Header inside its type", "put it on the parameter")
+            info.refuse(each.name, "has a Header inside its type", "put it on the parameter")
         if each.header is None:
             continue
-        if schema.get("type") not in _HEADED.values():
-            facts.refuse(each.name, "cannot have a Header", "annotate it with str, int or bool")
+        if schema.get("type") not in _HEADER_TYPES.values():
+            info.refuse(each.name, "cannot have a Header", "annotate it with str, int or bool")
         if each.header.name.lower() in seen:
-            facts.refuse(each.name, f"Header {each.header.name} stands twice", "rename it")
+            info.refuse(each.name, f"Header {each.header.name} is there twice", "rename it")
         seen.add(each.header.name.lower())

@@ -1,47 +1,84 @@
-"""What a handler promises: the JSON Schema of its structured content, and what writes that."""
+"""Builds the output schema of a handler from its return annotation, and checks what it returns."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import GenericAlias, NoneType
-from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, cast, get_args, get_origin
 
-from mcp_runtime.json_schema.type_adapter import Schema, TypeAdapter, adapter, arms_of, bare, refers
+from mcp_runtime.json_schema.to_json import BadResult
+from mcp_runtime.json_schema.type_adapter import Mismatch, TypeAdapter, adapter, arms_of, bare
+from mcp_runtime.json_schema.walk import Schema, alternatives, refers
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import CONTENT
-from mcp_runtime.server.functions.parameters import Facts
+from mcp_runtime.server.functions.parameters import FunctionInfo
 
-__all__ = ["promise"]
+__all__ = ["StructuredOutput", "structured_output"]
 
 _RESULTS: Final = (*CONTENT, t.CallToolResult, t.PromptMessage)
-_UNSAID: Final = (Any, object, bytes, bytearray, memoryview)
+_UNKNOWN: Final = (Any, object, bytes, bytearray, memoryview)
 _LISTS: Final = (list, tuple)
 
 
-def promise(facts: Facts) -> tuple[TypeAdapter | None, Schema | None, bool]:
-    """What writes structured content, its schema, and whether that is wrapped into an object.
+@dataclass(frozen=True, slots=True)
+class StructuredOutput:
+    """The structured content of a handler; `is_wrapped` if its value is the member `result`."""
 
-    None where nothing is promised. Raises TypeError.
-    """
-    annotation = _structured(facts.returns)
+    name: str
+    adapter: TypeAdapter
+    schema: Schema
+    is_wrapped: bool
+
+    def write(self, value: object) -> Any:
+        """A value as structured content. Raises BadResult if it does not fit the schema."""
+        try:
+            content = self.adapter.write(value)
+        except Mismatch as mismatch:
+            raise self._bad(mismatch) from None
+        return {"result": content} if self.is_wrapped else content
+
+    def check(self, content: Any) -> None:
+        """Raises BadResult if structured content, parsed JSON, does not fit the schema."""
+        try:
+            self.adapter.read(self._value(content))
+        except Mismatch as mismatch:
+            raise self._bad(mismatch) from None
+
+    def _value(self, content: Any) -> Any:
+        if not self.is_wrapped:
+            return content
+        if isinstance(content, dict):
+            members = cast("dict[str, Any]", content)
+            if members.keys() == {"result"}:
+                return members["result"]
+        raise Mismatch("$", 'expected an object whose one member is "result"')
+
+    def _bad(self, mismatch: Mismatch) -> BadResult:
+        return BadResult(f"{self.name} returned what its output schema does not allow: {mismatch}")
+
+
+def structured_output(info: FunctionInfo) -> StructuredOutput | None:
+    """None if the annotation says nothing about structured content. Raises TypeError."""
+    annotation = _structured(info.returns)
     if annotation is None:
-        return None, None, False
+        return None
     try:
-        found = adapter(annotation, output=True)
+        writer = adapter(annotation, output=True)
     except TypeError as error:
         raise TypeError(
-            f"{facts.name}() returns what has no form in JSON: {str(error).splitlines()[0]};"
+            f"{info.name}() returns what has no form in JSON: {str(error).splitlines()[0]};"
             " annotate it with a type that has, or with Any"
         ) from error
-    body = dict(found.schema)
+    body = dict(writer.schema)
     defs = body.pop("$defs", {})
-    is_wrapped = not _is_object(body, defs)
-    return found, _root(body, defs, is_wrapped), is_wrapped
+    is_wrapped = any(each.get("type") != "object" for each in alternatives(body, defs))
+    return StructuredOutput(info.name, writer, _object(body, defs, is_wrapped), is_wrapped)
 
 
 def _structured(annotation: Any) -> Any:
-    """The type of the structured content; None if it is not said.
+    """The type of the structured content; None if the annotation names none.
 
-    `Annotated[CallToolResult, T]` says T for what is in the result.
+    `Annotated[CallToolResult, T]` names T for the content of the result.
     """
     if bare(annotation) is t.CallToolResult and get_origin(annotation) is Annotated:
         return next(
@@ -49,7 +86,7 @@ def _structured(annotation: Any) -> Any:
         )
     arms = [arm for arm in arms_of(annotation) if bare(arm) is not t.InputRequiredResult]
     plain = [bare(arm) for arm in arms]
-    if any(isinstance(each, TypeVar) or each in _UNSAID or _is_content(each) for each in plain):
+    if any(isinstance(each, TypeVar) or each in _UNKNOWN or _is_content(each) for each in plain):
         return None
     if all(each in (None, NoneType, str, NoReturn) for each in plain):
         return None
@@ -57,28 +94,20 @@ def _structured(annotation: Any) -> Any:
 
 
 def _is_content(plain: Any) -> bool:
-    """Content, or a list of what may be content."""
+    """Whether a type is content, or a list of what may be content."""
     if get_origin(plain) in _LISTS:
         return any(_is_content(bare(arm)) for each in get_args(plain) for arm in arms_of(each))
     return isinstance(plain, type) and issubclass(plain, _RESULTS)
 
 
-def _is_object(schema: Schema, defs: Schema) -> bool:
-    if "$ref" in schema:
-        return _is_object(defs[schema["$ref"].rpartition("/")[2]], defs)
-    arms = schema.get("anyOf") or schema.get("oneOf")
-    if arms:
-        return all(_is_object(arm, defs) for arm in arms)
-    return schema.get("type") == "object"
-
-
-def _root(body: Schema, defs: Schema, is_wrapped: bool) -> Schema:
-    """An object at the root, as every revision takes it."""
+def _object(body: Schema, defs: Schema, is_wrapped: bool) -> Schema:
+    """A schema with an object at the root, which every revision accepts."""
     if is_wrapped:
         body = {"properties": {"result": body}, "required": ["result"]}
         body["additionalProperties"] = False
     elif "$ref" in body:
         name = body.pop("$ref").rpartition("/")[2]
         body = {**defs[name], **body}
-        defs = defs if refers(body, defs, name) else {n: d for n, d in defs.items() if n != name}
+        if not refers({**body, "$defs": defs}, name):
+            defs = {other: one for other, one in defs.items() if other != name}
     return {"type": "object", **body, **({"$defs": defs} if defs else {})}

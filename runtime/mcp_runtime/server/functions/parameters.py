@@ -1,4 +1,4 @@
-"""What stands in a handler's Python signature: its parameters, what it returns, its docstring."""
+"""Inspects a handler's Python function: parameters, return annotation and docstring."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Annotated, Any, Final, NoReturn, get_origin, get_type_hints
+from typing import Annotated, Any, Final, NoReturn, TypeAlias, get_origin, get_type_hints
 
 from msgspec import Meta
 
 from mcp_runtime.core.param_headers import SAFE, TOKEN
 from mcp_runtime.json_schema.to_json import is_pydantic
 from mcp_runtime.json_schema.type_adapter import arms_of, bare
-from mcp_runtime.server.functions.docstring import Docstring, read_docstring
+from mcp_runtime.server.functions.docstring import ParsedDocstring, parse_docstring
 
-__all__ = ["Default", "Facts", "Header", "Parameter", "read_facts"]
+__all__ = ["ContextTypes", "Default", "FunctionInfo", "Header", "Parameter", "inspect_function"]
 
+ContextTypes: TypeAlias = type[Any] | tuple[type[Any], ...]
+"""The classes whose parameter takes the Context."""
 _EMPTY: Final = inspect.Parameter.empty
 
 
@@ -41,7 +43,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """Made anew for every call; `shown` is it in the schema, if it has a form there."""
+    """The default of a parameter, made anew for each call; `shown` if the schema names it."""
 
     make: Callable[[], Any]
     shown: bool
@@ -68,11 +70,11 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What a function says of itself; `returns` is its annotation."""
+class FunctionInfo:
+    """`context` names the parameter that takes the Context; `returns` is the return annotation."""
 
     name: str
-    doc: Docstring
+    doc: ParsedDocstring
     parameters: tuple[Parameter, ...]
     returns: Any
     context: str | None
@@ -82,30 +84,28 @@ class Facts:
         raise TypeError(f"{self.name}(), parameter {parameter}: {what}; {remedy}")
 
 
-def read_facts(
-    function: Callable[..., Any],
-    context: type[Any] | tuple[type[Any], ...],
-    otherwise: Any = Any,
-) -> Facts:
-    """`otherwise` is the type of a parameter that has no annotation.
+def inspect_function(
+    function: Callable[..., Any], context: ContextTypes, default_type: Any = Any
+) -> FunctionInfo:
+    """A function with its parameters; those without an annotation have `default_type`.
 
-    Raises TypeError for what cannot be called by name, or takes two contexts.
+    Raises TypeError for a function that cannot be called by name, or takes two contexts.
     """
-    called = _called(function)
+    called = _unwrapped(function)
     name = getattr(called, "__name__", type(function).__name__)
     name = type(function).__name__ if name == "__call__" else name
     if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
-        raise TypeError(f"{name}() yields; let it return what it has, all at once")
+        raise TypeError(f"{name}() yields; return the whole result instead")
     hints = _hints(called, name)
     signature = inspect.signature(function)
     contexts = [each for each in signature.parameters if _is_context(hints.get(each), context)]
     if len(contexts) > 1:
-        raise TypeError(f"{name}(): {' and '.join(contexts)} both take the context; keep one")
-    return Facts(
+        raise TypeError(f"{name}(): {' and '.join(contexts)} both take the Context; keep one")
+    return FunctionInfo(
         name=name,
-        doc=read_docstring(inspect.getdoc(called) or _doc(function)),
+        doc=parse_docstring(inspect.getdoc(called) or _doc(function)),
         parameters=tuple(
-            _parameter(name, each, hints.get(each.name, otherwise))
+            _parameter(name, each, hints.get(each.name, default_type))
             for each in signature.parameters.values()
             if each.name not in contexts
         ),
@@ -115,8 +115,8 @@ def read_facts(
     )
 
 
-def _called(function: Any) -> Callable[..., Any]:
-    """The function that runs in the end: of a partial, of an object that can be called."""
+def _unwrapped(function: Any) -> Callable[..., Any]:
+    """The function inside a partial or a callable object."""
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.isclass(function) or not callable(function):
@@ -130,13 +130,13 @@ def _doc(function: Callable[..., Any]) -> str | None:
 
 
 def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
-    """Annotations, those that name what is local to the functions around this one too."""
+    """Annotations, with names from enclosing functions resolved too."""
     try:
         return get_type_hints(function, include_extras=True)
     except NameError:
         pass
     try:
-        return get_type_hints(function, localns=_around(function), include_extras=True)
+        return get_type_hints(function, localns=_enclosing(function), include_extras=True)
     except NameError as error:
         raise TypeError(
             f"{name}(): its annotation names {error.name}, which is not there when it runs; import"
@@ -144,19 +144,19 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
         ) from None
 
 
-def _around(function: Callable[..., Any]) -> dict[str, Any]:
-    """What the functions and classes that are running around a definition hold, inner first."""
-    found: dict[str, Any] = {}
+def _enclosing(function: Callable[..., Any]) -> dict[str, Any]:
+    """The locals of the functions and classes around a definition; inner names hide outer ones."""
+    names: dict[str, Any] = {}
     frame: FrameType | None = sys._getframe()  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         here = frame.f_globals is getattr(function, "__globals__", None)
         if here and function.__qualname__.startswith(f"{frame.f_code.co_qualname}."):
-            found = {**frame.f_locals, **found}
+            names = {**frame.f_locals, **names}
         frame = frame.f_back
-    return found
+    return names
 
 
-def _is_context(annotation: Any, context: type[Any] | tuple[type[Any], ...]) -> bool:
+def _is_context(annotation: Any, context: ContextTypes) -> bool:
     for arm in arms_of(annotation):
         plain = bare(arm)
         cls = get_origin(plain) or plain
@@ -172,24 +172,22 @@ _UNNAMED: Final = {
 }
 
 
-def _parameter(function: str, found: inspect.Parameter, annotation: Any) -> Parameter:
-    if found.kind in _UNNAMED:
+def _parameter(function: str, declared: inspect.Parameter, annotation: Any) -> Parameter:
+    name, default = declared.name, declared.default
+    if declared.kind in _UNNAMED:
         raise TypeError(
-            f"{function}(), parameter {found.name}: {_UNNAMED[found.kind]}; peers name each"
+            f"{function}(), parameter {name}: {_UNNAMED[declared.kind]}; peers name each"
             " argument, so declare it by its name, with a type"
         )
-    if found.default is not _EMPTY and type(found.default).__module__ == "pydantic.fields":
-        return Parameter(
-            found.name, Annotated[annotation, found.default], _default_of(found.default)
-        )
-    annotation = _bounded(annotation)
-    if found.default is _EMPTY:
-        return Parameter(found.name, annotation, None)
-    return Parameter(found.name, annotation, Default(lambda: found.default, shown=True))
+    if default is not _EMPTY and type(default).__module__ == "pydantic.fields":
+        return Parameter(name, Annotated[annotation, default], _pydantic_default(default))
+    if default is _EMPTY:
+        return Parameter(name, _bounded(annotation), None)
+    return Parameter(name, _bounded(annotation), Default(lambda: default, shown=True))
 
 
-def _default_of(info: Any) -> Default | None:
-    """Of pydantic's `Field(…)`, written as a default."""
+def _pydantic_default(info: Any) -> Default | None:
+    """The default in a `Field(…)` of pydantic."""
     if info.is_required():
         return None
     return Default(lambda: info.get_default(call_default_factory=True), shown=False)

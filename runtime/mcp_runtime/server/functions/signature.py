@@ -1,18 +1,28 @@
-"""What a handler's Python signature says: as JSON Schema, and as readers of what a peer gives."""
+"""Signatures of tools, prompts and resource templates, made from Python functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from mcp_runtime.json_schema.to_json import BadResult, to_json
-from mcp_runtime.json_schema.type_adapter import Mismatch, Schema, TypeAdapter, arms_of, bare
+from mcp_runtime.json_schema.type_adapter import arms_of, bare
+from mcp_runtime.json_schema.walk import Schema, alternatives
 from mcp_runtime.revisions import is_json
-from mcp_runtime.server.functions.input_schema import Arguments, BadArguments, take
-from mcp_runtime.server.functions.output_schema import promise
-from mcp_runtime.server.functions.parameters import Facts, Header, read_facts
+from mcp_runtime.server.functions.input_schema import (
+    ArgumentsReader,
+    BadArguments,
+    arguments_reader,
+)
+from mcp_runtime.server.functions.output_schema import StructuredOutput, structured_output
+from mcp_runtime.server.functions.parameters import (
+    ContextTypes,
+    FunctionInfo,
+    Header,
+    inspect_function,
+)
 
 __all__ = [
     "BadArguments",
@@ -28,170 +38,119 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
-    """Of a tool. `context` is the name of the parameter that takes the Context."""
+class _Signature:
+    """`context` is the name of the parameter that takes the Context."""
 
     name: str
     description: str
-    input_schema: Schema
-    output_schema: Schema | None
     context: str | None
     is_async: bool
-    _given: Arguments = field(repr=False)
-    _promised: TypeAdapter | None = field(repr=False)
-    _is_wrapped: bool = field(repr=False)
+    _arguments: ArgumentsReader = field(repr=False)
 
-    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments, the defaults of those that are absent among them.
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments, with the defaults of those that are absent. Raises BadArguments."""
+        return self._arguments.read(arguments)
 
-        Raises BadArguments.
-        """
-        return self._given.read(given)
+
+@dataclass(frozen=True, slots=True)
+class Signature(_Signature):
+    """Of a tool."""
+
+    _output: StructuredOutput | None = field(repr=False)
+
+    @property
+    def input_schema(self) -> Schema:
+        return self._arguments.schema
+
+    @property
+    def output_schema(self) -> Schema | None:
+        return None if self._output is None else self._output.schema
 
     def structured(self, value: object) -> Any:
-        """The JSON that fits the output schema; what is no object stands under `result`.
+        """A value as structured content. Raises BadResult if it does not fit the output schema."""
+        return to_json(value) if self._output is None else self._output.write(value)
 
-        Raises BadResult if the value is not what the handler's annotation says.
-        """
-        if self._promised is None:
-            return to_json(value)
-        try:
-            found = self._promised.write(value)
-        except Mismatch as mismatch:
-            raise self._broken(mismatch) from None
-        return {"result": found} if self._is_wrapped else found
-
-    def check(self, structured: Any) -> None:
-        """Raises BadResult if structured content, as parsed JSON, does not fit the schema."""
-        if self._promised is None:
-            return
-        try:
-            self._promised.read(self._unwrapped(structured))
-        except Mismatch as mismatch:
-            raise self._broken(mismatch) from None
-
-    def _unwrapped(self, structured: Any) -> Any:
-        if not self._is_wrapped:
-            return structured
-        if isinstance(structured, dict):
-            members = cast("dict[str, Any]", structured)
-            if members.keys() == {"result"}:
-                return members["result"]
-        raise Mismatch("$", 'expected an object whose one member is "result"')
-
-    def _broken(self, mismatch: Mismatch) -> BadResult:
-        return BadResult(f"{self.name} returned what it does not promise: {mismatch}")
+    def check(self, content: Any) -> None:
+        """Raises BadResult if structured content, parsed JSON, does not fit the output schema."""
+        if self._output is not None:
+            self._output.check(content)
 
 
 @dataclass(frozen=True, slots=True)
-class PromptSignature:
+class PromptSignature(_Signature):
     """Of a prompt. `arguments` are names, descriptions ("" for none), and whether required."""
 
-    name: str
-    description: str
     arguments: tuple[tuple[str, str, bool], ...]
-    context: str | None
-    is_async: bool
-    _given: Arguments = field(repr=False)
-
-    def read(self, given: Mapping[str, str]) -> dict[str, Any]:
-        """Keyword arguments. Raises BadArguments."""
-        return self._given.read(given)
 
 
 @dataclass(frozen=True, slots=True)
-class TemplateSignature:
-    """Of the handler of a resource template, whose variables are strings on the wire."""
+class TemplateSignature(_Signature):
+    """Of a resource template, whose variables are text on the wire."""
 
-    name: str
-    description: str
-    context: str | None
-    is_async: bool
-    _given: Arguments = field(repr=False)
-
-    def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments, numbers and truth values read from their text.
-
-        Raises BadArguments.
-        """
-        found = self._given.read(given)
-        for name, value in found.items():
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments, numbers and truth values read from text. Raises BadArguments."""
+        keywords = self._arguments.read(arguments)
+        for name, value in keywords.items():
             if not is_json(value):
                 raise BadArguments(f"$.{name}: expected a finite number, found another")
-        return found
+        return keywords
 
 
-def read(function: Callable[..., Any], *, context: type[Any] | tuple[type[Any], ...]) -> Signature:
+def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
     """The signature of a tool; `context` are the classes whose parameter takes the Context.
 
-    Raises TypeError for what cannot be called by name, or has no form in JSON.
+    Raises TypeError for a function that cannot be called by name, or a type without a JSON form.
     """
-    facts = read_facts(function, context)
-    given, schema = take(facts)
-    promised, output, is_wrapped = promise(facts)
-    return Signature(
-        facts.name,
-        facts.doc.description,
-        schema,
-        output,
-        facts.context,
-        facts.is_async,
-        given,
-        promised,
-        is_wrapped,
-    )
+    info = inspect_function(function, context)
+    return Signature(*_common(info), arguments_reader(info), structured_output(info))
 
 
-def read_prompt(
-    function: Callable[..., Any], *, context: type[Any] | tuple[type[Any], ...]
-) -> PromptSignature:
-    """The signature of a prompt. Raises TypeError, for parameters that are no strings too."""
-    facts = read_facts(function, context, otherwise=str)
-    for each in facts.parameters:
+def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> PromptSignature:
+    """The signature of a prompt. Raises TypeError, for parameters that are not strings too."""
+    info = inspect_function(function, context, default_type=str)
+    for each in info.parameters:
         if {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}:
-            facts.refuse(each.name, "is no string", "annotate it with str: prompts take text only")
-    given, schema = take(facts)
-    told = {name: found.get("description", "") for name, found in schema["properties"].items()}
+            info.refuse(each.name, "is no string", "annotate it with str: prompts take text only")
+    reader = arguments_reader(info)
+    described = reader.schema["properties"]
     arguments = tuple(
-        (each.name, told[each.name], each.default is None) for each in facts.parameters
+        (each.name, described[each.name].get("description", ""), each.default is None)
+        for each in info.parameters
     )
-    return PromptSignature(
-        facts.name, facts.doc.description, arguments, facts.context, facts.is_async, given
-    )
+    return PromptSignature(*_common(info), reader, arguments)
 
 
 def read_template(
-    function: Callable[..., Any],
-    *,
-    context: type[Any] | tuple[type[Any], ...],
-    variables: Iterable[str],
+    function: Callable[..., Any], *, context: ContextTypes, variables: Iterable[str]
 ) -> TemplateSignature:
-    """The signature of a resource template's handler, which takes the template's variables.
+    """The signature of the function behind a resource template, which takes its variables.
 
-    Raises TypeError, also if parameters and variables differ, or text cannot say a type.
+    Raises TypeError, also if parameters and variables differ, or text cannot hold a type.
     """
-    facts = read_facts(function, context, otherwise=str)
-    _match(facts, frozenset(variables))
-    given, schema = take(facts, strict=False)
-    for name, found in schema["properties"].items():
-        if not _is_text(found, schema.get("$defs", {})):
-            facts.refuse(name, "cannot be read from text", "annotate it with str, int, float, bool")
-    return TemplateSignature(
-        facts.name, facts.doc.description, facts.context, facts.is_async, given
-    )
+    info = inspect_function(function, context, default_type=str)
+    _match(info, frozenset(variables))
+    reader = arguments_reader(info, strict=False)
+    for name, schema in reader.schema["properties"].items():
+        if not _is_text(schema, reader.schema.get("$defs", {})):
+            info.refuse(name, "cannot be read from text", "annotate it with str, int, float, bool")
+    return TemplateSignature(*_common(info), reader)
+
+
+def _common(info: FunctionInfo) -> tuple[str, str, str | None, bool]:
+    return info.name, info.doc.description, info.context, info.is_async
 
 
 # ---- templates
 
 
-def _match(facts: Facts, variables: frozenset[str]) -> None:
-    names = {each.name for each in facts.parameters}
-    for each in facts.parameters:
+def _match(info: FunctionInfo, variables: frozenset[str]) -> None:
+    names = {each.name for each in info.parameters}
+    for each in info.parameters:
         if each.name not in variables and each.default is None:
-            facts.refuse(each.name, "is no variable of the template", "add it, or give a default")
+            info.refuse(each.name, "is no variable of the template", "add it, or give a default")
     if missing := sorted(variables - names):
         raise TypeError(
-            f"{facts.name}() does not take the template's variable {missing[0]};"
+            f"{info.name}() does not take the template's variable {missing[0]};"
             " add a parameter of that name"
         )
 
@@ -200,11 +159,10 @@ _SCALARS: Final = frozenset(("string", "integer", "number", "boolean", "null"))
 
 
 def _is_text(schema: Schema, defs: Schema) -> bool:
-    """Whether text can say it, or several texts."""
-    if "$ref" in schema:
-        return _is_text(defs[schema["$ref"].rpartition("/")[2]], defs)
-    if arms := schema.get("anyOf"):
-        return all(_is_text(arm, defs) for arm in arms)
-    if schema.get("type") == "array":
-        return _is_text(schema.get("items", {}), defs)
-    return schema.get("type") in _SCALARS or "enum" in schema
+    """Whether one text, or a list of texts, can hold the value."""
+    return all(
+        each.get("type") in _SCALARS
+        or "enum" in each
+        or (each.get("type") == "array" and _is_text(each.get("items", {}), defs))
+        for each in alternatives(schema, defs)
+    )

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from mcp_runtime.core import error_codes, http_rules, jsonrpc
 from mcp_runtime.core.events import Called, Write
 from mcp_runtime.core.jsonrpc import ErrorResponse, Id, Request, Response
-from mcp_runtime.core.param_headers import check_mirrors
+from mcp_runtime.core.param_headers import check_headers
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
@@ -78,9 +78,7 @@ class RequestConnection(StreamingConnection):
             raise HttpError(400, why, body)
 
     def _guard(self, frame: Request, version: str) -> None:
-        params: dict[str, Any] = msgspec.json.decode(frame.params)
-        tool = params.get("name") if frame.method == "tools/call" else None
-        check_mirrors(self._headers, frame.method, params, version, self.server.mirrored(tool))
+        check_headers(self._headers, frame, version, self.server.mirrored)
 
     def _write(self, data: bytes, about: Id | None) -> None:
         self.stream.put(data)

@@ -48,7 +48,7 @@ async def test_a_tool_whose_marks_break_a_rule_is_left_out_with_a_warning(
     assert called.headers["mcp-param-region"] == "eu"
     (warning, _) = [record.getMessage() for record in caplog.records]
     assert warning == (
-        "leaving out the tool 'bad\\n': b: x-mcp-header 'Region' stands there a second time"
+        "leaving out the tool 'bad\\n': b: x-mcp-header 'Region' is there a second time"
     )
 
 

@@ -19,6 +19,7 @@ import pydantic
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
+from mcp_runtime.json_schema.to_json import to_json
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import (
     Audio,
@@ -28,10 +29,9 @@ from mcp_runtime.server.functions.content import (
     blocks,
     prompt_messages,
     resource_contents,
-    to_json,
-    tool_result,
 )
 from mcp_runtime.server.functions.signature import Signature, read
+from mcp_runtime.server.functions.tool_result import tool_result
 
 PNG = b"\x89PNG\xff"
 PNG_64 = base64.b64encode(PNG).decode()

@@ -174,7 +174,7 @@ def test_no_parameters_are_a_closed_object() -> None:
     }
     assert signature.context == "ctx"
     assert signature.is_async
-    assert signature.arguments({}) == {}
+    assert signature.read({}) == {}
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def refs(schema: Any) -> Iterator[str]:
 def test_a_default_is_in_the_schema_if_json_can_say_it(default: object, shown: bool) -> None:
     signature = taking(Any, default, required=False)
     assert ("default" in signature.input_schema["properties"]["value"]) is shown
-    assert signature.arguments({})["value"] is default
+    assert signature.read({})["value"] is default
 
 
 def test_descriptions_come_from_the_annotation_then_from_the_docstring() -> None:
@@ -293,7 +293,7 @@ def test_names_that_are_local_to_a_function_are_known() -> None:
     def tool(value: Local) -> Local:
         return value
 
-    assert of(tool).arguments({"value": {"x": 1}}) == {"value": Local(1)}
+    assert of(tool).read({"value": {"x": 1}}) == {"value": Local(1)}
 
 
 def test_methods_partials_and_callable_objects_are_read_too() -> None:
@@ -317,7 +317,7 @@ def test_methods_partials_and_callable_objects_are_read_too() -> None:
     assert (called.name, called.is_async, called.context) == ("Adder", True, "ctx")
     partial = of(functools.partial(both, b=3))
     assert (partial.name, partial.description) == ("both", "Adds both.")
-    assert partial.arguments({"a": 1}) == {"a": 1, "b": 3}
+    assert partial.read({"a": 1}) == {"a": 1, "b": 3}
 
 
 # ---- refused when it is decorated
@@ -354,7 +354,7 @@ def twice(a: Annotated[str, Header("A-b")], b: Annotated[str, Header("a-B")]) ->
     [
         (yields, "yields"),
         (yields_later, "yields"),
-        (two_contexts, "one and other both take the context"),
+        (two_contexts, "one and other both take the Context"),
         (any_number, "parameter values: takes any number"),
         (any_name, "parameter values: takes values of any name"),
         (without_name, "parameter value: is positional only"),
@@ -366,7 +366,7 @@ def twice(a: Annotated[str, Header("A-b")], b: Annotated[str, Header("a-B")]) ->
         (several, "parameter value: cannot have a Header"),
         (perhaps, "parameter value: cannot have a Header"),
         (inside, "parameter value: has a Header inside"),
-        (twice, "parameter b: Header a-B stands twice"),
+        (twice, "parameter b: Header a-B is there twice"),
     ],
 )
 def test_what_cannot_be_called_by_name_is_refused(function: Any, said: str) -> None:
@@ -417,12 +417,12 @@ def test_a_header_is_told_in_the_schema_and_bounds_integers() -> None:
     checked = taking(Annotated[int, pydantic.Field(gt=0), Header("Count")])
     for count in (2**53, 0):
         with pytest.raises(BadArguments, match=r"\$\.value: Input should be "):
-            checked.arguments({"value": count})
+            checked.read({"value": count})
     given = {"region": "r", "color": "red", "kind": "a", "is_on": True}
-    assert signature.arguments(given | {"count": 2**53 - 1})["count"] == 2**53 - 1
+    assert signature.read(given | {"count": 2**53 - 1})["count"] == 2**53 - 1
     for count in (2**53, -1):
         with pytest.raises(BadArguments, match=r"\$\.count: expected int"):
-            signature.arguments(given | {"count": count})
+            signature.read(given | {"count": count})
 
 
 # ---- what is taken
@@ -454,7 +454,7 @@ def test_a_header_is_told_in_the_schema_and_bounds_integers() -> None:
     ],
 )
 def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
-    found = taking(annotation).arguments({"value": given})["value"]
+    found = taking(annotation).read({"value": given})["value"]
     assert found == taken
     assert type(found) is type(taken)
 
@@ -498,7 +498,7 @@ def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
 )
 def test_what_does_not_fit_is_told_with_its_place(annotation: Any, given: Any, said: str) -> None:
     with pytest.raises(BadArguments) as bad:
-        taking(annotation).arguments({"value": given})
+        taking(annotation).read({"value": given})
     assert str(bad.value).startswith(said)
 
 
@@ -531,7 +531,7 @@ def test_the_reader_takes_what_the_schema_takes(index: int, value: Any) -> None:
     if TYPES[index] is Shape and isinstance(value, dict):
         value = {"type": "Shape", **value}  # msgspec takes a single tagged struct without its tag
     try:
-        signature.arguments({"value": value})
+        signature.read({"value": value})
         is_taken = True
     except BadArguments:
         is_taken = False
@@ -542,9 +542,9 @@ def test_missing_and_unknown_arguments_are_told() -> None:
     def tool(a: int, b: int = 0) -> None: ...
 
     with pytest.raises(BadArguments, match=r'^\$: expected the member "a", found none$'):
-        of(tool).arguments({})
+        of(tool).read({})
     with pytest.raises(BadArguments, match=r'^\$: expected no member but "a", "b", found "c"$'):
-        of(tool).arguments({"a": 1, "c": 2})
+        of(tool).read({"a": 1, "c": 2})
 
 
 def test_hostile_arguments_are_bad_arguments_and_their_message_is_short() -> None:
@@ -552,7 +552,7 @@ def test_hostile_arguments_are_bad_arguments_and_their_message_is_short() -> Non
     for _ in range(20_000):
         deep = {"name": "n", "below": [deep]}
     with pytest.raises(BadArguments, match="nested too deeply"):
-        taking(Tree).arguments({"value": deep})
+        taking(Tree).read({"value": deep})
     long = "x\n" * 10**5
     hostile: list[tuple[Any, Any]] = [
         (int, {"value": long}),
@@ -566,7 +566,7 @@ def test_hostile_arguments_are_bad_arguments_and_their_message_is_short() -> Non
     ]
     for annotation, given in hostile:
         with pytest.raises(BadArguments) as bad:
-            taking(annotation).arguments(given)
+            taking(annotation).read(given)
         assert "\n" not in str(bad.value)
         assert len(str(bad.value)) < 300
         str(bad.value).encode()
@@ -579,7 +579,7 @@ def test_the_key_at_fault_is_found_among_many() -> None:
     with pytest.raises(
         BadArguments, match=r'^\$\.value\.k700\["b c"\]\[1\]: expected int, found "2"$'
     ):
-        signature.arguments({"value": given})
+        signature.read({"value": given})
 
 
 def test_a_default_of_pydantic_is_made_for_each_call() -> None:
@@ -591,11 +591,11 @@ def test_a_default_of_pydantic_is_made_for_each_call() -> None:
     signature = of(tool)
     assert signature.input_schema["required"] == ["a"]
     assert described(signature) == {"a": "how many", "b": None}
-    first, second = signature.arguments({"a": 1}), signature.arguments({"a": 1})
+    first, second = signature.read({"a": 1}), signature.read({"a": 1})
     assert first == second == {"a": 1, "b": []}
     assert first["b"] is not second["b"]
     with pytest.raises(BadArguments, match=r"\$\.a: "):
-        signature.arguments({"a": 0})
+        signature.read({"a": 0})
 
 
 def test_pydantic_is_imported_only_where_a_type_comes_from_it() -> None:
@@ -604,8 +604,8 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 from msgspec import Meta
-from mcp_runtime.server.functions.content import tool_result
 from mcp_runtime.server.functions.signature import read
+from mcp_runtime.server.functions.tool_result import tool_result
 
 @dataclass
 class Point:
@@ -615,7 +615,7 @@ def tool(point: Point, words: list[str] | None = None) -> Point:
     return point
 
 signature = read(tool, context=type("Context", (), {}))
-tool_result(tool(**signature.arguments({"point": {"x": 1}})), signature)
+tool_result(tool(**signature.read({"point": {"x": 1}})), signature)
 assert not [name for name in sys.modules if name.partition(".")[0].startswith("pydantic")]
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -5,6 +5,7 @@ Source: 2026-07-28 basic/transports/streamable-http, "Server Validation".
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from typing import Annotated, Any, Final
 
@@ -12,8 +13,10 @@ import pytest
 
 from mcp_runtime import Context, Header, Server, types
 from mcp_runtime.core import error_codes
-from mcp_runtime.core.param_headers import check_mirrors, marks
+from mcp_runtime.core.jsonrpc import Request
+from mcp_runtime.core.param_headers import check_headers
 from mcp_runtime.errors import RpcError
+from mcp_runtime.json_schema.header_annotations import param_headers
 from tests.support.asgi_client import (
     LATEST,
     Client,
@@ -45,10 +48,11 @@ def coded(text: str) -> str:
 
 def compared(arguments: Any, headers: dict[str, str]) -> str:
     """What is wrong with them; empty for nothing."""
-    params = {"name": "tool", "arguments": arguments}
+    params = json.dumps({"name": "tool", "arguments": arguments}).encode()
+    request = Request(1, "tools/call", params)
     told = {"mcp-protocol-version": LATEST, "mcp-method": "tools/call", "mcp-name": "tool"}
     try:
-        check_mirrors({**told, **headers}, "tools/call", params, LATEST, marks(SCHEMA))
+        check_headers({**told, **headers}, request, LATEST, lambda _: param_headers(SCHEMA))
     except RpcError as refusal:
         return f"{refusal.message} ({refusal.code})"
     return ""
