@@ -57,6 +57,7 @@ pictures: $(VENV) ## draw the pictures of README, which needs Chromium
 format: $(VENV) ## format what is written by hand
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet $(WRITTEN)
+	@$(BIN)/black --quiet codegen/mcp_bindgen/emit/support
 
 bench: $(VENV) ## measure, beside the peers
 	@$(BIN)/python -m bench $(ARGS)

@@ -47,7 +47,7 @@ def check(out: Path, *more: str) -> tuple[int, str]:
 
 def test_written_is_clean(out: Path) -> None:
     assert check(out) == (0, "")
-    assert {"MANIFEST.json", "_wire.py", "py.typed"} <= set(tree(out))
+    assert {"MANIFEST.json", "_wire/text.py", "py.typed"} <= set(tree(out))
 
 
 def test_nothing_is_written_twice(out: Path) -> None:
@@ -75,9 +75,9 @@ def one_too_many(out: Path) -> str:
 
 
 def tail_added(out: Path) -> str:
-    with (out / "_wire.py").open("a") as file:
+    with (out / "_wire/text.py").open("a") as file:
         file.write("x = 1\n")
-    return "_wire.py"
+    return "_wire/text.py"
 
 
 def manifest_changed(out: Path) -> str:

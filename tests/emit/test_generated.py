@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from mcp_bindgen import emit, pins
+from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.model import JSON_PRIMS, Arr, Bounded, Map, Prim, Ref, Schema, Struct, Type, Uni
 
 REVISIONS: Final = pins.revisions()
@@ -23,6 +25,52 @@ FILES: Final = sorted((Path(__file__).parents[2] / "generated" / "mcp_wire").rgl
 def test_black_finds_nothing_to_change(root: Path) -> None:
     black = [sys.executable, "-m", "black", "--check", "--quiet", "--target-version", "py311"]
     assert subprocess.run([*black, "generated"], cwd=root, check=False).returncode == 0
+
+
+# ---- imports
+
+
+def idle_imports(text: str) -> list[str]:
+    """What a module imports and never names; its annotations may be strings."""
+    tree = ast.parse(text)
+    named = set(_names(tree))
+    imported = [
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        for alias in node.names
+    ]
+    return [name for name in imported if name not in named]
+
+
+def _names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            with suppress(SyntaxError, ValueError):
+                yield from _names(ast.parse(node.value, mode="eval"))
+
+
+def test_generated_modules_name_all_that_they_import() -> None:
+    for file in FILES:
+        assert not idle_imports(file.read_text("utf-8")), file
+
+
+WORDS: Final = b"""
+/** Any, ClassVar, Field, Mapping, Literal, With[Meta], Discriminator, ORDERED, Maybe, cast. */
+export interface Words {
+  /** Number, EMPTY, Late, Rest, Open, Checked[T], ConfigDict, deprecated, is_number. */
+  text: string;
+}
+"""
+
+
+@pytest.mark.parametrize("unknown", ["keep", "reject"])
+def test_words_of_a_comment_import_nothing(unknown: str) -> None:
+    files = emit.generate([load(WORDS, "a.ts", "a")], emit.Options(unknown=unknown))
+    for path, text in files.items():
+        assert not idle_imports(text), path
 
 
 # ---- Any
@@ -103,7 +151,7 @@ def annotation_texts(node: ast.ClassDef) -> Iterator[str]:
 @pytest.mark.parametrize("name", ["inspect", "get_type_hints", "get_annotations", "eval", "exec"])
 def test_codecs_reflect_on_nothing(name: str) -> None:
     for file in FILES:
-        if file.name.startswith(("models_dataclass", "_wire")):
+        if file.name.startswith("models_dataclass") or file.parent.name == "_wire":
             assert not re.search(rf"\b{name}\b", file.read_text("utf-8")), file
 
 
@@ -151,6 +199,7 @@ def test_every_struct_is_a_class_and_every_alias_an_assignment() -> None:
 _DIGEST: Final = """
 import hashlib, sys
 from mcp_bindgen import emit, pins
+from mcp_bindgen.ir.lower import load
 schemas = [pins.load(revision) for revision in sys.argv[1:]]
 files = emit.generate(schemas, emit.Options())
 text = "".join(f"{path} {files[path]}" for path in sorted(files) if path != "__init__.py")

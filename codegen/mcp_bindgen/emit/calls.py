@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from mcp_bindgen.emit.text.annotate import annotation, deprecation
+from mcp_bindgen.emit.text.annotate import Annotator, annotation, deprecation
+from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, docstring, flat, lay, literal
 from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, snake
@@ -101,71 +102,74 @@ def _results(schema: Schema, type: Type | None) -> Code:
 
 def calls_view(schema: Schema, flavour: str) -> dict[str, Any]:
     """What calls.py.jinja places; `schema` has named answers."""
-    used: set[str] = set()
-    handlers = {role: _facade(schema, used, role, _HANDLED[role], _handler) for role in _HANDLED}
-    callers = {role: _facade(schema, used, role, _CALLED[role], _caller) for role in _CALLED}
-    tables = {
-        "params": [row for m in schema.methods for row in _entry(schema, used, m, m.params)],
-        "results": [row for m in schema.methods for row in _entry(schema, used, m, m.result)],
-    }
-    lines = [line for group in (*handlers.values(), *callers.values()) for line in group]
-    return {
+    used = _Named(schema, Imports(), f".models_{flavour}")
+    view = {
         "title": schema.revision,
         "flavour": flavour,
-        "module": f".models_{flavour}",
-        "handlers": handlers,
-        "callers": callers,
-        "names": sorted(used),
-        "any": any("Any" in line for line in lines),
-        "casts": any("cast(" in line for line in lines),
-        "deprecates": any("@deprecated" in line for line in lines),
-        **tables,
+        "handlers": {role: _facade(used, _HANDLED[role], _handler) for role in _HANDLED},
+        "callers": {role: _facade(used, _CALLED[role], _caller) for role in _CALLED},
+        "params": [row for m in schema.methods for row in _entry(used, m, m.params)],
+        "results": [row for m in schema.methods for row in _entry(used, m, m.result)],
     }
+    used.imports.add("abc", ("ABC", "abstractmethod"))
+    used.imports.add("collections.abc", ("Mapping",))
+    used.imports.add("typing", ("Final", "Protocol"))
+    used.imports.add(used.module, ("decode", "encode"))
+    return view | {"imports": used.imports.lines}
 
 
-def _entry(schema: Schema, used: set[str], method: Method, type: Type | None) -> list[str]:
+class _Named(Annotator):
+    """Annotations of a calls module, which imports the types that they name."""
+
+    def __init__(self, schema: Schema, imports: Imports, module: str) -> None:
+        super().__init__(schema, imports)
+        self.module = module
+
+    def parts(self, type: Type) -> list[Code]:
+        if isinstance(type, Ref):
+            self.imports.use(self.module, type.name)
+        return super().parts(type)
+
+
+def _entry(used: _Named, method: Method, type: Type | None) -> list[str]:
     if type is None:
         return []
-    return lay(STEP, f"{literal(method.name)}: ", _named(schema, used, type), ",")
-
-
-def _named(schema: Schema, used: set[str], type: Type) -> Code:
-    if isinstance(type, Ref):
-        used.add(type.name)
-    return annotation(schema, type)
+    return lay(STEP, f"{literal(method.name)}: ", used.code(type), ",")
 
 
 def _facade(
-    schema: Schema, used: set[str], role: str, directions: tuple[str, ...], write: Any
+    used: _Named,
+    directions: tuple[str, ...],
+    write: Callable[[_Named, Method], Iterator[str]],
 ) -> list[str]:
     lines: list[str] = []
-    for method in schema.methods:
+    for method in used.schema.methods:
         if method.direction in directions:
-            lines += ["", *write(schema, used, method)]
+            lines += ["", *write(used, method)]
     return lines[1:]
 
 
-def _deprecated(method: Method) -> Iterator[str]:
+def _deprecated(used: _Named, method: Method) -> Iterator[str]:
     if method.deprecated is not None:
+        used.imports.use(".._wire", "deprecated")
         yield from lay(STEP, "@", call("deprecated", literal(deprecation(method.deprecated))))
 
 
-def _params(schema: Schema, used: set[str], method: Method, default: str) -> tuple[Code, ...]:
+def _params(used: _Named, method: Method, default: str) -> tuple[Code, ...]:
     if method.params is None:
         return ()
-    name = flat(_named(schema, used, method.params))
+    name = flat(used.code(method.params))
     return (f"params: {name} | None{default}" if method.params_optional else f"params: {name}",)
 
 
-def _result(schema: Schema, used: set[str], method: Method) -> str:
-    return "None" if method.result is None else flat(_named(schema, used, method.result))
+def _result(used: _Named, method: Method) -> str:
+    return "None" if method.result is None else flat(used.code(method.result))
 
 
-def _handler(schema: Schema, used: set[str], method: Method) -> Iterator[str]:
-    yield from _deprecated(method)
-    params = _params(schema, used, method, "")
-    head = Group(f"async def {_python(method)}(", ("self", *params, "/"), ")")
-    yield from lay(STEP, "", head, f" -> {_result(schema, used, method)}:")
+def _handler(used: _Named, method: Method) -> Iterator[str]:
+    yield from _deprecated(used, method)
+    head = Group(f"async def {_python(method)}(", ("self", *_params(used, method, ""), "/"), ")")
+    yield from lay(STEP, "", head, f" -> {_result(used, method)}:")
     yield from docstring(STEP * 2, _told(method))
     yield f"{STEP * 2}..."
 
@@ -174,10 +178,10 @@ def _told(method: Method) -> str:
     return f"`{method.name}`. {method.doc}".strip()
 
 
-def _caller(schema: Schema, used: set[str], method: Method) -> Iterator[str]:
-    yield from _deprecated(method)
-    params = _params(schema, used, method, " = None")
-    result = _result(schema, used, method)
+def _caller(used: _Named, method: Method) -> Iterator[str]:
+    yield from _deprecated(used, method)
+    params = _params(used, method, " = None")
+    result = _result(used, method)
     head = Group(f"async def {_python(method)}(", ("self", *params), ")")
     yield from lay(STEP, "", head, f" -> {result}:")
     yield from docstring(STEP * 2, _told(method))
@@ -187,4 +191,5 @@ def _caller(schema: Schema, used: set[str], method: Method) -> Iterator[str]:
         return
     sent = call("await self.request", literal(method.name), value)
     yield from lay(STEP * 2, "answer = ", sent)
-    yield from lay(STEP * 2, "return ", call("cast", literal(result), "answer"))
+    cast = call(used.imports.use("typing", "cast"), literal(result), "answer")
+    yield from lay(STEP * 2, "return ", cast)

@@ -13,6 +13,7 @@ import jinja2
 from mcp_bindgen import paths
 from mcp_bindgen.convert.model import Pair
 from mcp_bindgen.emit.calls import answered, calls_view, methods_view
+from mcp_bindgen.emit.copies import copies
 from mcp_bindgen.emit.models.dataclass import dataclass_view
 from mcp_bindgen.emit.models.msgspec import msgspec_view
 from mcp_bindgen.emit.models.pydantic import pydantic_view
@@ -32,9 +33,6 @@ _MODELS: Final[Mapping[str, _View]] = {
     "pydantic": pydantic_view,
     "msgspec": msgspec_view,
 }
-
-_SHARED: Final = {"msgspec": "_msgspec.py", "pydantic": "_pydantic.py"}
-"""What the modules of a flavour share."""
 
 
 def package(revision: str) -> str:
@@ -57,10 +55,8 @@ def generate(
     """
     files: dict[str, str] = {"py.typed": ""}
     engine = _engine(options.templates)
-    files["_wire.py"] = _render(engine, "_wire.py.jinja", None, {})
     files["__init__.py"] = _render(engine, "package.py.jinja", None, _package_view(schemas))
-    for name in sorted(_SHARED.keys() & set(options.models)):
-        files[_SHARED[name]] = _render(engine, f"{_SHARED[name]}.jinja", None, {})
+    files.update(copies(options.models, steps=pairs is not None))
     for schema in schemas:
         for path, text in _revision(engine, schema, options):
             files[path] = text
@@ -81,7 +77,6 @@ def _steps(
         yield f"steps/{name}.py", _render(engine, "step.py.jinja", None, step_view(pair))
     view = steps_view(modules, schemas, options.models)
     yield "steps/__init__.py", _render(engine, "steps.py.jinja", None, view)
-    yield "steps/_step.py", _render(engine, "_step.py.jinja", None, {})
 
 
 def _written(flavours: tuple[str, ...]) -> list[str]:

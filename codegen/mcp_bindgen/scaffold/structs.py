@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mcp_bindgen.emit.models.rows import import_order
+from mcp_bindgen.emit.text.imports import import_order
 from mcp_bindgen.emit.text.layout import (
     STEP,
     WIDTH,

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
 from pydantic import Discriminator, Field
 
 from .._pydantic import (
-    Maybe,
-    Number,
     ORDERED,
+    Maybe,
     Model,
+    Number,
     read_object,
     read_text,
     write_object,

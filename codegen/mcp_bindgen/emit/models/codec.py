@@ -444,7 +444,7 @@ class Codec:
             yield Line(0, "if at is not None:")
             yield Line(1, "", rest)
         yield Line(0, "made = ", call(self.use("new"), struct.name))
-        yield Line(0, "", call("keep", "made", "o"))
+        yield Line(0, "", call(self.use("keep"), "made", "o"))
         yield Line(0, "return made")
 
     def _present(self, struct: Struct, field: Field) -> Iterator[Line]:

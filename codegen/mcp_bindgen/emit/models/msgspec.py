@@ -11,13 +11,13 @@ from mcp_bindgen.emit.models.rows import (
     Row,
     body_lines,
     codec_rows,
-    import_order,
     module_rows,
     opening,
     told,
 )
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.text.annotate import Annotator, optional
+from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import (
     STEP,
     Code,
@@ -49,35 +49,32 @@ from mcp_bindgen.ir.unions import arms, kinds, tag
 
 __all__ = ["msgspec_view"]
 
-_IMPORTS: Final = frozenset(("EMPTY", "GIVEN", "At", "DecodeError", "Json", "Writers")) | {
-    "check_depth",
-    "parse",
-    "plain_writers",
-    "too_deep",
-    "STOPS",
-    "write_again",
-}
-_OWN: Final = frozenset(("UNSET", "make"))
+_TYPING: Final = ("Any", "Final", "TypeVar", "overload")
+_WIRE: Final = (
+    *("GIVEN", "STOPS", "At", "DecodeError", "Json", "Writers", "check_depth"),
+    *("parse", "plain_writers", "too_deep", "write_again"),
+)
+_MSGSPEC: Final = ("UNSET", "Unset", "decoder", "encoder", "refused", "write")
+"""What the template names."""
+_OWN: Final = frozenset(("UNSET", "keep", "make"))
 """Names that the codecs use, and that this flavour has of its own."""
 
 
 def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_msgspec.py.jinja places."""
+    imports = Imports()
     gears = _Gears(schema)
     codec = Codec(schema, options.unknown, gears.native, gears.late)
-    used = _Annotator(schema, gears, codec)
+    used = _Annotator(schema, imports, gears, codec)
     structs = [Row(s.name, tuple(_class(used, codec, s))) for s in schema.structs.values()]
-    rows = module_rows(schema, used, structs)
-    lines = [line for row in (*structs, *rows["aliases"]) for line in row.lines]
-    rows |= codec_rows(schema, codec)
-    imports = (_IMPORTS | codec.shared) - _OWN
-    names = ("Bare", "Checked", "Late", "Model", "Open", "Rest")
+    rows = module_rows(schema, used, structs) | codec_rows(schema, codec)
+    imports.add("collections.abc", ("Callable",))
+    imports.add("typing", _TYPING)
+    imports.use("msgspec", "MsgspecError")
+    imports.add(".._msgspec", (*_MSGSPEC, *(_OWN & codec.shared)))
+    imports.add(".._wire", {*_WIRE, *codec.shared} - _OWN)
     return rows | {
-        "imports": sorted(imports, key=import_order),
-        "bases": [
-            n for n in names if n in used.lates or any(f"({n}" in x or f"{n}[" in x for x in lines)
-        ],
-        "makes": "make" in codec.shared,
+        "imports": imports.lines,
         "checked": [f"{code}: {reader}" for code, reader in used.checked.items()],
         "codec_only": [name for name in schema.types if not gears.top(Ref(name))],
     }
@@ -215,32 +212,28 @@ def _refs(schema: Schema, *types: Type | None) -> Iterator[Ref]:
 class _Annotator(Annotator):
     """Marks with `Checked` what the native gear must not read; `checked` has the codec of each."""
 
-    def __init__(self, schema: Schema, gears: _Gears, codec: Codec) -> None:
-        super().__init__(schema)
-        self.plain = Annotator(schema)
+    def __init__(self, schema: Schema, imports: Imports, gears: _Gears, codec: Codec) -> None:
+        super().__init__(schema, imports)
+        self.plain = Annotator(schema, imports)
         self.gears = gears
         self.codec = codec
         self.checked: dict[str, str] = {}
-        self.lates: set[str] = set()
 
-    def late(self, name: str) -> str:
-        """A descriptor of the shared module, noted for the import."""
-        self.lates.add(name)
-        return name
+    def shared(self, name: str) -> str:
+        """A name of the flavour's shared module."""
+        return self.imports.use(".._msgspec", name)
 
     def code(self, type: Type) -> Code:
         if self.gears.alone(type) or (isinstance(type, Ref) and type.name in self.gears.open):
             return super().code(type)
-        code = self.plain.of(type)
+        code = self.plain.code(type)
         if not isinstance(type, Ref):
             self.checked[flat(code)] = self.codec.reader(type, "checked")
-        return Group("Checked[", (code,), "]")
+        return Group(f"{self.shared('Checked')}[", (code,), "]")
 
     def declared(self, type: Type) -> Code:
         """The annotation of an alias, which stays a union that `isinstance` knows."""
-        code = super().code(type) if not isinstance(type, Arr | Map) else self.code(type)
-        self.text.append(flat(code))
-        return code
+        return super().code(type) if not isinstance(type, Arr | Map) else self.code(type)
 
     def bounded(self, type: Bounded) -> list[Code]:
         limits = type.limits
@@ -249,13 +242,14 @@ class _Annotator(Annotator):
         least = limits.min_items if limits.min_items is not None else limits.min_length
         most = limits.max_items if limits.max_items is not None else limits.max_length
         sizes += [(least, "min_length"), (most, "max_length")]
-        meta = call("Meta", *(f"{name}={value!r}" for value, name in sizes if value is not None))
-        return [Group("With[", (part, meta), "]") for part in self.parts(type.of)]
+        bounds = (f"{name}={value!r}" for value, name in sizes if value is not None)
+        meta = call(self.imports.use("msgspec", "Meta"), *bounds)
+        return [self.marked(part, meta) for part in self.parts(type.of)]
 
 
 def _class(used: _Annotator, codec: Codec, struct: Struct) -> Iterator[str]:
     is_open = struct.name in used.gears.open
-    base = "Open" if is_open else "Model" if codec.keeps(struct) else "Bare"
+    base = used.shared("Open" if is_open else "Model" if codec.keeps(struct) else "Bare")
     options: tuple[Code, ...] = () if is_open else ("frozen=True", "kw_only=True")
     for const in () if is_open else struct.consts:
         options += (f"tag_field={literal(const.wire)}", f"tag={literal(const.const)}")
@@ -265,7 +259,8 @@ def _class(used: _Annotator, codec: Codec, struct: Struct) -> Iterator[str]:
     body = [*opening(struct), *(x for f in struct.fields for x in _field(used, f, is_open, late))]
     if is_open and codec.keeps(struct):
         wires = (literal(field.wire) for field in struct.fields)
-        rest = call(used.late("Rest"), *wires) if late else "EMPTY"
+        used.imports.use("collections.abc", "Mapping")
+        rest = call(used.shared("Rest"), *wires) if late else used.imports.use(".._wire", "EMPTY")
         body += member(STEP, "extra_", "Mapping[str, Any]", rest)
     yield from body_lines(body)
 
@@ -275,23 +270,20 @@ def _field(used: _Annotator, field: Field, is_open: bool, late: bool) -> Iterato
     if renamed and is_open:
         yield f"{STEP}# {literal(field.wire)}"
     if field.const is not None:
-        code: Code = Group("ClassVar[", (used.of(field.type),), "]")
-        used.text.append(flat(code))
-        yield from member(STEP, field.name, code, literal(field.const))
+        yield from member(STEP, field.name, used.constant(field.type), literal(field.const))
     else:
         plain = used.plain if is_open else used
-        code = plain.of(field.type)
-        used.text.append(flat(code))
+        code = plain.code(field.type)
         code = code if field.required else optional(code, "Unset")
-        default = _default(field, renamed and not is_open)
+        default = _default(used, field, renamed and not is_open)
         if late:
-            default = call(used.late("Late"), literal(field.wire))
+            default = call(used.shared("Late"), literal(field.wire))
         yield from member(STEP, field.name, code, default)
     yield from docstring(STEP, told(field))
 
 
-def _default(field: Field, renamed: bool) -> Code:
+def _default(used: _Annotator, field: Field, renamed: bool) -> Code:
     if not renamed:
         return "" if field.required else "UNSET"
-    name = f"name={literal(field.wire)}"
-    return call("field", name) if field.required else call("field", "default=UNSET", name)
+    settings = () if field.required else ("default=UNSET",)
+    return call(used.imports.use("msgspec", "field"), *settings, f"name={literal(field.wire)}")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from mcp_bindgen.emit.models.rows import Row, body_lines, module_rows, opening, told
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.text.annotate import Annotator
+from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import (
     STEP,
     Code,
@@ -26,6 +27,7 @@ from mcp_bindgen.emit.text.layout import (
 from mcp_bindgen.ir.model import (
     Bounded,
     Field,
+    Prim,
     Ref,
     Schema,
     Struct,
@@ -36,15 +38,31 @@ from mcp_bindgen.ir.unions import tag
 __all__ = ["pydantic_view"]
 
 _WORDS: Final = re.compile(r"\w+")
-_EXTRA = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
+_TYPING: Final = ("Any", "Final", "TypeVar", "overload")
+_PYDANTIC: Final = ("Model", "read_object", "read_text", "write_object", "write_text")
+_WIRE: Final = ("UNSET", "DecodeError", "Json", "Unset")
+"""What the template names."""
+_EXTRA: Final = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
 
 
 class _Annotator(Annotator):
     prims: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **Annotator.prims,
         "number": ("Number",),
-        "object": ("dict[str, Any]",),
     }
+
+    def shared(self, name: str) -> str:
+        """A name of the flavour's shared module."""
+        return self.imports.use(".._pydantic", name)
+
+    def library(self, name: str) -> str:
+        """A name of pydantic."""
+        return self.imports.use("pydantic", name)
+
+    def parts(self, type: Type) -> list[Code]:
+        if type == Prim("number"):
+            self.shared("Number")
+        return super().parts(type)
 
     def bounded(self, type: Bounded) -> list[Code]:
         limits = type.limits
@@ -56,15 +74,13 @@ class _Annotator(Annotator):
         bounds = [f"{name}={value!r}" for value, name in sizes if value is not None]
         if limits.integer:
             bounds.append("multiple_of=1")
-        return [_with(self.code(type.of), call("Field", *bounds))]
+        return [self.marked(self.code(type.of), call(self.library("Field"), *bounds))]
 
     def union(self, leaves: tuple[Type, ...]) -> list[Code]:
         parts = self.grouped(leaves)
-        if len(parts) == 1 or self.any in parts:
-            return [self.any] if self.any in parts else parts
-        if len(parts) == 2 and "None" in parts:
+        if len(parts) == 1 or (len(parts) == 2 and "None" in parts):
             return parts
-        return [_with(Or(tuple(parts)), "ORDERED")]
+        return [self.marked(Or(tuple(parts)), self.shared("ORDERED"))]
 
     def grouped(self, leaves: tuple[Type, ...]) -> list[Code]:
         """As usual, but for structs that a tag tells apart: those are one part."""
@@ -74,8 +90,8 @@ class _Annotator(Annotator):
             return super().union(leaves)
         names = Or(tuple(self.code(leaf) for leaf in structs))
         rest = tuple(leaf for leaf in leaves if leaf not in structs)
-        tagged = _with(names, call("Discriminator", literal(self.python(structs[0], wire))))
-        return [tagged, *(super().union(rest) if rest else [])]
+        mark = call(self.library("Discriminator"), literal(self.python(structs[0], wire)))
+        return [self.marked(names, mark), *(super().union(rest) if rest else [])]
 
     def python(self, leaf: Type, wire: str) -> str:
         opened = self.schema.open(leaf)
@@ -91,7 +107,7 @@ def _quoted(code: Code, unknown: frozenset[str]) -> Code:
         case Group(head="Literal["):
             return code
         case Group(head="With[", items=(of, *marks)):
-            return _with(_quoted(of, unknown), *marks)
+            return replace(code, items=(_quoted(of, unknown), *marks))
         case Group():
             return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
         case Or() if not any(isinstance(x, str) and _names(x, unknown) for x in code.items):
@@ -104,29 +120,20 @@ def _names(code: Code, unknown: frozenset[str]) -> bool:
     return not unknown.isdisjoint(_WORDS.findall(flat(code)))
 
 
-def _with(code: Code, *marks: Code) -> Group:
-    return Group("With[", (code, *marks), "]")
-
-
 def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_pydantic.py.jinja places."""
-    used = _Annotator(schema)
+    used = _Annotator(schema, Imports())
     later = set(schema.types)
     structs: list[Row] = []
     for struct in schema.structs.values():
         structs.append(Row(struct.name, tuple(_class(used, options, struct, frozenset(later)))))
         later.remove(struct.name)
     rows = module_rows(schema, used, structs)
-    every = [line for row in (*structs, *rows["aliases"]) for line in row.lines]
-    names = ("EMPTY", "Maybe", "Number", "ORDERED")
+    used.imports.add("typing", _TYPING)
+    used.imports.add(".._pydantic", _PYDANTIC)
+    used.imports.add(".._wire", _WIRE)
     return rows | {
-        "shared": [n for n in names if any(n in line for line in every)],
-        "pydantic": [
-            n for n in ("ConfigDict", "Discriminator", "Field") if any(n in x for x in every)
-        ],
-        "needs": {
-            n for n in ("ClassVar", "Literal", "With", "Mapping") if any(n in x for x in every)
-        },
+        "imports": used.imports.lines,
         "named": [f"{name}: {literal(name)}" for name in schema.types],
     }
 
@@ -145,13 +152,16 @@ def _class(
 def _config(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]:
     extra = "allow" if struct.open else _EXTRA[options.unknown]
     if extra != "allow":
-        yield f"{STEP}model_config = ConfigDict(extra={literal(extra)})"
+        yield f"{STEP}model_config = {used.library('ConfigDict')}(extra={literal(extra)})"
     index = struct.index
     if extra == "allow" and index is not None and used.code(index) != "Any":
-        value = Group("dict[", ("str", used.of(index)), "]")
-        yield from member(STEP, "__pydantic_extra__", value, call("Field", "init=False"))
+        value = Group("dict[", ("str", used.code(index)), "]")
+        init = call(used.library("Field"), "init=False")
+        yield from member(STEP, "__pydantic_extra__", value, init)
     pairs = tuple(f"{literal(f.wire)}: {literal(f.const)}" for f in struct.consts)
     if pairs:
+        used.imports.use("collections.abc", "Mapping")
+        used.imports.use("typing", "ClassVar")
         yield from member(STEP, "const_", "ClassVar[Mapping[str, object]]", Group("{", pairs, "}"))
 
 
@@ -165,13 +175,13 @@ def _field(used: _Annotator, field: Field, unknown: frozenset[str]) -> Iterator[
         settings += [
             f"{kind}_alias={literal(field.wire)}" for kind in ("validation", "serialization")
         ]
-    code = used.of(field.type)
+    code = used.code(field.type)
     if not field.required:
-        code = Group("Maybe[", (code,), "]")
-    used.text.append(flat(code))
+        code = Group(f"{used.shared('Maybe')}[", (code,), "]")
     code = _quoted(code, unknown)
-    default: Code = call("Field", *settings) if settings else ""
-    if settings == ["default=UNSET"]:
-        default = "UNSET"
+    default: Code = ""
+    if settings:
+        plain = settings == ["default=UNSET"]
+        default = "UNSET" if plain else call(used.library("Field"), *settings)
     yield from member(STEP, field.name, code, default)
     yield from docstring(STEP, told(field))

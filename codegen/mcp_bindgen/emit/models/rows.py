@@ -25,7 +25,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.unions import arms
 
-__all__ = ["Row", "body_lines", "codec_rows", "import_order", "module_rows", "opening", "told"]
+__all__ = ["Row", "body_lines", "codec_rows", "module_rows", "opening", "told"]
 
 _FUNCTIONS: Final = ("UNSET", "DecodeError", "Unset", "decode", "encode", "from_wire", "to_wire")
 
@@ -48,7 +48,6 @@ def module_rows(schema: Schema, used: Annotator, structs: list[Row]) -> dict[str
         "structs": structs,
         "aliases": aliases,
         "consts": consts,
-        "typing": {n for n in ("Any", "ClassVar", "Literal", "With[") if used.uses(n)},
     }
 
 
@@ -84,11 +83,6 @@ def told(field: Field) -> str:
     return " ".join(note for note in notes if note)
 
 
-def import_order(name: str) -> tuple[int, str]:
-    """Constants, then classes, then functions."""
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
-
-
 def _public(names: list[str]) -> list[str]:
     return [literal(name) for name in sorted({*names, *_FUNCTIONS})]
 
@@ -100,6 +94,7 @@ def _members(struct: Struct) -> list[str]:
 
 
 def _alias(used: Annotator, alias: Alias) -> Iterator[str]:
+    used.imports.use("typing", "TypeAlias")
     code = used.declared(alias.type)
     yield from (
         member("", alias.name, "TypeAlias", code)

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from mcp_bindgen.convert.inherited_params import envelope
 from mcp_bindgen.convert.model import Call, Decision, Direction, Pair
-from mcp_bindgen.emit.models.rows import import_order
 from mcp_bindgen.emit.steps.functions import Writer
 from mcp_bindgen.emit.steps.parts import refusal_parts
 from mcp_bindgen.emit.steps.predicates import Admits
+from mcp_bindgen.emit.text.imports import import_order
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, lay, literal
 from mcp_bindgen.ir.model import Schema
 

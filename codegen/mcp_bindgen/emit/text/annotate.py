@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import ClassVar
 
-from mcp_bindgen.emit.text.layout import Code, Group, Or, flat, literal
+from mcp_bindgen.emit.text.imports import Imports
+from mcp_bindgen.emit.text.layout import Code, Group, Or, literal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
@@ -28,46 +29,38 @@ __all__ = ["Annotator", "annotation", "deprecation", "described", "expected", "o
 
 
 class Annotator:
-    """Annotations of one module; `text` collects them, to see which names they use."""
+    """Annotations of one module; what they name is noted for its imports."""
 
-    any = "Any"
     prims: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "string": ("str",),
         "number": ("int", "float"),
         "boolean": ("bool",),
         "null": ("None",),
-        "object": ("dict[str, Any]",),
     }
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, imports: Imports) -> None:
         self.schema = schema
-        self.text: list[str] = []
-
-    def of(self, type: Type) -> Code:
-        """What a type checker reads; unions in the order that decides."""
-        code = self.code(type)
-        self.text.append(flat(code))
-        return code
+        self.imports = imports
 
     def declared(self, type: Type) -> Code:
         """The annotation that an alias stands for."""
-        return self.of(type)
-
-    def uses(self, name: str) -> bool:
-        return any(name in text for text in self.text)
+        return self.code(type)
 
     def code(self, type: Type) -> Code:
+        """What a type checker reads; unions in the order that decides."""
         parts = list(dict.fromkeys(self.parts(type)))
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def parts(self, type: Type) -> list[Code]:
         match type:
             case Prim() if type.name in JSON_PRIMS:
-                return [self.any]
+                return [self.any()]
+            case Prim(name="object"):
+                return [f"dict[str, {self.any()}]"]
             case Prim():
                 return list(self.prims[type.name])
             case Lit():
-                return [Group("Literal[", (literal(type.value),), "]")]
+                return [self.literals(type)]
             case Ref():
                 return [type.name]
             case Arr():
@@ -81,27 +74,44 @@ class Annotator:
             case Uni():
                 return self.union(arms(self.schema, type))
 
+    def any(self) -> str:
+        return self.imports.use("typing", "Any")
+
+    def literals(self, *types: Lit) -> Code:
+        values = tuple(literal(type.value) for type in types)
+        return Group(f"{self.imports.use('typing', 'Literal')}[", values, "]")
+
+    def marked(self, code: Code, *marks: Code) -> Group:
+        """`code` with what a library reads beside it."""
+        return Group(f"{self.imports.use('typing', 'Annotated as With')}[", (code, *marks), "]")
+
+    def constant(self, type: Type) -> Code:
+        """The annotation of what the class sets."""
+        return Group(f"{self.imports.use('typing', 'ClassVar')}[", (self.code(type),), "]")
+
     def bounded(self, type: Bounded) -> list[Code]:
         return self.parts(type.of)
 
     def places(self, type: Tup) -> Code:
         """A tuple is a list in JSON: of what any place takes."""
         inner = [e.type for e in type.of] + ([type.rest] if type.rest else [])
-        return Group("list[", (self.code(Uni(tuple(inner))) if inner else self.any,), "]")
+        return Group("list[", (self.code(Uni(tuple(inner))) if inner else self.any(),), "]")
 
     def union(self, leaves: tuple[Type, ...]) -> list[Code]:
         """The arms in order, literals together where the first of them stands."""
-        literals = tuple(literal(leaf.value) for leaf in leaves if isinstance(leaf, Lit))
-        parts: list[Code] = [Group("Literal[", literals, "]")] if literals else []
+        if any(isinstance(leaf, Prim) and leaf.name in JSON_PRIMS for leaf in leaves):
+            return [self.any()]
+        literals = tuple(leaf for leaf in leaves if isinstance(leaf, Lit))
+        parts: list[Code] = [self.literals(*literals)] if literals else []
         for leaf in leaves:
             if not isinstance(leaf, Lit):
                 parts += self.parts(leaf)
-        return [self.any] if self.any in parts else parts
+        return parts
 
 
 def annotation(schema: Schema, type: Type) -> Code:
     """The annotation of a type where no flavour has a say."""
-    return Annotator(schema).of(type)
+    return Annotator(schema, Imports()).code(type)
 
 
 def optional(code: Code, absent: str) -> Code:

@@ -1,4 +1,3 @@
-{{ header }}
 """What the pydantic flavours share: the base of the models, and how unions are ordered.
 
 Annotations are no text here: pydantic would compile it again for every model.
@@ -108,7 +107,7 @@ class Model(BaseModel, frozen=True):
                 data, self_instance=self, by_alias=True, by_name=False
             )
 
-        # pydantic calls an overridden __init__ for each nested value unless it is marked as its own.
+        # pydantic calls an __init__ for each nested value, unless it is marked as its own.
         __init__.__pydantic_base_init__ = True
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
@@ -168,8 +167,9 @@ def _reader(T: Any) -> Callable[..., Any]:
 def read_text(T: Any, data: Any, explain: Callable[[Any, Json], object]) -> Any:
     """The value of type `T` in JSON text; `explain` reads what was refused, to say where.
 
-    Of equal keys pydantic looks at each in a map, and at the last alone in a model: what was refused
-    is read again without the others, and what may be beyond a double is looked for in the text.
+    Of equal keys pydantic looks at each in a map, and at the last alone in a model: what was
+    refused is read again without the others, and what may be beyond a double is looked for in the
+    text.
     """
     try:
         text = data if data.__class__ is bytes else _bytes(data)

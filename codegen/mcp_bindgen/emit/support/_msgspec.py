@@ -1,4 +1,3 @@
-{{ header }}
 """What the msgspec flavours share: the bases of the models, and their two gears.
 
 The native decoder takes what declares all its members. What it refuses, and what it cannot say
@@ -41,11 +40,11 @@ __all__ = [
     "UNSET",
     "Bare",
     "Checked",
+    "Late",
     "Model",
     "Open",
-    "Unset",
-    "Late",
     "Rest",
+    "Unset",
     "decoder",
     "encoder",
     "keep",

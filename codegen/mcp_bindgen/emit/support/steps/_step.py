@@ -1,4 +1,3 @@
-{{ header }}
 """What every step shares: losses, contexts, refusals, and the texts that stand for what is lost."""
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Modules that are copied into every generated package, where they stand as they stand here."""

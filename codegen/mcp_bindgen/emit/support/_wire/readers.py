@@ -1,0 +1,216 @@
+"""Readers of parsed JSON: each takes a value and its place, and returns it checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Final, NoReturn
+
+from .faults import KINDS, too_deep, wrong
+from .values import GIVEN, LARGEST, MAX_DEPTH, At, Json, is_number, is_string
+
+__all__ = [
+    "check_array",
+    "check_given",
+    "check_json",
+    "check_map",
+    "check_objects",
+    "extras",
+    "no_extras",
+    "read_array",
+    "read_boolean",
+    "read_json",
+    "read_literals",
+    "read_map",
+    "read_null",
+    "read_number",
+    "read_object",
+    "read_string",
+    "read_strings",
+    "read_tuple",
+]
+
+
+def read_string(x: Json, at: At) -> Json:
+    if not is_string(x):
+        raise wrong(at, "string", x)
+    return x
+
+
+def read_number(x: Json, at: At) -> Json:
+    if not is_number(x):
+        raise wrong(at, "number", x)
+    return x
+
+
+def read_boolean(x: Json, at: At) -> Json:
+    if x.__class__ is not bool:
+        raise wrong(at, "boolean", x)
+    return x
+
+
+def read_null(x: Json, at: At) -> Json:
+    if x is not None:
+        raise wrong(at, "null", x)
+    return x
+
+
+def read_object(x: Json, at: At) -> Json:
+    """An object of any JSON."""
+    if x.__class__ is not dict:
+        raise wrong(at, "object", x)
+    if x:
+        check_given(x, at)
+    return x
+
+
+def read_json(x: Json, at: At) -> Json:
+    """Any JSON."""
+    if x.__class__ is not str or not x.isascii():
+        if KINDS.get(x.__class__) == "nothing":
+            raise wrong(at, "a value", x)
+        check_given(x, at)
+    return x
+
+
+def read_array(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
+    if x.__class__ is not list:
+        raise wrong(at, "array", x)
+    made: list[Json] = []
+    inside = (at, made)
+    for item in x:
+        made.append(read(item, inside))
+    return made
+
+
+def read_strings(x: Json, at: At) -> Json:
+    if x.__class__ is not list:
+        raise wrong(at, "array", x)
+    for i, item in enumerate(x):
+        if item.__class__ is not str or not (item.isascii() or is_string(item)):
+            raise wrong((at, i), "string", item)
+    return x
+
+
+def read_literals(literals: tuple[str, ...], x: Json, at: At) -> Json:
+    if x.__class__ is not list:
+        raise wrong(at, "array", x)
+    for item in x:
+        if item not in literals:
+            wanted = " | ".join(map(json.dumps, literals))
+            raise wrong((at, x.index(item)), wanted, item)
+    return x
+
+
+def read_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
+    if x.__class__ is not dict:
+        raise wrong(at, "object", x)
+    return {_name(key, at): read(item, (at, key)) for key, item in x.items()}
+
+
+def check_array(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
+    """As read_array, for items that are JSON already: the array itself."""
+    if x.__class__ is not list:
+        raise wrong(at, "array", x)
+    for i, item in enumerate(x):
+        read(item, (at, i))
+    return x
+
+
+def check_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
+    """As read_map, for values that are JSON already: the object itself."""
+    if x.__class__ is not dict:
+        raise wrong(at, "object", x)
+    for key, item in x.items():
+        read(item, (at, _name(key, at)))
+    return x
+
+
+def check_objects(x: Json, at: At) -> Json:
+    """An object of objects of any JSON."""
+    if x.__class__ is not dict:
+        raise wrong(at, "object", x)
+    for key, item in x.items():
+        if item.__class__ is not dict:
+            raise wrong((at, _name(key, at)), "object", item)
+    if x:
+        check_given(x, at)
+    return x
+
+
+def read_tuple(
+    reads: tuple[Callable[[Json, At], Json], ...],
+    rest: Callable[[Json, At], Json] | None,
+    x: Json,
+    at: At,
+) -> Json:
+    """A reader for each place, then `rest` for all others."""
+    return [
+        (reads[i] if i < len(reads) else rest or read_json)(item, (at, i))
+        for i, item in enumerate(x)
+    ]
+
+
+def extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> dict[str, Json]:
+    """The members that a type does not declare."""
+    found = {key: x[key] for key in x if key not in known}
+    check_given(found, at)
+    return found
+
+
+def no_extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> NoReturn:
+    """Refuses the first member that a type does not declare."""
+    for key, value in x.items():
+        if key not in known:
+            raise wrong((at, _name(key, at)), "no such member", value)
+    raise AssertionError("a member was counted that is not there")
+
+
+def _name(key: Json, at: At) -> str:
+    if not is_string(key):
+        raise wrong(at, "a name that is text", key)
+    return str(key)
+
+
+_WORDS: Final = frozenset((bool, type(None)))
+_LEAST: Final = -LARGEST
+
+
+def check_given(x: Json, at: At) -> None:
+    """Raises DecodeError for what is not JSON; what was parsed from text is not looked at."""
+    around, room = at, MAX_DEPTH
+    while around is not None:
+        if around is GIVEN:
+            check_json(x, at, room)
+            return
+        around, room = around[0], room - 1
+
+
+def check_json(x: Json, at: At, room: int = MAX_DEPTH) -> None:
+    """Raises DecodeError for what is no JSON, or has more than `room` levels.
+
+    Most items are passed without a call; as they are of many types, `type(item)` is found sooner
+    than `item.__class__`.
+    """
+    if not room and (x.__class__ is dict or x.__class__ is list):
+        raise too_deep()
+    if x.__class__ is dict:
+        for key, item in x.items():
+            if key.__class__ is not str or not (key.isascii() or is_string(key)):
+                raise wrong(at, "a name that is text", key)
+            if (
+                (type(item) is not str or not item.isascii())
+                and (type(item) is not int or not _LEAST <= item <= LARGEST)
+                and type(item) not in _WORDS
+            ):
+                check_json(item, (at, key), room - 1)
+    elif x.__class__ is list:
+        for i, item in enumerate(x):
+            if (
+                (type(item) is not str or not item.isascii())
+                and (type(item) is not int or not _LEAST <= item <= LARGEST)
+                and type(item) not in _WORDS
+            ):
+                check_json(item, (at, i), room - 1)
+    elif x.__class__ not in _WORDS and not (is_number(x) or is_string(x)):
+        raise wrong(at, "a JSON value", x)

@@ -1,0 +1,164 @@
+"""JSON text, read and written in one strict way, and how deep it nests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from re import compile as pattern
+from typing import Any, Final, NoReturn
+
+from .faults import DecodeError, fault, too_deep
+from .values import MAX_DEPTH, MAX_DIGITS, Json
+
+__all__ = ["check_depth", "dump", "is_deep", "is_json", "parse"]
+
+_INFINITE: Final = frozenset((float("inf"), float("-inf")))
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if value in _INFINITE:
+        raise DecodeError("$", "JSON", "a number beyond a double")
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text.lstrip("-")) > MAX_DIGITS:
+        raise DecodeError("$", "JSON", f"an integer over {MAX_DIGITS} digits")
+    return int(text)
+
+
+def _constant(text: str) -> NoReturn:
+    raise DecodeError("$", "JSON", text)
+
+
+def _scanner(**how: Any) -> Callable[[str, int], tuple[Json, int]]:
+    """Reads one value at a place of a text; the value, and where it ends."""
+    decoder: Any = json.JSONDecoder(**how)
+    scan: Callable[[str, int], tuple[Json, int]] = decoder.scan_once
+    return scan
+
+
+_scan: Final = _scanner(parse_float=_float, parse_constant=_constant)
+_scan_long: Final = _scanner(
+    parse_float=_float, parse_int=_integer, parse_constant=_constant
+)
+_SPACE: Final = " \t\n\r"
+
+
+def _decode(text: str) -> Json:
+    """One JSON value, and nothing but white space around it."""
+    text = text.strip(_SPACE)
+    scan = _scan if len(text) <= MAX_DIGITS else _scan_long
+    try:
+        value, end = scan(text, 0)
+    except StopIteration as error:
+        raise ValueError(f"no value at {error.value}") from None
+    if end != len(text):
+        raise ValueError(f"more after the value, at {end}")
+    return value
+
+
+def parse(data: bytes | bytearray | memoryview | str) -> Any:
+    """JSON text as Python values, read strictly.
+
+    Raises DecodeError for what is not JSON, not UTF-8 without a byte order mark, deeper than
+    MAX_DEPTH, or holds NaN, an infinity, a number beyond a double, an integer over 4 300 digits or
+    a lone surrogate.
+    """
+    try:
+        text = data if isinstance(data, str) else str(data, "utf-8")
+        check_depth(data)
+        value = _decode(text)
+        if isinstance(data, str):
+            text.encode()
+        if "\\ud" in text or "\\uD" in text:
+            _check_surrogates(text)
+        return value
+    except DecodeError:
+        raise
+    except UnicodeError as error:
+        raise DecodeError("$", "JSON in UTF-8", str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise DecodeError("$", "JSON", str(error) or "nesting without end") from None
+
+
+def _check_surrogates(text: str) -> None:
+    """Raises DecodeError if half a character is escaped, in a member that another replaces too."""
+    if _HALF.search(text.replace("\\\\", "//")):
+        raise DecodeError("$", "JSON", "a lone surrogate")
+
+
+_HALF: Final = pattern(
+    r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])"
+)
+
+
+def check_depth(data: bytes | bytearray | memoryview | str) -> None:
+    """Raises DecodeError if brackets outside strings nest deeper than MAX_DEPTH."""
+    if is_deep(data):
+        raise too_deep()
+
+
+def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
+    """Whether brackets outside strings nest deeper than MAX_DEPTH, in what is JSON.
+
+    All but brackets is cut out, then those in strings, if quotes do not stand in pairs; then every
+    round takes away the innermost pairs, of one sort: which bracket closes which is for the parser.
+    """
+    raw: bytes | bytearray
+    if isinstance(data, bytes | bytearray):
+        raw = data
+    elif isinstance(data, str):
+        raw = data.encode("utf-8", "surrogatepass")
+    else:
+        raw = bytes(data)
+    if len(raw) < 2_000 and len(raw.translate(None, _NO_BRACKETS)) <= 2 * MAX_DEPTH:
+        return False
+    if b"\\" in raw:
+        raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    quoted = raw.translate(_ONE_SORT, _NO_STRUCTURE)
+    brackets = quoted.translate(None, b'"')
+    if 2 * quoted.count(b'""') + len(brackets) != len(quoted):
+        brackets = b"".join(quoted.replace(b'""', b"").split(b'"')[::2])
+    return _rounds(brackets) > MAX_DEPTH
+
+
+def _rounds(brackets: bytes | bytearray) -> int:
+    """How deep pairs of brackets nest, as far as it matters."""
+    rounds = 0
+    while rounds <= MAX_DEPTH and len(brackets) > 2 * (MAX_DEPTH - rounds):
+        rest = brackets.replace(b"[]", b"")
+        if len(rest) == len(brackets):
+            break
+        brackets, rounds = rest, rounds + 1
+    return rounds
+
+
+_ONE_SORT: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_NO_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
+
+_encode: Final = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+).encode
+
+
+def dump(value: Any) -> bytes:
+    """Python values as JSON text. Raises EncodeError, with the path, for what is not JSON."""
+    try:
+        text = _encode(value).encode()
+    except (ValueError, TypeError, RecursionError):
+        raise fault(value) from None
+    return text
+
+
+def is_json(value: Json) -> bool:
+    """Whether numbers are finite, in a parsed JSON value."""
+    if value.__class__ is float:
+        return bool(value - value == 0)
+    if value.__class__ is list:
+        return all(map(is_json, value))
+    if value.__class__ is dict:
+        return all(map(is_json, value.values()))
+    return True

@@ -1,0 +1,1 @@
+"""What the generated steps share; their `__init__` is a template."""

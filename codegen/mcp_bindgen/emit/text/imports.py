@@ -1,0 +1,65 @@
+"""Imports of a generated module, collected while its code is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from mcp_bindgen.emit.text.layout import STEP, WIDTH
+
+__all__ = ["Imports", "import_order"]
+
+_FIRST: Final = ("abc", "collections.abc", "typing")
+"""Modules of the standard library, before other libraries and before the package's own."""
+
+
+class Imports:
+    """Names by the module that they come from; `use` notes one and gives it back."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, set[str]] = {}
+
+    def use(self, module: str, name: str) -> str:
+        """`name` as code; `Annotated as With` is called With."""
+        self._names.setdefault(module, set()).add(name)
+        return name.rpartition(" ")[2]
+
+    def add(self, module: str, names: Iterable[str]) -> None:
+        for name in names:
+            self.use(module, name)
+
+    @property
+    def lines(self) -> list[str]:
+        """The import statements, standard library first, groups apart."""
+        groups: dict[int, list[str]] = {}
+        for module in sorted(self._names):
+            groups.setdefault(_group(module), []).append(module)
+        lines: list[str] = []
+        for _, modules in sorted(groups.items()):
+            lines += ["", *(line for module in modules for line in self._statement(module))]
+        return lines[1:]
+
+    def _statement(self, module: str) -> Iterator[str]:
+        """`from module import names`; what is imported under another name has its own line."""
+        names = sorted(self._names[module], key=import_order)
+        for name in (name for name in names if " as " in name):
+            yield f"from {module} import {name}"
+        plain = [name for name in names if " as " not in name]
+        line = f"from {module} import {', '.join(plain)}"
+        if plain and len(line) <= WIDTH:
+            yield line
+        elif plain:
+            yield from (
+                f"from {module} import (",
+                *(f"{STEP}{name}," for name in plain),
+                ")",
+            )
+
+
+def import_order(name: str) -> tuple[int, str]:
+    """Constants, then classes, then functions."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def _group(module: str) -> int:
+    return 2 if module.startswith(".") else 0 if module in _FIRST else 1
