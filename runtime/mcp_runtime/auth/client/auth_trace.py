@@ -1,0 +1,81 @@
+"""Tells what authorization does, step by step, with every secret masked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import msgspec
+
+from mcp_runtime.auth.messages import AuthRequest, AuthResponse
+
+__all__ = ["Report", "told_request", "told_response"]
+
+Report: TypeAlias = Callable[[str], None]
+"""Takes one line at a time."""
+
+_MASK: Final = "***"
+_OPEN: Final = frozenset(
+    {
+        *(
+            "audience",
+            "authorization_endpoint",
+            "authorization_servers",
+            "client_id",
+            "client_name",
+        ),
+        *("code_challenge_method", "error", "expires_in", "grant_type", "issuer", "redirect_uri"),
+        *("redirect_uris", "registration_endpoint", "requested_token_type", "resource", "scope"),
+        *("response_type", "scopes_supported", "token_endpoint", "token_endpoint_auth_method"),
+        *("token_type", "application_type", "client_assertion_type", "subject_token_type"),
+        *("client_secret_expires_at", "code_challenge_methods_supported", "grant_types"),
+        *("issued_token_type", "iss", "token_endpoint_auth_methods_supported"),
+    }
+)
+"""What may be shown; anything else is masked, so that a secret with a new name stays one."""
+_MAX_SHOWN: Final = 200
+
+
+def told_request(request: AuthRequest) -> str:
+    """A request as one line: what for, where to, and its fields."""
+    fields = masked(dict(_fields(request)))
+    said = f" {fields}" if fields else ""
+    return f"{request.purpose}: {request.method} {masked_url(request.url)}{said}"
+
+
+def told_response(response: AuthResponse) -> str:
+    """A response as one line: its status, and what it says."""
+    challenge = response.headers.get("www-authenticate", "")
+    try:
+        body = masked(msgspec.json.decode(response.body, type=dict[str, Any]))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        body = f"{len(response.body)} bytes that are no JSON object" if response.body else ""
+    return " ".join(filter(None, (f"HTTP {response.status}", body, challenge[:_MAX_SHOWN])))
+
+
+def masked(values: Mapping[str, Any]) -> str:
+    """Members as `name=value`; the values of those not known to be harmless are masked."""
+    return " ".join(
+        f"{name[:80]}={_shown(value) if name in _OPEN else _MASK}" for name, value in values.items()
+    )
+
+
+def masked_url(url: str) -> str:
+    """A URL whose query shows only what is harmless, without a user."""
+    parts = urlsplit(url)
+    query = [(n, v if n in _OPEN else _MASK) for n, v in parse_qsl(parts.query)]
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, urlencode(query, safe="*:/"), ""))
+
+
+def _fields(request: AuthRequest) -> Mapping[str, Any]:
+    if request.headers.get("Content-Type") == "application/json":
+        found: dict[str, Any] = msgspec.json.decode(request.body)
+        return found
+    return dict(parse_qsl(request.body.decode("ascii", "replace")))
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return ascii(text[:_MAX_SHOWN])

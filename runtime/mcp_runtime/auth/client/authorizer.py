@@ -1,0 +1,201 @@
+"""Authorizes the requests of one client to one server, and answers the server's challenges."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from mcp_runtime.auth.challenge import Challenge, challenges
+from mcp_runtime.auth.client.discovery import Discovered, canonical
+from mcp_runtime.auth.client.oauth import OAuth
+from mcp_runtime.auth.client.token_source import TokenSource, decoded
+from mcp_runtime.auth.client.tokens import TokenSet
+from mcp_runtime.auth.errors import AuthorizationError, TokenRefused
+from mcp_runtime.auth.messages import AuthResponse, Fetch
+
+__all__ = ["Authorizer"]
+
+_LEEWAY: Final = 30.0
+"""Seconds before its end at which a token counts as expired."""
+_STEP_UPS: Final = 2
+"""How often one client asks for more scopes because a server says that they are missing."""
+_NO_CHALLENGE: Final = Challenge("bearer", {})
+
+
+class Authorizer:
+    """The tokens of one client for the server at `url`; requests to it go through `fetch`.
+
+    Any number of requests may use it at one time: while tokens are renewed, they wait for the same
+    ones. A renewal goes on though its caller is cancelled, so that no new refresh token is lost.
+    """
+
+    def __init__(self, settings: OAuth, url: str, fetch: Fetch) -> None:
+        self._settings = settings
+        self._url = url
+        self._fetch = fetch
+        self._source = TokenSource(settings, url, fetch)
+        self._tokens: TokenSet | None = None
+        self._loaded = False
+        self._unproved = ""
+        self._asked: tuple[str, ...] = ()
+        self._step_ups: set[frozenset[str]] = set()
+        self._renewal: asyncio.Task[None] | None = None
+
+    async def headers(self, method: str, url: str) -> dict[str, str]:
+        """The headers that authorize one request; none before the server has asked for it.
+
+        Raises SessionError where tokens have ended and cannot be renewed.
+        """
+        if not self._loaded:
+            await self._load()
+        if self._renewal is not None:
+            await asyncio.shield(self._renewal)
+        tokens = self._tokens
+        if tokens is not None and not tokens.lasts(self._settings.now(), _LEEWAY):
+            await self._renewed(self._before_expiry(tokens))
+            tokens = self._tokens
+        if tokens is None:
+            return {}
+        headers = {"Authorization": f"{tokens.token_type} {tokens.access_token}"}
+        if tokens.token_type == "DPoP" and self._source.key is not None:
+            headers["DPoP"] = self._source.key.proof(method, url, token=tokens.access_token)
+        return headers
+
+    def accepted(self, sent: Mapping[str, str]) -> None:
+        """The server let a request in that had these headers of ours."""
+        if self._unproved and self._unproved == _token_of(sent):
+            self._unproved = ""
+
+    async def recover(self, response: AuthResponse, url: str, sent: Mapping[str, str]) -> bool:
+        """Whether a request that was refused may be sent once more, with new headers.
+
+        `sent` are the headers of ours that it had. Raises SessionError that says what to do.
+        """
+        if response.status not in (401, 403):
+            return False
+        named = challenges(response.headers.get("www-authenticate"))
+        if self._has_new_nonce(response, url, named):
+            return True
+        challenge = _answerable(named)
+        if response.status == 403 and challenge.error != "insufficient_scope":
+            return False
+        if self._renewal is not None:
+            await asyncio.shield(self._renewal)
+        elif _token_of(sent) == self._current:
+            answer = self._sign_in if response.status == 401 else self._step_up
+            await self._renewed(answer(challenge))
+        return True
+
+    async def forget(self) -> None:
+        """Drops the tokens of this server, those in the storage too."""
+        self._tokens, self._loaded = None, True
+        await self._settings.storage.delete(self._storage_key)
+
+    async def close(self) -> None:
+        """Ends a renewal that is under way, and closes the connections of authorization."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.wait((self._renewal,))
+        await self._fetch.close()
+
+    # ---- the tokens of now
+
+    @property
+    def _storage_key(self) -> str:
+        return f"tokens {canonical(self._url)}"
+
+    @property
+    def _current(self) -> str:
+        return self._tokens.access_token if self._tokens is not None else ""
+
+    @property
+    def _issuer(self) -> str:
+        return self._tokens.issuer if self._tokens is not None else "the authorization server"
+
+    async def _load(self) -> None:
+        self._loaded = True
+        stored = await self._settings.storage.get(self._storage_key)
+        self._tokens = None if stored is None else decoded(stored, TokenSet)
+
+    async def _keep(self, tokens: TokenSet) -> None:
+        self._tokens, self._loaded = tokens, True
+        self._unproved = tokens.access_token
+        if tokens.token_type != "DPoP":
+            await self._settings.storage.set(self._storage_key, msgspec.json.encode(tokens))
+
+    # ---- renewing them
+
+    async def _renewed(self, renewal: Coroutine[Any, Any, None]) -> None:
+        """Returns when the tokens were renewed: by this renewal, or by one that was under way."""
+        if self._renewal is not None:
+            renewal.close()
+        else:
+            self._renewal = asyncio.get_running_loop().create_task(renewal)
+            self._renewal.add_done_callback(self._ended)
+        await asyncio.shield(self._renewal)
+
+    def _ended(self, renewal: asyncio.Task[None]) -> None:
+        self._renewal = None
+        if not renewal.cancelled():
+            renewal.exception()  # whoever waited has it; without this asyncio would complain
+
+    async def _before_expiry(self, tokens: TokenSet) -> None:
+        """Where it fails, the old token is sent, and the server says what it wants."""
+        if tokens.refresh_token is None and self._settings.grant is None:
+            return
+        try:
+            found = await self._source.discovered(_NO_CHALLENGE)
+            await self._keep(await self._source.obtain(found, tokens.scopes, tokens))
+        except AuthorizationError as error:
+            self._source.tell(f"the token could not be renewed: {error}")
+
+    def _has_new_nonce(self, response: AuthResponse, url: str, named: Sequence[Challenge]) -> bool:
+        key = self._source.key
+        if key is None or not key.remember(url, response.headers.get("dpop-nonce")):
+            return False
+        return any(challenge.error == "use_dpop_nonce" for challenge in named)
+
+    async def _sign_in(self, challenge: Challenge) -> None:
+        """Answers a 401. Raises TokenRefused for a token that was just issued."""
+        if self._unproved:
+            why = f": {challenge.error}" if challenge.error else ""
+            raise TokenRefused(
+                f"{self._url} refuses the token that {self._issuer} has just issued for it{why}"
+            )
+        found = await self._source.discovered(challenge)
+        await self._obtain(found, (*(challenge.scopes or found.scopes or ()),), self._tokens)
+
+    async def _step_up(self, challenge: Challenge) -> None:
+        """Answers a 403 that names missing scopes, each set of them once.
+
+        Source: 2026-07-28 basic/authorization, "Step-Up Authorization Flow".
+        """
+        missing = frozenset(challenge.scopes)
+        if not missing or missing in self._step_ups or len(self._step_ups) >= _STEP_UPS:
+            raise AuthorizationError(
+                f"{self._url} wants scope {' '.join(sorted(missing))[:200]!r}, which"
+                f" {self._issuer} does not grant this client"
+            )
+        self._step_ups.add(missing)
+        found = await self._source.discovered(challenge)
+        granted = self._tokens.scopes if self._tokens is not None else ()
+        await self._obtain(found, (*granted, *self._asked, *challenge.scopes), None)
+
+    async def _obtain(
+        self, found: Discovered, scopes: tuple[str, ...], before: TokenSet | None
+    ) -> None:
+        self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
+        await self._keep(await self._source.obtain(found, self._asked, before))
+
+
+def _answerable(named: Sequence[Challenge]) -> Challenge:
+    """The challenge that we can answer; an empty one where the server names none."""
+    known = (challenge for challenge in named if challenge.scheme in ("bearer", "dpop"))
+    return next(known, _NO_CHALLENGE)
+
+
+def _token_of(headers: Mapping[str, str]) -> str:
+    return headers.get("Authorization", "").partition(" ")[2]

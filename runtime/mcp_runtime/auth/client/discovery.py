@@ -1,0 +1,212 @@
+"""Finds out who issues tokens for a server: its metadata, and that of its authorization server.
+
+Source: RFC 9728; RFC 8414; OpenID Connect Discovery 1.0; 2026-07-28
+basic/authorization/authorization-server-discovery; 2025-03-26 basic/authorization, "Server
+Metadata Discovery".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from mcp_runtime.auth.addresses import origin, require_secure
+from mcp_runtime.auth.errors import DiscoveryFailed, IssuerMismatch, ResourceMismatch
+from mcp_runtime.auth.messages import AuthResponse, Flow, get
+
+__all__ = ["AuthorizationServer", "Discovered", "ProtectedResource", "discover"]
+
+_T = TypeVar("_T")
+_RESOURCE: Final = "/.well-known/oauth-protected-resource"
+_OAUTH: Final = "/.well-known/oauth-authorization-server"
+_OPENID: Final = "/.well-known/openid-configuration"
+
+
+class ProtectedResource(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server says of itself. Source: RFC 9728 section 2."""
+
+    resource: str
+    authorization_servers: list[str] = []
+    scopes_supported: list[str] | None = None
+    dpop_bound_access_tokens_required: bool = False
+
+
+class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
+    """What an authorization server says of itself. Source: RFC 8414 section 2."""
+
+    issuer: str
+    token_endpoint: str
+    authorization_endpoint: str | None = None
+    registration_endpoint: str | None = None
+    scopes_supported: list[str] | None = None
+    grant_types_supported: list[str] | None = None
+    token_endpoint_auth_methods_supported: list[str] | None = None
+    token_endpoint_auth_signing_alg_values_supported: list[str] | None = None
+    code_challenge_methods_supported: list[str] | None = None
+    client_id_metadata_document_supported: bool = False
+    authorization_response_iss_parameter_supported: bool = False
+    dpop_signing_alg_values_supported: list[str] | None = None
+    authorization_grant_profiles_supported: list[str] | None = None
+
+    @property
+    def has_pkce(self) -> bool:
+        return "S256" in (self.code_challenge_methods_supported or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """`resource` is the URI that tokens are asked for; `scopes` are those that the server's
+    metadata names, None where it names none."""
+
+    resource: str
+    scopes: tuple[str, ...] | None
+    server: AuthorizationServer
+    dpop_required: bool = False
+
+
+def discover(
+    url: str, metadata_url: str | None = None, *, allow_issuer_mismatch: bool = False
+) -> Flow[Discovered]:
+    """Who issues tokens for the server at `url`.
+
+    `metadata_url` is what its challenge named. A server without metadata of its own is asked as
+    2025-03-26 says: the authorization server is at its origin, perhaps on fixed paths.
+    Raises DiscoveryFailed, IssuerMismatch, ResourceMismatch.
+    """
+    metadata = yield from _protected_resource(url, metadata_url)
+    if metadata is None:
+        at_origin = yield from _at_origin(origin(url), allow_issuer_mismatch)
+        return Discovered(canonical(url), None, at_origin)
+    if not metadata.authorization_servers:
+        raise DiscoveryFailed("the server's metadata names no authorization server")
+    issuer = require_secure(metadata.authorization_servers[0], "the authorization server")
+    server = yield from _authorization_server(issuer, allow_issuer_mismatch)
+    if server is None:
+        raise DiscoveryFailed(
+            f"the authorization server {issuer!r} has no metadata at any of "
+            + ", ".join(authorization_server_urls(issuer))
+        )
+    scopes = metadata.scopes_supported
+    return Discovered(
+        metadata.resource,
+        None if scopes is None else tuple(scopes),
+        server,
+        metadata.dpop_bound_access_tokens_required,
+    )
+
+
+def canonical(url: str) -> str:
+    """The URI of a server as a resource: without fragment, host and scheme in lower case.
+
+    Source: RFC 8707 section 2; 2025-06-18 basic/authorization, "Canonical Server URI".
+    """
+    parts = urlsplit(url)
+    path = "" if parts.path == "/" else parts.path
+    return f"{origin(url)}{path}" + (f"?{parts.query}" if parts.query else "")
+
+
+# ---- the server's own metadata
+
+
+def resource_urls(url: str, named: str | None = None) -> Iterator[str]:
+    """Where the metadata of a server may be, in the order in which they are tried."""
+    if named is not None:
+        yield named
+    path = urlsplit(url).path.rstrip("/")
+    if path:
+        yield f"{origin(url)}{_RESOURCE}{path}"
+    yield f"{origin(url)}{_RESOURCE}"
+
+
+def _protected_resource(url: str, named: str | None) -> Flow[ProtectedResource | None]:
+    for place in resource_urls(url, named):
+        require_secure(place, "the metadata of the server")
+        response = yield get(place, "asks for the metadata of the server")
+        if _is_there(response):
+            document = response.json(f"the server's metadata at {place}")
+            return _fitting(_read(ProtectedResource, document, place), url)
+    return None
+
+
+def _fitting(metadata: ProtectedResource, url: str) -> ProtectedResource:
+    """Its resource is the server's URL, or a part of the server's host that the URL is in."""
+    ours, stated = canonical(url), metadata.resource
+    try:
+        theirs = canonical(stated)
+    except DiscoveryFailed:
+        raise ResourceMismatch(stated, url) from None
+    within = ours.startswith((f"{theirs.rstrip('/')}/", f"{theirs}?"))
+    if urlsplit(stated).fragment or not (ours == theirs or within):
+        raise ResourceMismatch(stated, url)
+    return metadata
+
+
+# ---- the authorization server's metadata
+
+
+def authorization_server_urls(issuer: str) -> tuple[str, ...]:
+    """Where the metadata of an issuer may be, in the order in which they are tried."""
+    root, path = origin(issuer), urlsplit(issuer).path.rstrip("/")
+    if not path:
+        return f"{root}{_OAUTH}", f"{root}{_OPENID}"
+    return f"{root}{_OAUTH}{path}", f"{root}{_OPENID}{path}", f"{root}{path}{_OPENID}"
+
+
+def _authorization_server(issuer: str, lenient: bool) -> Flow[AuthorizationServer | None]:
+    for place in authorization_server_urls(issuer):
+        response = yield get(place, "asks for the metadata of the authorization server")
+        if _is_there(response):
+            document = response.json(f"the authorization server's metadata at {place}")
+            return _checked(_read(AuthorizationServer, document, place), issuer, lenient)
+    return None
+
+
+def _checked(server: AuthorizationServer, issuer: str, lenient: bool) -> AuthorizationServer:
+    if server.issuer != issuer and not lenient:
+        raise IssuerMismatch(server.issuer, issuer)
+    endpoints = {
+        "the authorization endpoint": server.authorization_endpoint,
+        "the token endpoint": server.token_endpoint,
+        "the registration endpoint": server.registration_endpoint,
+    }
+    for what, endpoint in endpoints.items():
+        if endpoint is not None:
+            require_secure(endpoint, what)
+    return server
+
+
+def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
+    """Source: 2025-03-26 basic/authorization, "Fallbacks for Servers without Metadata"."""
+    require_secure(base, "the authorization server")
+    published = yield from _authorization_server(base, lenient)
+    return published or AuthorizationServer(
+        issuer=base,
+        authorization_endpoint=f"{base}/authorize",
+        token_endpoint=f"{base}/token",
+        registration_endpoint=f"{base}/register",
+        code_challenge_methods_supported=["S256"],
+    )
+
+
+# ---- both
+
+
+def _is_there(response: AuthResponse) -> bool:
+    """Whether metadata came; a place that answers otherwise is passed over.
+
+    Raises DiscoveryFailed where the server itself is in trouble.
+    """
+    if response.status >= 500:
+        raise DiscoveryFailed(f"a place of metadata answers HTTP {response.status}")
+    return response.ok
+
+
+def _read(kind: type[_T], document: Mapping[str, Any], place: str) -> _T:
+    try:
+        return msgspec.convert(document, kind)
+    except msgspec.ValidationError as error:
+        raise DiscoveryFailed(f"the metadata at {place}: {error}") from None

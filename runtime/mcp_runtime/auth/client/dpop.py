@@ -1,0 +1,97 @@
+"""Proofs of possession: a key for each session, and a signed proof for each request.
+
+Source: RFC 9449; the extension "DPoP Profile for MCP" (draft, the version without a digest of the
+body).
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from mcp_runtime.auth.addresses import origin
+from mcp_runtime.errors import NotInstalled
+
+__all__ = ["DpopKey", "proof_url", "token_hash"]
+
+_ALGORITHM = "ES256"
+_MAX_NONCES = 64
+
+
+class DpopKey:
+    """A key pair of ES256 that lives as long as this object, and the nonces seen, by origin.
+
+    `now` gives seconds since 1970, `draw` unguessable text. Raises NotInstalled.
+    """
+
+    def __init__(self, *, now: Callable[[], float], draw: Callable[[], str]) -> None:
+        try:
+            import jwt
+            from cryptography.hazmat.primitives.asymmetric import ec
+        except ModuleNotFoundError:
+            raise NotInstalled("DPoP", "pyjwt[crypto]", "auth") from None
+        self._sign: Callable[..., str] = jwt.encode
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._jwk = _public_jwk(self._key)
+        self._now = now
+        self._draw = draw
+        self._nonces: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"DpopKey(thumbprint={self.thumbprint!r})"
+
+    @property
+    def thumbprint(self) -> str:
+        """Of the public key. Source: RFC 7638 section 3."""
+        ordered = msgspec.json.encode(self._jwk, order="sorted")
+        return _base64url(sha256(ordered).digest())
+
+    def remember(self, url: str, nonce: str | None) -> bool:
+        """Keeps the nonce that the host of `url` gave; whether it is a new one."""
+        place = origin(url)
+        if not nonce or self._nonces.get(place) == nonce:
+            return False
+        if len(self._nonces) >= _MAX_NONCES:
+            self._nonces.pop(next(iter(self._nonces)))
+        self._nonces[place] = nonce
+        return True
+
+    def proof(self, method: str, url: str, nonce: str | None = None, token: str = "") -> str:
+        """The value of the header DPoP. `token` is the access token that goes with it, if any."""
+        claims: dict[str, Any] = {
+            "jti": self._draw(),
+            "htm": method,
+            "htu": proof_url(url),
+            "iat": int(self._now()),
+        }
+        if token:
+            claims["ath"] = token_hash(token)
+        if nonce := nonce or self._nonces.get(origin(url)):
+            claims["nonce"] = nonce
+        headers = {"typ": "dpop+jwt", "jwk": self._jwk}
+        return self._sign(claims, self._key, algorithm=_ALGORITHM, headers=headers)
+
+
+def proof_url(url: str) -> str:
+    """A URL as a proof names it: without query and fragment."""
+    return urlunsplit(urlsplit(url)._replace(query="", fragment=""))
+
+
+def token_hash(token: str) -> str:
+    """The claim `ath` of an access token. Source: RFC 9449 section 4.2."""
+    return _base64url(sha256(token.encode()).digest())
+
+
+def _public_jwk(key: Any) -> dict[str, str]:
+    numbers = key.public_key().public_numbers()
+    x, y = (_base64url(number.to_bytes(32, "big")) for number in (numbers.x, numbers.y))
+    return {"crv": "P-256", "kty": "EC", "x": x, "y": y}
+
+
+def _base64url(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -1,0 +1,62 @@
+"""How a client over HTTP is authorized: the settings that its author gives.
+
+    Client.http(url, auth=OAuth(redirect=LoopbackRedirect(show)))      # a person signs in
+    Client.http(url, auth=OAuth(grant=ClientCredentials(...)))         # a machine
+
+Source: 2026-07-28 basic/authorization; 2025-03-26 to 2025-11-25 basic/authorization.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from mcp_runtime.auth.client.auth_trace import Report
+from mcp_runtime.auth.client.grants import Grant
+from mcp_runtime.auth.client.redirect import Redirect
+from mcp_runtime.auth.client.registration import AuthMethod
+from mcp_runtime.auth.client.storage import MemoryStorage, TokenStorage
+
+__all__ = ["OAuth"]
+
+_RANDOM_BYTES: Final = 32
+
+
+def _draw() -> str:
+    return secrets.token_urlsafe(_RANDOM_BYTES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuth:
+    """How a client is authorized. Nothing is asked for before a server demands it.
+
+    `redirect` asks a person (LoopbackRedirect, PastedRedirect); `grant` is a way without one.
+
+    `client_id` is what the authorization server `client_issuer` gave you beforehand, any issuer if
+    you do not name it. `client_metadata_url` is the https URL of your client's metadata document.
+    Without both, the client registers itself under `client_name`.
+
+    `scopes` are asked for beside those that the server names. `dpop` binds tokens to a key: True
+    always, None where the server asks for it, False never. Such tokens are not stored, for their
+    key is not. `allow_issuer_mismatch` takes metadata that names another issuer than was asked, at
+    your own risk. `report` gets a line for each step, with secrets masked.
+    """
+
+    redirect: Redirect | None = None
+    grant: Grant | None = None
+    client_name: str = "mcp-bindgen"
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    client_auth_method: AuthMethod | None = None
+    client_issuer: str | None = None
+    client_metadata_url: str | None = None
+    scopes: tuple[str, ...] = ()
+    dpop: bool | None = None
+    storage: TokenStorage = field(default_factory=MemoryStorage)
+    allow_issuer_mismatch: bool = False
+    report: Report | None = field(default=None, repr=False)
+    now: Callable[[], float] = field(default=time.time, repr=False)
+    draw: Callable[[], str] = field(default=_draw, repr=False)

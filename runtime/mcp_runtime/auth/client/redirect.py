@@ -1,0 +1,190 @@
+"""How a person signs in: their browser visits a page, and is redirected back to us.
+
+Source: RFC 8252 sections 7.3 and 8.3.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from mcp_runtime.auth.addresses import is_loopback, require_secure
+from mcp_runtime.auth.errors import LoginAbandoned
+
+__all__ = ["LoopbackRedirect", "PastedRedirect", "Redirect", "Visit"]
+
+_MAX_REQUEST: Final = 16 * 1024
+_READ_SECONDS: Final = 10.0
+_PAGE: Final = (
+    "<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
+    "<style>body{{font:1.1rem system-ui;margin:20vh auto;max-width:34rem;padding:0 1rem}}</style>"
+    "<h1>{title}</h1><p>{text}</p></html>"
+)
+
+
+class Visit(Protocol):
+    """One open way back. `uri` is the redirect URI while it is open."""
+
+    @property
+    def uri(self) -> str: ...
+
+    async def __call__(self, url: str, host: str, /) -> str:
+        """Sends a person to `url`; the URL that they are redirected to. Raises LoginAbandoned."""
+        ...
+
+
+class Redirect(Protocol):
+    """Opens a way back; `preferred` is the redirect URI that is registered already, if any."""
+
+    def __call__(self, preferred: str | None, /) -> AbstractAsyncContextManager[Visit]: ...
+
+
+class LoopbackRedirect:
+    """Waits for the redirect on this machine's loopback, for one answer.
+
+    `show` gets the URL and its host, and brings it to the person: it prints, or opens a browser
+    (`open_browser`). `port` 0 is a free one; `seconds` is how long it waits.
+    """
+
+    def __init__(
+        self,
+        show: Callable[[str, str], None],
+        *,
+        port: int = 0,
+        path: str = "/callback",
+        seconds: float = 300.0,
+    ) -> None:
+        self._show = show
+        self._port = port
+        self._path = path
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def __call__(self, preferred: str | None, /) -> AsyncGenerator[Visit]:
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        listener = _Listener(self._path, answer)
+        server = await self._listen(listener, preferred)
+        port = server.sockets[0].getsockname()[1]
+        try:
+            yield _LoopbackVisit(
+                f"http://127.0.0.1:{port}{self._path}", listener, self._show, self._seconds
+            )
+        finally:
+            server.close()
+            await server.wait_closed()
+
+    async def _listen(self, listener: _Listener, preferred: str | None) -> asyncio.Server:
+        """On the port of the registered redirect URI, if it is free."""
+        parts = urlsplit(preferred or "")
+        ports = [self._port]
+        if not self._port and is_loopback(parts.hostname or "") and parts.port:
+            ports.insert(0, parts.port)
+        for port in ports[:-1]:
+            try:
+                return await asyncio.start_server(listener, "127.0.0.1", port, limit=_MAX_REQUEST)
+            except OSError:
+                continue
+        return await asyncio.start_server(listener, "127.0.0.1", ports[-1], limit=_MAX_REQUEST)
+
+
+class _LoopbackVisit:
+    def __init__(
+        self, uri: str, listener: _Listener, show: Callable[[str, str], None], seconds: float
+    ) -> None:
+        self.uri = uri
+        self._listener = listener
+        self._show = show
+        self._seconds = seconds
+
+    async def __call__(self, url: str, host: str, /) -> str:
+        self._show(url, host)
+        try:
+            async with asyncio.timeout(self._seconds):
+                target = await self._listener.answer
+        except TimeoutError:
+            raise LoginAbandoned(
+                f"nobody came back from {host} within {self._seconds:g} s; sign in again"
+            ) from None
+        return f"{self.uri.partition('/callback')[0]}{target}"
+
+
+class _Listener:
+    """Takes the first request of the path that has a state in it, and shows a page."""
+
+    def __init__(self, path: str, answer: asyncio.Future[str]) -> None:
+        self._path = path
+        self.answer = answer
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(_READ_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+                writer.write(self._answered(head))
+                await writer.drain()
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            writer.close()
+
+    def _answered(self, head: bytes) -> bytes:
+        method, _, rest = head.decode("latin-1").partition(" ")
+        target = rest.partition(" ")[0]
+        parts = urlsplit(target)
+        if method != "GET" or parts.path != self._path or "state=" not in parts.query:
+            return _page(404, "Not here", "This address only waits for a sign-in.")
+        if self.answer.done():
+            return _page(410, "Already signed in", "You can close this page.")
+        self.answer.set_result(target)
+        return _page(200, "Back to your program", "You can close this page.")
+
+
+def _page(status: int, title: str, text: str) -> bytes:
+    body = _PAGE.format(title=html.escape(title), text=html.escape(text)).encode()
+    head = (
+        f"HTTP/1.1 {status} -\r\nContent-Type: text/html; charset=utf-8\r\n"
+        f"Content-Length: {len(body)}\r\nContent-Security-Policy: default-src 'none';"
+        " style-src 'unsafe-inline'\r\nReferrer-Policy: no-referrer\r\nCache-Control: no-store\r\n"
+        "Connection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+class PastedRedirect:
+    """For a machine without a browser: the URL is shown, and the redirect is pasted back.
+
+    `read` waits for the person's text in a thread of its own. `uri` is the redirect URI, whose
+    page need not exist.
+    """
+
+    def __init__(
+        self,
+        show: Callable[[str, str], None],
+        read: Callable[[], str],
+        *,
+        uri: str = "http://127.0.0.1:1/callback",
+    ) -> None:
+        self._show = show
+        self._read = read
+        self.uri = require_secure(uri, "the redirect URI")
+
+    @asynccontextmanager
+    async def __call__(self, preferred: str | None, /) -> AsyncGenerator[Visit]:
+        yield _PastedVisit(preferred or self.uri, self._show, self._read)
+
+
+class _PastedVisit:
+    def __init__(self, uri: str, show: Callable[[str, str], None], read: Callable[[], str]) -> None:
+        self.uri = uri
+        self._show = show
+        self._read = read
+
+    async def __call__(self, url: str, host: str, /) -> str:
+        self._show(url, host)
+        pasted = (await asyncio.to_thread(self._read)).strip()
+        if not pasted:
+            raise LoginAbandoned(f"no redirect was pasted; sign in at {host} again")
+        return pasted

@@ -1,0 +1,131 @@
+"""How a client is known to an authorization server: given, by a document of its own, or registered.
+
+Source: 2026-07-28 basic/authorization/client-registration; RFC 7591; OpenID Connect Dynamic
+Client Registration 1.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
+
+from mcp_runtime.auth.addresses import is_loopback
+from mcp_runtime.auth.client.discovery import AuthorizationServer
+from mcp_runtime.auth.errors import DiscoveryFailed, RegistrationRefused
+from mcp_runtime.auth.messages import AuthRequest, Flow, oauth_error
+
+__all__ = ["AuthMethod", "ClientRegistration", "application_type", "register"]
+
+AuthMethod: TypeAlias = Literal[
+    "none", "client_secret_basic", "client_secret_post", "private_key_jwt"
+]
+_PREFERRED: Final[tuple[AuthMethod, ...]] = ("none", "client_secret_basic", "client_secret_post")
+_DEFAULT: Final = ("client_secret_basic",)
+"""What an authorization server supports that does not say it. Source: RFC 8414 section 2."""
+
+
+class ClientRegistration(msgspec.Struct, frozen=True, kw_only=True):
+    """A client as one authorization server knows it. `redirect_uri` is the one registered;
+    `expires_at` is in seconds since 1970, 0 for never."""
+
+    client_id: str
+    client_secret: str | None = None
+    auth_method: AuthMethod = "none"
+    redirect_uri: str | None = None
+    expires_at: int = 0
+
+    def __repr__(self) -> str:
+        return f"ClientRegistration(client_id={self.client_id!r}, auth_method={self.auth_method!r})"
+
+    def is_usable(self, now: float) -> bool:
+        return not self.expires_at or self.expires_at > now
+
+
+class _Registered(msgspec.Struct, frozen=True):
+    client_id: str
+    client_secret: str | None = None
+    token_endpoint_auth_method: str | None = None
+    client_secret_expires_at: int = 0
+
+
+def register(
+    server: AuthorizationServer,
+    *,
+    client_name: str,
+    redirect_uri: str,
+    scopes: Sequence[str] | None = None,
+) -> Flow[ClientRegistration]:
+    """Registers the client anew. Raises RegistrationRefused, which says what may help."""
+    if server.registration_endpoint is None:
+        raise RegistrationRefused(
+            f"{server.issuer} registers no clients: give the `client_id` that it knows you by, or"
+            " the URL of your client's metadata document"
+        )
+    method = chosen_method(server)
+    body: dict[str, Any] = {
+        "client_name": client_name,
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": method,
+        "application_type": application_type(redirect_uri),
+    }
+    if scopes:
+        body["scope"] = " ".join(scopes)
+    kinds = {"Content-Type": "application/json", "Accept": "application/json"}
+    response = yield AuthRequest(
+        "POST",
+        server.registration_endpoint,
+        "registers this client",
+        kinds,
+        msgspec.json.encode(body),
+    )
+    if not response.ok:
+        error = oauth_error(f"{server.issuer} does not register this client", response)
+        raise RegistrationRefused(f"{error} (redirect_uri {redirect_uri!r})") from error
+    return _registered(response.json("the registration"), method, redirect_uri)
+
+
+def _registered(answer: dict[str, Any], asked: AuthMethod, uri: str) -> ClientRegistration:
+    try:
+        said = msgspec.convert(answer, _Registered)
+    except msgspec.ValidationError as error:
+        raise RegistrationRefused(f"the registration cannot be read: {error}") from None
+    stated = said.token_endpoint_auth_method or asked
+    method: AuthMethod | None = next((one for one in _PREFERRED if one == stated), None)
+    if method is None:
+        raise RegistrationRefused(f"the registration asks for authentication by {stated[:80]!r}")
+    if said.client_secret is None:
+        method = "none"
+    return ClientRegistration(
+        client_id=said.client_id,
+        client_secret=said.client_secret,
+        auth_method=method,
+        redirect_uri=uri,
+        expires_at=said.client_secret_expires_at,
+    )
+
+
+def chosen_method(server: AuthorizationServer) -> AuthMethod:
+    """How a client without a key authenticates itself, of the ways that the server takes.
+
+    Raises DiscoveryFailed if it takes none of ours.
+    """
+    supported = server.token_endpoint_auth_methods_supported or _DEFAULT
+    for method in _PREFERRED:
+        if method in supported:
+            return method
+    raise DiscoveryFailed(
+        f"{server.issuer} authenticates clients by {', '.join(supported)[:200]}; known here are "
+        + ", ".join(_PREFERRED)
+    )
+
+
+def application_type(redirect_uri: str) -> Literal["native", "web"]:
+    """Source: 2026-07-28 basic/authorization/client-registration, "Application Type"."""
+    parts = urlsplit(redirect_uri)
+    local = parts.scheme not in ("http", "https") or is_loopback(parts.hostname or "")
+    return "native" if local else "web"

@@ -1,0 +1,146 @@
+"""Where a client keeps tokens and registrations between calls and between runs.
+
+Keys are text, values are bytes: `tokens <server>` and `client <issuer>`. An adapter stores them
+so that no other user of the machine can read them.
+Source: 2026-07-28 basic/authorization/security-considerations, "Token Theft".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from mcp_runtime.errors import NotInstalled, TooMuch
+
+__all__ = ["FileStorage", "KeyringStorage", "MemoryStorage", "TokenStorage"]
+
+_MAX_FILE = 4 * 1024 * 1024
+
+
+class TokenStorage(Protocol):
+    """Keeps bytes under a name. An absent name is None; deleting one that is absent is no error."""
+
+    async def get(self, key: str, /) -> bytes | None: ...
+
+    async def set(self, key: str, value: bytes, /) -> None: ...
+
+    async def delete(self, key: str, /) -> None: ...
+
+
+class MemoryStorage:
+    """As long as this object lives."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, bytes] = {}
+
+    async def get(self, key: str, /) -> bytes | None:
+        return self._values.get(key)
+
+    async def set(self, key: str, value: bytes, /) -> None:
+        self._values[key] = value
+
+    async def delete(self, key: str, /) -> None:
+        self._values.pop(key, None)
+
+
+class FileStorage:
+    """One file of JSON that only its owner may read (mode 0600), locked while it is changed.
+
+    Several processes may share it. It is replaced whole, so a reader never sees half of it.
+    Raises TooMuch for a file over 4 MiB, ValueError for one that is not ours, OSError.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path).expanduser()
+
+    async def get(self, key: str, /) -> bytes | None:
+        return (await asyncio.to_thread(self._read)).get(key)
+
+    async def set(self, key: str, value: bytes, /) -> None:
+        await asyncio.to_thread(self._change, lambda values: {**values, key: value})
+
+    async def delete(self, key: str, /) -> None:
+        await asyncio.to_thread(
+            self._change, lambda values: {k: v for k, v in values.items() if k != key}
+        )
+
+    def _read(self) -> dict[str, bytes]:
+        try:
+            with self._path.open("rb") as file:
+                data = file.read(_MAX_FILE + 1)
+        except FileNotFoundError:
+            return {}
+        if len(data) > _MAX_FILE:
+            raise TooMuch(f"{self._path} is over {_MAX_FILE} bytes, which no token file is")
+        try:
+            return msgspec.json.decode(data, type=dict[str, bytes])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise ValueError(f"{self._path} is not a token file; move it away") from None
+
+    def _change(self, change: Callable[[dict[str, bytes]], dict[str, bytes]]) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._locked():
+            self._replace(msgspec.json.encode(change(self._read())))
+
+    def _replace(self, data: bytes) -> None:
+        """By a new file beside it, which is private from its first byte."""
+        handle, new = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, self._path)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(new)
+            raise
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+        lock = os.open(f"{self._path}.lock", flags, 0o600)
+        try:
+            _lock(lock)
+            yield
+        finally:
+            os.close(lock)
+
+
+def _lock(descriptor: int) -> None:
+    """Waits until no other process holds it; closing the descriptor gives it back."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # Windows has no such lock; the replacement is still whole
+        return
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+class KeyringStorage:
+    """The keyring of the system, by the library `keyring`. Raises NotInstalled."""
+
+    def __init__(self, service: str = "mcp-bindgen") -> None:
+        try:
+            import keyring
+        except ModuleNotFoundError:
+            raise NotInstalled("tokens in the system's keyring", "keyring", "keyring") from None
+        self._keyring: Any = keyring
+        self._service = service
+
+    async def get(self, key: str, /) -> bytes | None:
+        value: str | None = await asyncio.to_thread(self._keyring.get_password, self._service, key)
+        return None if value is None else value.encode()
+
+    async def set(self, key: str, value: bytes, /) -> None:
+        await asyncio.to_thread(self._keyring.set_password, self._service, key, value.decode())
+
+    async def delete(self, key: str, /) -> None:
+        if await self.get(key) is not None:
+            await asyncio.to_thread(self._keyring.delete_password, self._service, key)

@@ -1,0 +1,223 @@
+"""Gets tokens for one server: discovers who issues them, registers, and runs the flow that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from mcp_runtime.auth.challenge import Challenge
+from mcp_runtime.auth.client.auth_trace import masked_url, told_request, told_response
+from mcp_runtime.auth.client.authorization_code import code_flow
+from mcp_runtime.auth.client.client_authentication import signed
+from mcp_runtime.auth.client.discovery import Discovered, discover
+from mcp_runtime.auth.client.dpop import DpopKey
+from mcp_runtime.auth.client.oauth import OAuth
+from mcp_runtime.auth.client.redirect import Visit
+from mcp_runtime.auth.client.registration import AuthMethod, ClientRegistration, register
+from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet, refreshed
+from mcp_runtime.auth.errors import (
+    AuthorizationError,
+    LoginNeeded,
+    OAuthError,
+    RegistrationRefused,
+)
+from mcp_runtime.auth.messages import Authorize, AuthRequest, Fetch, Flow
+
+__all__ = ["TokenSource", "decoded"]
+
+_T = TypeVar("_T")
+
+
+class TokenSource:
+    """Of the server at `url`. What it sends goes through `fetch`, one flow at a time.
+
+    `key` is the key of DPoP, None as long as nobody wants proofs.
+    """
+
+    def __init__(self, settings: OAuth, url: str, fetch: Fetch) -> None:
+        self._settings = settings
+        self._url = url
+        self._fetch = fetch
+        self.key: DpopKey | None = None
+
+    async def discovered(self, challenge: Challenge) -> Discovered:
+        """Who issues tokens for the server now. Raises DiscoveryFailed."""
+        settings = self._settings
+        found = await self._run(
+            discover(
+                self._url,
+                challenge.resource_metadata,
+                allow_issuer_mismatch=settings.allow_issuer_mismatch,
+            )
+        )
+        wanted = settings.dpop
+        if wanted is None:
+            wanted = challenge.scheme == "dpop" or found.dpop_required
+        if wanted and self.key is None:
+            self.key = DpopKey(now=settings.now, draw=settings.draw)
+        return found
+
+    async def obtain(
+        self, found: Discovered, scopes: tuple[str, ...], before: TokenSet | None
+    ) -> TokenSet:
+        """New tokens: refreshed from those before if the same issuer gave them, else asked for.
+
+        Raises LoginNeeded, LoginAbandoned, AuthorizationError.
+        """
+        if before is not None and before.issuer == found.server.issuer:
+            newer = await self._refreshed(found, before)
+            if newer is not None:
+                return newer
+        grant = self._settings.grant
+        if grant is not None:
+            return await self._run(grant.tokens(self._request(found, grant.client), scopes))
+        return await self._by_person(found, scopes)
+
+    async def _refreshed(self, found: Discovered, before: TokenSet) -> TokenSet | None:
+        """None where the authorization server does not take the refresh token any more."""
+        client = await self._known_client(found)
+        if before.refresh_token is None or client is None:
+            return None
+        try:
+            return await self._run(refreshed(self._request(found, client), before))
+        except OAuthError as error:
+            self.tell(f"the refresh token is not taken: {error}")
+            return None
+
+    async def _by_person(self, found: Discovered, scopes: tuple[str, ...]) -> TokenSet:
+        redirect = self._settings.redirect
+        if redirect is None:
+            raise LoginNeeded(found.server.issuer)
+        client = await self._known_client(found)
+        async with redirect(client.redirect_uri if client is not None else None) as visit:
+            if client is None or client.redirect_uri not in (None, visit.uri):
+                client = await self._registered(found, visit.uri, scopes)
+            asked = _with_offline_access(found, scopes)
+            flow = code_flow(self._request(found, client), visit.uri, asked, self._settings.draw)
+            return await self._run(flow, visit)
+
+    def _request(self, found: Discovered, client: ClientRegistration) -> TokenRequest:
+        return TokenRequest(
+            found=found,
+            client=client,
+            now=self._settings.now,
+            assertion=lambda: self._assertion(found, client),
+            proof=None if self.key is None else self.key.proof,
+        )
+
+    def _assertion(self, found: Discovered, client: ClientRegistration) -> str:
+        """Raises AuthorizationError without a key to sign with."""
+        grant = self._settings.grant
+        if grant is None or grant.key is None:
+            raise AuthorizationError("private_key_jwt needs a private key: give `key` to the grant")
+        return signed(
+            grant.key,
+            client_id=client.client_id,
+            audience=found.server.issuer,
+            jti=self._settings.draw(),
+            now=self._settings.now(),
+        )
+
+    # ---- who the client is
+
+    async def _known_client(self, found: Discovered) -> ClientRegistration | None:
+        """Given beforehand, by a document, or registered earlier with the same issuer.
+
+        Source: 2026-07-28 basic/authorization/client-registration, "Authorization Server Binding".
+        """
+        settings, server = self._settings, found.server
+        if settings.grant is not None:
+            return settings.grant.client
+        if settings.client_id is not None:
+            return self._given_client(server.issuer, settings.client_id)
+        if settings.client_metadata_url and server.client_id_metadata_document_supported:
+            return ClientRegistration(client_id=settings.client_metadata_url)
+        kept = await settings.storage.get(f"client {server.issuer}")
+        client = None if kept is None else decoded(kept, ClientRegistration)
+        return client if client is not None and client.is_usable(settings.now()) else None
+
+    def _given_client(self, issuer: str, client_id: str) -> ClientRegistration:
+        settings = self._settings
+        if settings.client_issuer not in (None, issuer):
+            raise RegistrationRefused(
+                f"the client id was given by {settings.client_issuer!r}, and the server is now"
+                f" protected by {issuer!r}: register there, and give that id"
+            )
+        usual: AuthMethod = "client_secret_basic" if settings.client_secret else "none"
+        return ClientRegistration(
+            client_id=client_id,
+            client_secret=settings.client_secret,
+            auth_method=settings.client_auth_method or usual,
+        )
+
+    async def _registered(
+        self, found: Discovered, uri: str, scopes: tuple[str, ...]
+    ) -> ClientRegistration:
+        name = self._settings.client_name
+        client = await self._run(
+            register(found.server, client_name=name, redirect_uri=uri, scopes=scopes)
+        )
+        key = f"client {found.server.issuer}"
+        await self._settings.storage.set(key, msgspec.json.encode(client))
+        return client
+
+    # ---- doing what a flow asks for
+
+    async def _run(self, flow: Flow[_T], visit: Visit | None = None) -> _T:
+        """Does what the flow yields, and gives it what came of it."""
+        step = _next(flow, None)
+        while not isinstance(step, _Done):
+            if isinstance(step, AuthRequest):
+                step = await self._send(flow, step)
+            elif visit is not None:
+                self.tell(f"sends a person to {masked_url(step.url)}")
+                step = _next(flow, await visit(step.url, step.host))
+            else:
+                raise LoginNeeded(step.host)
+        result: _T = step.value
+        return result
+
+    async def _send(self, flow: Flow[_T], request: AuthRequest) -> Authorize | AuthRequest | _Done:
+        self.tell(told_request(request))
+        response = await self._fetch(request)
+        self.tell(f"  {told_response(response)}")
+        if self.key is not None:
+            self.key.remember(request.url, response.headers.get("dpop-nonce"))
+        return _next(flow, response)
+
+    def tell(self, line: str) -> None:
+        """Reports one step, if anybody listens."""
+        if self._settings.report is not None:
+            self._settings.report(line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    value: Any
+
+
+def _next(flow: Flow[Any], reply: Any) -> Authorize | AuthRequest | _Done:
+    try:
+        return flow.send(reply)
+    except StopIteration as done:
+        return _Done(done.value)
+
+
+def _with_offline_access(found: Discovered, scopes: Sequence[str]) -> tuple[str, ...]:
+    """Asks for a refresh token too, where the authorization server has such a scope.
+
+    Source: 2026-07-28 basic/authorization, "Refresh Tokens".
+    """
+    offered = "offline_access" in (found.server.scopes_supported or ())
+    return tuple(dict.fromkeys((*scopes, "offline_access") if offered and scopes else scopes))
+
+
+def decoded(kept: bytes, kind: type[_T]) -> _T | None:
+    """What was stored, None for what cannot be read any more."""
+    try:
+        return msgspec.json.decode(kept, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

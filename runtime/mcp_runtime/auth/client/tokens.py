@@ -1,0 +1,139 @@
+"""Tokens, and the requests that get them.
+
+Source: RFC 6749 sections 4 to 6; RFC 8707; RFC 7523 section 2.1; RFC 8693.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from mcp_runtime.auth.client.client_authentication import authenticated
+from mcp_runtime.auth.client.discovery import Discovered
+from mcp_runtime.auth.client.registration import ClientRegistration
+from mcp_runtime.auth.errors import AuthorizationError
+from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
+
+__all__ = ["ProofMaker", "TokenRequest", "TokenSet", "refreshed"]
+
+_USE_NONCE: Final = "use_dpop_nonce"
+_MAX_TOKEN: Final = 65_536
+
+
+class TokenSet(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens for one server. `expires_at` is in seconds since 1970, None where nobody said it."""
+
+    access_token: str
+    issuer: str
+    resource: str
+    token_type: str = "Bearer"
+    refresh_token: str | None = None
+    expires_at: float | None = None
+    scopes: tuple[str, ...] = ()
+    token_endpoint: str = ""
+
+    def __repr__(self) -> str:
+        return f"TokenSet(issuer={self.issuer!r}, resource={self.resource!r}, scopes={self.scopes})"
+
+    def lasts(self, now: float, leeway: float) -> bool:
+        return self.expires_at is None or self.expires_at - leeway > now
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    access_token: str
+    token_type: str
+    expires_in: float | str | None = None
+    refresh_token: str | None = None
+    scope: str | None = None
+
+
+ProofMaker = Callable[[str, str, str | None], str]
+"""Method, URL and nonce to the value of the header DPoP."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRequest:
+    """What every request to a token endpoint needs beside its grant.
+
+    `assertion` signs as the client; `proof` makes DPoP proofs, `nonce` is the last that the
+    authorization server gave. `now` is in seconds since 1970.
+    """
+
+    found: Discovered
+    client: ClientRegistration
+    now: Callable[[], float]
+    assertion: Callable[[], str] | None = None
+    proof: ProofMaker | None = None
+
+    def send(
+        self, grant: Mapping[str, str], *, purpose: str, asked: tuple[str, ...] = ()
+    ) -> Flow[TokenSet]:
+        """Asks for tokens; a nonce that the endpoint demands is used once.
+
+        Raises OAuthError, AuthorizationError.
+        """
+        fields = {**grant, "resource": self.found.resource}
+        response = yield from self._posted(fields, purpose, None)
+        if not response.ok:
+            nonce = response.headers.get("dpop-nonce")
+            error = oauth_error(f"{self.found.server.issuer} gives no token", response)
+            if error.code != _USE_NONCE or self.proof is None or not nonce:
+                raise error
+            response = yield from self._posted(fields, purpose, nonce)
+            if not response.ok:
+                raise oauth_error(f"{self.found.server.issuer} gives no token", response)
+        return self._read(response, asked)
+
+    def _posted(
+        self, fields: dict[str, str], purpose: str, nonce: str | None
+    ) -> Flow[AuthResponse]:
+        place = self.found.server.token_endpoint
+        body, headers = authenticated(self.client, fields, assertion=self.assertion)
+        if self.proof is not None:
+            headers["DPoP"] = self.proof("POST", place, nonce)
+        response: AuthResponse = yield form(place, purpose, body, headers)
+        return response
+
+    def _read(self, response: AuthResponse, asked: tuple[str, ...]) -> TokenSet:
+        try:
+            said = msgspec.convert(response.json("the token response"), _Answer)
+            lasts = None if said.expires_in is None else float(said.expires_in)
+        except (msgspec.ValidationError, ValueError):
+            raise AuthorizationError("the token response is not what RFC 6749 says") from None
+        require_token(said.access_token)
+        if said.token_type.lower() not in ("bearer", "dpop"):
+            raise AuthorizationError(f"the token is of type {said.token_type[:80]!r}")
+        if said.token_type.lower() == "dpop" and self.proof is None:
+            raise AuthorizationError("the token is bound to a key, and no DPoP was asked for")
+        return TokenSet(
+            access_token=said.access_token,
+            token_type="DPoP" if said.token_type.lower() == "dpop" else "Bearer",
+            refresh_token=said.refresh_token,
+            expires_at=None if lasts is None else self.now() + lasts,
+            scopes=asked if said.scope is None else tuple(said.scope.split()),
+            issuer=self.found.server.issuer,
+            resource=self.found.resource,
+            token_endpoint=self.found.server.token_endpoint,
+        )
+
+
+def refreshed(request: TokenRequest, tokens: TokenSet) -> Flow[TokenSet]:
+    """Newer tokens for older ones; a refresh token that is not replaced stays.
+
+    Raises OAuthError: the authorization server wants the person again.
+    """
+    grant = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token or ""}
+    newer = yield from request.send(grant, purpose="refreshes the token", asked=tokens.scopes)
+    if newer.refresh_token is None:
+        newer = msgspec.structs.replace(newer, refresh_token=tokens.refresh_token)
+    return newer
+
+
+def require_token(token: str) -> None:
+    """Raises AuthorizationError for a token that no header can hold."""
+    fits = 0 < len(token) <= _MAX_TOKEN and all("\x21" <= c <= "\x7e" for c in token)
+    if not fits:
+        raise AuthorizationError("the access token has characters that no header can hold")

@@ -1,0 +1,108 @@
+"""What goes wrong in authorization, by who must act. Messages never hold a secret.
+
+LocalError
+  LoginNeeded            a person must sign in, and nobody was named who can ask them
+  LoginAbandoned         the person did not come back in time, or said no
+PeerError
+  AuthorizationError     the server's or the authorization server's doing
+    DiscoveryFailed      the metadata is missing, cannot be read, or is refused
+      IssuerMismatch     the metadata names another issuer than the one that was asked
+      ResourceMismatch   the metadata is about another server
+    RegistrationRefused  the authorization server gives us no client id
+    RedirectRefused      the redirect back to us does not belong to our request
+    OAuthError           the authorization server answered with an OAuth error code
+    TokenRefused         the server refuses a token that was just issued for it
+"""
+
+from __future__ import annotations
+
+from mcp_runtime.errors import LocalError, PeerError
+
+__all__ = [
+    "AuthorizationError",
+    "DiscoveryFailed",
+    "IssuerMismatch",
+    "LoginAbandoned",
+    "LoginNeeded",
+    "OAuthError",
+    "RedirectRefused",
+    "RegistrationRefused",
+    "ResourceMismatch",
+    "TokenRefused",
+]
+
+_MAX_SHOWN = 200
+
+
+class LoginNeeded(LocalError):
+    """A person must sign in at `host`, and the client has no way to ask them."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"signing in at {host} is needed, and no `redirect` handler was given;"
+            " with the command: --login"
+        )
+        self.host = host
+
+
+class LoginAbandoned(LocalError):
+    """Nobody came back from the sign-in page in time."""
+
+
+class AuthorizationError(PeerError):
+    """The server, or its authorization server, did not let us in."""
+
+
+class DiscoveryFailed(AuthorizationError):
+    """The metadata of a server or of an authorization server cannot be used."""
+
+
+class IssuerMismatch(DiscoveryFailed):
+    """The metadata of an authorization server names another issuer than was asked.
+
+    Source: RFC 8414 section 3.3; 2026-07-28 basic/authorization/authorization-server-discovery.
+    """
+
+    def __init__(self, stated: str, expected: str) -> None:
+        super().__init__(
+            f"issuer in the metadata is {stated[:_MAX_SHOWN]!r}, the address it was fetched from"
+            f" says {expected[:_MAX_SHOWN]!r}; if you trust this server:"
+            " allow_issuer_mismatch=True"
+        )
+        self.stated, self.expected = stated, expected
+
+
+class ResourceMismatch(DiscoveryFailed):
+    """The protected resource metadata is about another resource than the server we asked.
+
+    Source: RFC 9728 section 3.3.
+    """
+
+    def __init__(self, stated: str, server: str) -> None:
+        super().__init__(
+            f"resource in the metadata is {stated[:_MAX_SHOWN]!r}, which is not the server"
+            f" {server[:_MAX_SHOWN]!r}"
+        )
+        self.stated, self.server = stated, server
+
+
+class RegistrationRefused(AuthorizationError):
+    """No client id could be had from the authorization server."""
+
+
+class RedirectRefused(AuthorizationError):
+    """The redirect that came back does not belong to our request; its code was not used."""
+
+
+class OAuthError(AuthorizationError):
+    """The authorization server answered with `code`, an error code of OAuth."""
+
+    def __init__(self, what: str, code: str, description: str = "") -> None:
+        said = f": {description[:_MAX_SHOWN]!r}" if description else ""
+        super().__init__(f"{what}: {code[:_MAX_SHOWN]}{said}")
+        self.code = code
+        self.description = description
+
+
+class TokenRefused(AuthorizationError):
+    """The server refuses a token that its own authorization server has just issued for it."""

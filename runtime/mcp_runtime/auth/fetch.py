@@ -1,0 +1,177 @@
+"""Sends the requests of authorization, but never into networks that a server has no say in.
+
+Each name is resolved here, every address of it is judged, and the connection goes to an address
+that was judged, so that a name cannot change its address between the two.
+Source: 2026-07-28 docs/tutorials/security/security_best_practices, "Server-Side Request Forgery".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Iterable
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlsplit
+
+from mcp_runtime.auth.addresses import is_public
+from mcp_runtime.auth.errors import DiscoveryFailed
+from mcp_runtime.auth.messages import AuthRequest, AuthResponse
+from mcp_runtime.errors import Disconnected, NotInstalled, NotReached, TooMuch
+
+try:
+    import httpcore2
+    import httpx2
+except ModuleNotFoundError:
+    raise NotInstalled("authorization over HTTP", "httpx2", "auth") from None
+
+if TYPE_CHECKING:
+    from httpcore2 import AsyncNetworkStream
+
+__all__ = ["GuardedFetch"]
+
+_CONNECTIONS: Final = 8
+
+
+class GuardedFetch:
+    """A `Fetch` that follows no redirect, keeps no cookie, and takes nothing of the environment.
+
+    `server_url` is the MCP server: where it is itself on the loopback or in a private network,
+    addresses of that kind are allowed too. `tls` checks certificates, by default against those of
+    the system. `body_bytes` bounds a response, `seconds` the whole exchange.
+    """
+
+    def __init__(
+        self,
+        server_url: str | None = None,
+        *,
+        tls: ssl.SSLContext | None = None,
+        body_bytes: int = 256 * 1024,
+        seconds: float = 30.0,
+    ) -> None:
+        self._guard = _Guard(urlsplit(server_url or "").hostname)
+        self._tls = tls
+        self._body_bytes = body_bytes
+        self._seconds = seconds
+        self._pool: httpcore2.AsyncConnectionPool | None = None
+
+    async def __call__(self, request: AuthRequest, /) -> AuthResponse:
+        """Raises NotReached, Disconnected, TooMuch, DiscoveryFailed for a forbidden address."""
+        host = urlsplit(request.url).netloc.rpartition("@")[2]
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._exchanged(request)
+        except TimeoutError:
+            raise Disconnected(f"{host} has not answered within {self._seconds:g} s") from None
+        except (httpcore2.ConnectError, httpcore2.ConnectTimeout, socket.gaierror) as error:
+            raise NotReached(f"{host} cannot be reached: {error}") from None
+        except _BROKEN as error:
+            raise Disconnected(f"{host}: {type(error).__name__}") from None
+
+    async def _exchanged(self, request: AuthRequest) -> AuthResponse:
+        headers = [("Accept-Encoding", "identity"), *request.headers.items()]
+        async with self._connections().stream(
+            request.method, request.url, headers=headers, content=request.body or None
+        ) as response:
+            body = bytearray()
+            async for chunk in response.aiter_stream():
+                body += chunk
+                if len(body) > self._body_bytes:
+                    raise TooMuch(f"a response of over {self._body_bytes} bytes: {request.purpose}")
+        return AuthResponse(response.status, _joined(response.headers), bytes(body))
+
+    def _connections(self) -> httpcore2.AsyncConnectionPool:
+        if self._pool is None:
+            self._pool = httpcore2.AsyncConnectionPool(
+                ssl_context=self._tls or httpx2.create_ssl_context(trust_env=False),
+                max_connections=_CONNECTIONS,
+                network_backend=self._guard,
+            )
+        return self._pool
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            await self._pool.aclose()
+
+
+_BROKEN: Final = (
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+    httpcore2.TimeoutException,
+    httpcore2.UnsupportedProtocol,
+    OSError,
+)
+
+
+class _Guard(httpcore2.AsyncNetworkBackend):
+    """Connects to addresses that are public, or of the same kind as the MCP server's own."""
+
+    def __init__(self, server: str | None) -> None:
+        self._server = server
+        self._network: httpcore2.AsyncNetworkBackend = cast(
+            "httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend()
+        )
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> AsyncNetworkStream:
+        addresses = await _resolved(host, port)
+        for address in addresses:
+            if not is_public(address) and not await self._is_near(address):
+                raise DiscoveryFailed(
+                    f"{host!r} is the address {address}, which is not on the public internet;"
+                    " a server may not send us there"
+                )
+        last: Exception | None = None
+        for address in addresses:
+            try:
+                return await self._network.connect_tcp(
+                    address, port, timeout, local_address, socket_options
+                )
+            except httpcore2.ConnectError as error:
+                last = error
+        raise last or httpcore2.ConnectError(f"{host!r} has no address")
+
+    async def _is_near(self, address: str) -> bool:
+        """Whether the MCP server is itself at that address, or in such a place."""
+        if self._server is None:
+            return False
+        for ours in await _resolved(self._server, 0):
+            if ours == address or (_place(ours) and _place(ours) == _place(address)):
+                return True
+        return False
+
+    async def connect_unix_socket(self, *args: Any, **options: Any) -> AsyncNetworkStream:
+        raise DiscoveryFailed("no authorization server is at a Unix socket")
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+async def _resolved(host: str, port: int) -> list[str]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[4][0]) for address in found))
+
+
+def _place(address: str) -> str:
+    """The kind of network that an address is in; empty for one that stands for itself alone."""
+    plain = ip_address(address.partition("%")[0])
+    if plain.is_loopback:
+        return "loopback"
+    return "private" if plain.is_private and not plain.is_link_local else ""
+
+
+def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by name in lower case; one that stands several times is a list."""
+    joined: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        joined[key] = f"{joined[key]}, {text}" if key in joined else text
+    return joined

@@ -1,0 +1,115 @@
+"""HTTP requests and responses of authorization as plain values; others send and receive them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+
+from mcp_runtime.auth.errors import DiscoveryFailed, OAuthError
+
+__all__ = [
+    "AuthRequest",
+    "AuthResponse",
+    "Authorize",
+    "Fetch",
+    "Flow",
+    "form",
+    "get",
+    "oauth_error",
+]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class AuthRequest:
+    """One request to send. `purpose` says in words what it is for; the body may hold secrets."""
+
+    method: str
+    url: str
+    purpose: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AuthResponse:
+    """The answer to one request. Names of `headers` are in lower case."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    def json(self, what: str) -> dict[str, Any]:
+        """The body as a JSON object. Raises DiscoveryFailed for anything else."""
+        try:
+            return msgspec.json.decode(self.body, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise DiscoveryFailed(f"{what} is not a JSON object (HTTP {self.status})") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Authorize:
+    """A person must visit `url`; the reply is the URL that they were redirected to."""
+
+    url: str = field(repr=False)
+    host: str
+
+
+Flow: TypeAlias = Generator[AuthRequest | Authorize, Any, _T]
+"""Steps of authorization without I/O: yields what is to be done, and is sent what came of it:
+an AuthResponse for an AuthRequest, the redirect URL (str) for an Authorize."""
+
+
+class Fetch(Protocol):
+    """Sends a request of authorization.
+
+    Refuses addresses inside private networks, reads a bounded body, and follows no redirect.
+    Raises Disconnected, TooMuch, DiscoveryFailed.
+    """
+
+    async def __call__(self, request: AuthRequest, /) -> AuthResponse: ...
+
+    async def close(self) -> None: ...
+
+
+def get(url: str, purpose: str, headers: Mapping[str, str] | None = None) -> AuthRequest:
+    return AuthRequest("GET", url, purpose, {"Accept": "application/json", **(headers or {})})
+
+
+def form(
+    url: str, purpose: str, fields: Mapping[str, str], headers: Mapping[str, str] | None = None
+) -> AuthRequest:
+    """A POST of form fields, as the endpoints of OAuth take them."""
+    kinds = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Accept": "application/json",
+        **(headers or {}),
+    }
+    return AuthRequest("POST", url, purpose, kinds, urlencode(fields).encode())
+
+
+def oauth_error(what: str, response: AuthResponse) -> OAuthError:
+    """The error of an endpoint of OAuth, as far as its body says one.
+
+    Source: RFC 6749 section 5.2.
+    """
+    try:
+        told = msgspec.json.decode(response.body, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return OAuthError(what, f"HTTP {response.status}")
+    code = told.get("error")
+    description = told.get("error_description")
+    return OAuthError(
+        what,
+        code if isinstance(code, str) else f"HTTP {response.status}",
+        description if isinstance(description, str) else "",
+    )

@@ -1,0 +1,10 @@
+"""Tests of authorization that are coroutines run on asyncio."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

@@ -1,0 +1,150 @@
+"""A client finds out who issues tokens for a server, in the order of the pages, and no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mcp_runtime.auth.client.discovery import Discovered, discover
+from mcp_runtime.auth.errors import DiscoveryFailed, IssuerMismatch, ResourceMismatch
+from mcp_runtime.auth.messages import AuthRequest, Flow
+from tests.support.authorization_server import ISSUER, SERVER, World, reply
+
+pytestmark = pytest.mark.anyio
+
+HOST = "https://mcp.example"
+
+
+async def run(flow: Flow[Any], world: World) -> Any:
+    """A flow to its end."""
+    step = next(flow)
+    while True:
+        assert isinstance(step, AuthRequest)
+        try:
+            step = flow.send(await world(step))
+        except StopIteration as done:
+            return done.value
+
+
+async def found(world: World, named: str | None = None, **options: Any) -> Discovered:
+    result: Discovered = await run(discover(SERVER, named, **options), world)
+    return result
+
+
+async def test_the_place_in_the_challenge_is_asked_first() -> None:
+    world = World()
+    place = f"{HOST}/custom/place.json"
+    world.places[place] = lambda _: reply(world.protected_metadata)
+    assert (await found(world, place)).server.issuer == ISSUER
+    assert world.asked == [place, f"{ISSUER}/.well-known/oauth-authorization-server"]
+
+
+async def test_without_one_the_path_is_asked_before_the_root() -> None:
+    world = World(resource=HOST)
+    result = await found(world)
+    assert world.asked[:2] == [
+        f"{HOST}/.well-known/oauth-protected-resource/mcp",
+        f"{HOST}/.well-known/oauth-protected-resource",
+    ]
+    assert result.resource == HOST
+
+
+async def test_the_root_is_not_asked_where_the_path_answers() -> None:
+    world = World()
+    await found(world)
+    assert f"{HOST}/.well-known/oauth-protected-resource" not in world.asked
+
+
+@pytest.mark.parametrize(
+    ("issuer", "places"),
+    [
+        (ISSUER, ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]),
+        (
+            f"{ISSUER}/tenant",
+            [
+                "/.well-known/oauth-authorization-server/tenant",
+                "/.well-known/openid-configuration/tenant",
+                "/tenant/.well-known/openid-configuration",
+            ],
+        ),
+    ],
+)
+async def test_an_issuer_is_asked_at_its_places_in_order(issuer: str, places: list[str]) -> None:
+    world = World(issuer=issuer)
+    del world.places[f"{ISSUER}{places[0]}"]
+    world.places[f"{ISSUER}{places[-1]}"] = lambda _: reply(world.server_metadata)
+    await found(world)
+    assert [url.removeprefix(ISSUER) for url in world.asked[1:]] == places
+
+
+async def test_a_server_without_metadata_is_its_own_issuer() -> None:
+    world = World(issuer=HOST, protected=None)
+    assert (await found(world)).server.token_endpoint == f"{HOST}/token"
+
+
+async def test_without_any_metadata_the_paths_are_fixed() -> None:
+    world = World(issuer=HOST, protected=None)
+    world.places.clear()
+    server = (await found(world)).server
+    assert server.authorization_endpoint == f"{HOST}/authorize"
+    assert server.registration_endpoint == f"{HOST}/register"
+    assert server.has_pkce
+
+
+async def test_an_issuer_that_differs_is_refused_and_both_are_named() -> None:
+    world = World(metadata={"issuer": f"{ISSUER}/"})
+    with pytest.raises(IssuerMismatch) as caught:
+        await found(world)
+    assert f"issuer in the metadata is '{ISSUER}/'" in str(caught.value)
+    assert f"says '{ISSUER}'" in str(caught.value)
+
+
+async def test_a_mismatch_is_taken_only_on_request() -> None:
+    world = World(metadata={"issuer": f"{ISSUER}/"})
+    assert (await found(world, allow_issuer_mismatch=True)).server.issuer == f"{ISSUER}/"
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *("https://evil.example/mcp", f"{HOST}/other", f"{HOST}/mc", f"{SERVER}#x", "urn:x"),
+        *(f"{SERVER}/deeper", "http://mcp.example/mcp", "https://mcp.example:8443/mcp", ""),
+    ],
+)
+async def test_metadata_of_another_resource_is_refused(resource: str) -> None:
+    world = World(protected={"resource": resource})
+    with pytest.raises(ResourceMismatch, match="resource in the metadata"):
+        await found(world)
+
+
+@pytest.mark.parametrize(
+    ("protected", "metadata"),
+    [
+        ({"authorization_servers": []}, {}),
+        ({"authorization_servers": ["http://as.example"]}, {}),
+        ({"authorization_servers": ["javascript:alert(1)"]}, {}),
+        ({"authorization_servers": "x"}, {}),
+        ({}, {"token_endpoint": "http://as.example/token"}),
+        ({}, {"authorization_endpoint": "file:///etc/passwd"}),
+        ({}, {"registration_endpoint": "https://a@b.example/"}),
+        ({}, {"token_endpoint": 3}),
+    ],
+)
+async def test_metadata_that_misleads_is_refused(
+    protected: dict[str, Any], metadata: dict[str, Any]
+) -> None:
+    with pytest.raises(DiscoveryFailed):
+        await found(World(protected=protected, metadata=metadata))
+
+
+async def test_a_server_in_trouble_is_not_one_without_metadata() -> None:
+    world = World()
+    world.places[f"{HOST}/.well-known/oauth-protected-resource/mcp"] = lambda _: reply({}, 503)
+    with pytest.raises(DiscoveryFailed, match="503"):
+        await found(world)
+
+
+async def test_a_challenge_cannot_name_a_place_that_is_not_secure() -> None:
+    with pytest.raises(DiscoveryFailed, match="https"):
+        await found(World(), "http://internal.example/metadata")

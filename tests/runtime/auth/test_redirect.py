@@ -1,0 +1,123 @@
+"""A person comes back from the sign-in page to a socket that takes one answer, and closes."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import pytest
+
+from mcp_runtime.auth.client import browser
+from mcp_runtime.auth.client.redirect import LoopbackRedirect, PastedRedirect
+from mcp_runtime.auth.errors import DiscoveryFailed, LoginAbandoned
+
+pytestmark = pytest.mark.anyio
+
+PAGE = "https://as.example/authorize"
+
+
+async def fetch(uri: str, target: str, method: str = "GET") -> str:
+    """A browser's request, by hand."""
+    port = urlsplit(uri).port
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"{method} {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    await writer.drain()
+    answer = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    return answer.decode()
+
+
+async def test_the_redirect_comes_back_as_it_was_asked_for() -> None:
+    shown: list[tuple[str, str]] = []
+    async with LoopbackRedirect(lambda url, host: shown.append((url, host)))(None) as visit:
+        waiting = asyncio.create_task(visit(PAGE, "as.example"))
+        page = await fetch(visit.uri, "/callback?code=c&state=s")
+        assert await waiting == f"{visit.uri}?code=c&state=s"
+    assert shown == [(PAGE, "as.example")]
+    assert "200" in page.splitlines()[0]
+    assert "default-src 'none'" in page
+    assert "code=c" not in page
+
+
+async def test_nothing_listens_after_the_answer() -> None:
+    async with LoopbackRedirect(lambda *_: None)(None) as visit:
+        uri = visit.uri
+    with pytest.raises(ConnectionRefusedError):
+        await fetch(uri, "/callback?state=s")
+
+
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [("GET", "/"), ("GET", "/favicon.ico"), ("GET", "/callback"), ("POST", "/callback?state=s")],
+)
+async def test_another_request_is_not_the_answer(method: str, target: str) -> None:
+    async with LoopbackRedirect(lambda *_: None)(None) as visit:
+        waiting = asyncio.create_task(visit(PAGE, "as.example"))
+        assert "404" in (await fetch(visit.uri, target, method)).splitlines()[0]
+        assert "410" not in await fetch(visit.uri, "/callback?state=s&code=1")
+        assert (await waiting).endswith("code=1")
+
+
+async def test_a_second_answer_changes_nothing() -> None:
+    async with LoopbackRedirect(lambda *_: None)(None) as visit:
+        waiting = asyncio.create_task(visit(PAGE, "as.example"))
+        await fetch(visit.uri, "/callback?state=s&code=1")
+        assert "410" in (await fetch(visit.uri, "/callback?state=s&code=2")).splitlines()[0]
+        assert (await waiting).endswith("code=1")
+
+
+async def test_a_request_without_end_is_cut_off() -> None:
+    async with LoopbackRedirect(lambda *_: None)(None) as visit:
+        port = urlsplit(visit.uri).port
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /callback?state=" + b"x" * 200_000)
+        with suppress(ConnectionResetError):
+            assert await asyncio.wait_for(reader.read(), 10) == b""
+        writer.close()
+
+
+async def test_a_person_who_does_not_come_back_is_not_waited_for_for_ever() -> None:
+    redirect = LoopbackRedirect(lambda *_: None, seconds=0.05)
+    async with redirect(None) as visit:
+        with pytest.raises(LoginAbandoned, match="sign in again"):
+            await visit(PAGE, "as.example")
+
+
+async def test_the_registered_port_is_used_again_if_it_is_free() -> None:
+    async with LoopbackRedirect(lambda *_: None)(None) as visit:
+        uri = visit.uri
+        async with LoopbackRedirect(lambda *_: None)(uri) as other:
+            assert other.uri != uri
+    async with LoopbackRedirect(lambda *_: None)(uri) as again:
+        assert again.uri == uri
+
+
+async def test_without_a_browser_the_redirect_is_pasted() -> None:
+    shown: list[str] = []
+    redirect = PastedRedirect(lambda url, host: shown.append(host), lambda: " http://x/?code=1 \n")
+    async with redirect(None) as visit:
+        assert await visit(PAGE, "as.example") == "http://x/?code=1"
+    assert shown == ["as.example"]
+
+
+async def test_a_person_who_pastes_nothing_has_given_up() -> None:
+    async with PastedRedirect(lambda *_: None, lambda: "\n")(None) as visit:
+        with pytest.raises(LoginAbandoned):
+            await visit(PAGE, "as.example")
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "file:///etc/passwd", "http://as.example/", "calc.exe", "-x"]
+)
+def test_only_a_secure_page_is_opened_in_a_browser(url: str) -> None:
+    with pytest.raises(DiscoveryFailed):
+        browser.open_browser(url)
+
+
+def test_a_url_is_an_argument_that_no_shell_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser.shutil, "which", lambda name: f"/bin/{name}")
+    url = "https://as.example/?a=$(id)&b=`id`;x"
+    command = browser.browser_command(url)
+    assert command is not None
+    assert command[1:] == [url]
