@@ -1,0 +1,1 @@
+"""A server's side of authorization: it checks tokens, and says where a client gets one."""

@@ -1,0 +1,209 @@
+"""A server as a protected resource: who is let in, and what the others are told.
+
+    Server("files", auth=BearerAuth(
+        JwtVerifier(issuer=issuer, audience=resource, jwks_uri=f"{issuer}/jwks"),
+        issuer=issuer,
+        resource=resource,
+        scopes=("files:read",),
+    ))
+
+Source: 2026-07-28 basic/authorization; RFC 6750 section 3; RFC 9728; RFC 9449 section 7.1.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from mcp_runtime.auth.addresses import origin, require_secure
+from mcp_runtime.auth.challenge import write_challenge
+from mcp_runtime.auth.server.verifier import (
+    CachedVerifier,
+    InvalidToken,
+    TokenVerifier,
+    VerifiedToken,
+)
+
+__all__ = ["AccessDenied", "BearerAuth"]
+
+_MAX_SHOWN: Final = 200
+_WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
+
+
+class AccessDenied(Exception):
+    """The request is answered with `status` (401 or 403) and these challenges."""
+
+    def __init__(self, status: int, message: str, challenges: Sequence[str]) -> None:
+        super().__init__(message)
+        self.status = status
+        self.challenges = tuple(challenges)
+
+
+class BearerAuth:
+    """Lets requests in whose token `verifier` takes, and that have all of `scopes`.
+
+    `resource` is the URI of this server, which tokens must be issued for. `issuer` names the
+    authorization servers that issue them. `scopes_supported` are those that clients are told of,
+    by default `scopes`. `dpop` refuses tokens that are not bound to a key; one that is bound is
+    taken only with a proof, whatever `dpop` says. `now` gives seconds since 1970.
+
+    Raises DiscoveryFailed for addresses that are neither https nor on the loopback.
+    """
+
+    def __init__(
+        self,
+        verifier: TokenVerifier,
+        *,
+        issuer: str | Sequence[str],
+        resource: str,
+        scopes: Iterable[str] = (),
+        scopes_supported: Iterable[str] | None = None,
+        dpop: bool = False,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.resource: Final = require_secure(resource, "the URI of this server")
+        issuers = [issuer] if isinstance(issuer, str) else list(issuer)
+        self._issuers = [require_secure(one, "the authorization server") for one in issuers]
+        self._scopes = tuple(scopes)
+        self._supported = self._scopes if scopes_supported is None else tuple(scopes_supported)
+        self._dpop = dpop
+        self._verifier = CachedVerifier(verifier, now)
+        self._now = now
+        self._proofs: Any = None
+
+    # ---- what clients are told
+
+    @property
+    def metadata(self) -> bytes:
+        """The protected resource metadata, as JSON. Source: RFC 9728 section 2."""
+        told: dict[str, Any] = {
+            "resource": self.resource,
+            "authorization_servers": self._issuers,
+            "bearer_methods_supported": ["header"],
+        }
+        if self._supported:
+            told["scopes_supported"] = list(self._supported)
+        if self._dpop:
+            told["dpop_bound_access_tokens_required"] = True
+        return msgspec.json.encode(told)
+
+    @property
+    def metadata_url(self) -> str:
+        """Source: RFC 9728 section 3.1."""
+        path = urlsplit(self.resource).path.rstrip("/")
+        return f"{origin(self.resource)}{_WELL_KNOWN}{path}"
+
+    @property
+    def metadata_paths(self) -> tuple[str, ...]:
+        """The paths that the metadata is served at: with the path of the resource, and without."""
+        return tuple(dict.fromkeys((urlsplit(self.metadata_url).path, _WELL_KNOWN)))
+
+    # ---- who is let in
+
+    async def authenticate(
+        self, headers: Mapping[str, str], *, method: str, path: str
+    ) -> VerifiedToken:
+        """Who sent a request. Names of `headers` are in lower case.
+
+        `path` is the path that the client asked for, on the host of `resource`: a header does not
+        say which host that is. Raises AccessDenied; SessionError where nobody can say now whether
+        the token is valid.
+        """
+        url = f"{origin(self.resource)}{path}"
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if not token or scheme.lower() not in ("bearer", "dpop"):
+            raise self._unauthorized("a token is needed")
+        try:
+            verified = await self._verifier.verify(token.strip())
+        except InvalidToken as error:
+            raise self._unauthorized(str(error), "invalid_token") from None
+        self._require_proof(verified, scheme, token.strip(), headers, method, url)
+        self.require_scopes(verified, self._scopes)
+        return verified
+
+    def require_scopes(self, verified: VerifiedToken, scopes: Iterable[str]) -> None:
+        """Raises AccessDenied that names all of `scopes` if one of them is missing.
+
+        Source: 2026-07-28 basic/authorization, "Runtime Insufficient Scope Errors".
+        """
+        needed = tuple(scopes)
+        missing = sorted(set(needed) - verified.scopes)
+        if missing:
+            message = f"the token lacks scope {' '.join(missing)}"
+            raise AccessDenied(
+                403, message, [self._challenge("Bearer", "insufficient_scope", message, needed)]
+            )
+
+    def _require_proof(
+        self,
+        verified: VerifiedToken,
+        scheme: str,
+        token: str,
+        headers: Mapping[str, str],
+        method: str,
+        url: str,
+    ) -> None:
+        """A bound token comes by the scheme DPoP with a proof; any other comes as Bearer."""
+        is_dpop = scheme.lower() == "dpop"
+        if verified.key_thumbprint is None:
+            if is_dpop or self._dpop:
+                raise self._unauthorized("the token is not bound to a key", "invalid_token")
+            return
+        if not is_dpop or "dpop" not in headers:
+            raise self._unauthorized(
+                "the token is bound to a key: a proof is needed", "invalid_token"
+            )
+        proofs, invalid = self._proof_verifier()
+        try:
+            proofs.verify(
+                headers["dpop"],
+                method=method,
+                url=url,
+                token=token,
+                thumbprint=verified.key_thumbprint,
+            )
+        except invalid as error:
+            raise self._unauthorized(str(error), "invalid_dpop_proof") from None
+
+    def _proof_verifier(self) -> tuple[Any, type[Exception]]:
+        """Raises NotInstalled without the extra `auth`."""
+        from mcp_runtime.auth.server.proof import InvalidProof, ProofVerifier
+
+        if self._proofs is None:
+            self._proofs = ProofVerifier(self._now)
+        return self._proofs, InvalidProof
+
+    # ---- challenges
+
+    def _unauthorized(self, message: str, error: str = "") -> AccessDenied:
+        schemes = ("DPoP",) if self._dpop or error == "invalid_dpop_proof" else ("Bearer",)
+        said = [self._challenge(scheme, error, message if error else "") for scheme in schemes]
+        return AccessDenied(401, message, said)
+
+    def _challenge(
+        self, scheme: str, error: str, description: str, scopes: Sequence[str] | None = None
+    ) -> str:
+        wanted = self._scopes if scopes is None else scopes
+        parameters = {
+            "error": error,
+            "error_description": _printable(description),
+            "resource_metadata": self.metadata_url,
+            "scope": " ".join(wanted),
+            "algs": _algorithms() if scheme == "DPoP" else "",
+        }
+        return write_challenge(scheme, {name: value for name, value in parameters.items() if value})
+
+
+def _printable(text: str) -> str:
+    """What a header can hold of a text."""
+    return "".join(character if " " <= character <= "~" else "?" for character in text)[:_MAX_SHOWN]
+
+
+def _algorithms() -> str:
+    from mcp_runtime.auth.server.proof import ALGORITHMS
+
+    return " ".join(ALGORITHMS)

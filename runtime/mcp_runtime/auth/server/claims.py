@@ -1,0 +1,65 @@
+"""The claims of a token that are looked at, whether a JWT or its issuer says them.
+
+Source: RFC 9068 section 2.2; RFC 7662 section 2.2; RFC 9449 section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
+
+__all__ = ["Claims", "read_claims"]
+
+
+class _Confirmation(msgspec.Struct, frozen=True):
+    jkt: str
+
+
+class Claims(msgspec.Struct, frozen=True):
+    """Times are in seconds since 1970. `scp` and `azp` are other names that issuers use for
+    `scope` and `client_id`. `cnf` binds the token to a key."""
+
+    sub: str
+    iss: str | None = None
+    aud: str | list[str] = []
+    exp: float | None = None
+    nbf: float = 0.0
+    scope: str | list[str] = ""
+    scp: str | list[str] = ""
+    client_id: str = ""
+    azp: str = ""
+    cnf: _Confirmation | None = None
+
+    @property
+    def audience(self) -> frozenset[str]:
+        return frozenset([self.aud] if isinstance(self.aud, str) else self.aud)
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        said = self.scope or self.scp
+        return frozenset(said.split() if isinstance(said, str) else said)
+
+    def verified(self, issuer: str, whole: Mapping[str, Any], leeway: float = 0.0) -> VerifiedToken:
+        """Once all was checked: what the token says."""
+        return VerifiedToken(
+            subject=self.sub,
+            issuer=issuer,
+            client_id=self.client_id or self.azp,
+            scopes=self.scopes,
+            expires_at=None if self.exp is None else self.exp + leeway,
+            key_thumbprint=None if self.cnf is None else self.cnf.jkt,
+            claims=whole,
+        )
+
+
+def read_claims(whole: Mapping[str, Any]) -> Claims:
+    """Raises InvalidToken for claims of other types, also where a token is bound to a key in a
+    way that is not known here."""
+    try:
+        return msgspec.convert(whole, Claims)
+    except msgspec.ValidationError as error:
+        raise InvalidToken(f"the claims of the token cannot be read: {error}") from None

@@ -1,0 +1,141 @@
+"""Verifies access tokens that are signed JWTs.
+
+Source: RFC 9068; RFC 8725; 2026-07-28 basic/authorization/security-considerations, "Access Token
+Privilege Restriction".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from mcp_runtime.auth.messages import Fetch
+from mcp_runtime.auth.server.claims import Claims, read_claims
+from mcp_runtime.auth.server.key_set import KeySet
+from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
+from mcp_runtime.errors import NotInstalled
+
+try:
+    import jwt
+except ModuleNotFoundError:
+    raise NotInstalled("verifying JWTs", "pyjwt[crypto]", "auth") from None
+
+__all__ = ["JwtVerifier"]
+
+_ALGORITHMS: Final = ("ES256", "ES384", "ES512", "EdDSA", "PS256", "PS384", "PS512", "RS256")
+_MAX_TOKEN: Final = 16 * 1024
+_DAY: Final = 86_400.0
+
+
+class JwtVerifier:
+    """Tokens of `issuer` for `audience`, which is the URI of this server as a resource.
+
+    The keys come from `jwks_uri` by `fetch`, or are given as `keys` (JWKs). `leeway` is in
+    seconds. Only asymmetric `algorithms` are taken, whatever a token's header says. `now` gives
+    seconds since 1970. Raises ValueError for settings that would check nothing.
+    """
+
+    keeps: float = _DAY
+
+    def __init__(
+        self,
+        *,
+        issuer: str,
+        audience: str | Sequence[str],
+        jwks_uri: str | None = None,
+        keys: Sequence[Mapping[str, Any]] = (),
+        algorithms: Sequence[str] = _ALGORITHMS,
+        leeway: float = 30.0,
+        fetch: Fetch | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        symmetric = [name for name in algorithms if name == "none" or name.startswith("HS")]
+        if symmetric or not algorithms:
+            raise ValueError(f"access tokens need asymmetric algorithms, not {symmetric}")
+        if not issuer or not audience:
+            raise ValueError("a verifier needs the issuer and the audience of its tokens")
+        if (jwks_uri is None) == (not keys):
+            raise ValueError("give either `jwks_uri` or `keys`")
+        self._issuer = issuer
+        self._audience = [audience] if isinstance(audience, str) else list(audience)
+        self._algorithms = tuple(algorithms)
+        self._leeway = leeway
+        self._now = now
+        self._keys = tuple(keys)
+        self._key_set = None if jwks_uri is None else KeySet(jwks_uri, fetch or _fetch(), now)
+
+    async def verify(self, token: str, /) -> VerifiedToken:
+        """Raises InvalidToken, SessionError."""
+        header = self._header(token)
+        algorithm = str(header["alg"])
+        for key in await self._candidates(header.get("kid"), algorithm):
+            if (whole := self._signed(token, key, algorithm)) is not None:
+                claims = read_claims(whole)
+                self._require_time(claims)
+                return claims.verified(self._issuer, whole, self._leeway)
+        raise InvalidToken("the signature of the token does not fit")
+
+    def _header(self, token: str) -> Mapping[str, Any]:
+        if len(token) > _MAX_TOKEN or not token.isascii():
+            raise InvalidToken(f"the token is not ASCII, or has over {_MAX_TOKEN} characters")
+        try:
+            header = jwt.get_unverified_header(token)
+        except jwt.PyJWTError:
+            raise InvalidToken("the token is not a JWT") from None
+        if header.get("alg") not in self._algorithms:
+            raise InvalidToken("the token is signed by an algorithm that is not allowed")
+        if header.get("crit"):
+            raise InvalidToken("the token needs an extension that is not known here")
+        if str(header.get("typ", "jwt")).lower() not in ("jwt", "at+jwt", "application/at+jwt"):
+            raise InvalidToken("the token is no access token")
+        return header
+
+    async def _candidates(self, key_id: Any, algorithm: str) -> Sequence[Mapping[str, Any]]:
+        named = key_id if isinstance(key_id, str) else None
+        if self._key_set is not None:
+            return await self._key_set.candidates(named, algorithm)
+        return [key for key in self._keys if named is None or key.get("kid", named) == named]
+
+    def _signed(
+        self, token: str, key: Mapping[str, Any], algorithm: str
+    ) -> Mapping[str, Any] | None:
+        """The claims; None for a signature of another key. Raises InvalidToken for others'."""
+        try:
+            claims: Mapping[str, Any] = jwt.decode(
+                token,
+                jwt.PyJWK(dict(key), algorithm=algorithm),
+                algorithms=[algorithm],
+                audience=self._audience,
+                issuer=self._issuer,
+                leeway=self._leeway,
+                options={
+                    "require": ["exp", "iss", "aud", "sub"],
+                    # The clock is ours: judged below, so that a test can set it.
+                    "verify_exp": False,
+                    "verify_nbf": False,
+                    "verify_iat": False,
+                },
+            )
+        except (jwt.InvalidSignatureError, jwt.PyJWKError, jwt.InvalidKeyError):
+            return None
+        except jwt.InvalidAudienceError:
+            raise InvalidToken("the token is for another server") from None
+        except jwt.InvalidIssuerError:
+            raise InvalidToken("the token is from another issuer") from None
+        except (jwt.PyJWTError, ValueError, TypeError):
+            raise InvalidToken("the claims of the token are not what RFC 9068 says") from None
+        return claims
+
+    def _require_time(self, claims: Claims) -> None:
+        now = self._now()
+        if claims.exp is None or claims.exp + self._leeway <= now:
+            raise InvalidToken("the token has expired")
+        if claims.nbf - self._leeway > now:
+            raise InvalidToken("the token is not valid yet")
+
+
+def _fetch() -> Fetch:
+    from mcp_runtime.auth.fetch import GuardedFetch
+
+    return GuardedFetch()

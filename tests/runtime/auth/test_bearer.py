@@ -1,0 +1,205 @@
+"""A protected server lets in who has a token for it, and tells others where to get one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcp_runtime.auth.challenge import challenges
+from mcp_runtime.auth.client.dpop import DpopKey
+from mcp_runtime.auth.errors import DiscoveryFailed
+from mcp_runtime.auth.server.bearer import AccessDenied, BearerAuth
+from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
+from tests.support.authorization_server import ISSUER, SERVER, Clock
+
+pytestmark = pytest.mark.anyio
+
+
+class Fixed:
+    """Knows tokens by name."""
+
+    keeps = 0.0
+
+    def __init__(self, **tokens: VerifiedToken) -> None:
+        self.tokens = tokens
+
+    async def verify(self, token: str, /) -> VerifiedToken:
+        if token not in self.tokens:
+            raise InvalidToken("the token is not known")
+        return self.tokens[token]
+
+
+def ann(**changed: Any) -> VerifiedToken:
+    return VerifiedToken(
+        **{"subject": "ann", "issuer": ISSUER, "scopes": frozenset("a"), **changed}
+    )
+
+
+def auth(clock: Clock | None = None, **settings: Any) -> BearerAuth:
+    tokens = settings.pop("tokens", {"good": ann()})
+    given = {"issuer": ISSUER, "resource": SERVER, "scopes": ("a",), **settings}
+    return BearerAuth(Fixed(**tokens), now=clock or Clock(), **given)
+
+
+async def let_in(guard: BearerAuth, **headers: str) -> VerifiedToken:
+    return await guard.authenticate(headers, method="POST", path="/mcp")
+
+
+async def denied(guard: BearerAuth, **headers: str) -> AccessDenied:
+    with pytest.raises(AccessDenied) as caught:
+        await let_in(guard, **headers)
+    return caught.value
+
+
+async def test_a_good_token_is_let_in() -> None:
+    assert (await let_in(auth(), authorization="Bearer good")).subject == "ann"
+    assert (await let_in(auth(), authorization="bearer  good")).subject == "ann"
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Basic Z29vZA==", "good"])
+async def test_without_a_token_the_client_is_told_where_to_get_one(header: str) -> None:
+    error = await denied(auth(), authorization=header)
+    (challenge,) = challenges(error.challenges[0])
+    assert error.status == 401
+    assert (
+        challenge.resource_metadata
+        == "https://mcp.example/.well-known/oauth-protected-resource/mcp"
+    )
+    assert challenge.scopes == ("a",)
+    assert not challenge.error
+
+
+async def test_a_bad_token_is_said_to_be_one() -> None:
+    error = await denied(auth(), authorization="Bearer bad")
+    (challenge,) = challenges(error.challenges[0])
+    assert (error.status, challenge.error) == (401, "invalid_token")
+
+
+async def test_missing_scopes_are_403_and_named() -> None:
+    guard = auth(tokens={"good": ann(scopes=frozenset())}, scopes=("a", "b"))
+    error = await denied(guard, authorization="Bearer good")
+    (challenge,) = challenges(error.challenges[0])
+    assert (error.status, challenge.error) == (403, "insufficient_scope")
+    assert challenge.scopes == ("a", "b")
+
+
+async def test_what_a_verifier_says_cannot_break_the_header() -> None:
+    class Hostile:
+        keeps = 0.0
+
+        async def verify(self, token: str, /) -> VerifiedToken:
+            raise InvalidToken('no "quotes"\r\nSet-Cookie: é')
+
+    guard = BearerAuth(Hostile(), issuer=ISSUER, resource=SERVER)
+    error = await denied(guard, authorization="Bearer x")
+    assert not set("\r\né") & set(error.challenges[0])
+
+
+def test_the_metadata_says_who_issues_tokens() -> None:
+    guard = auth(scopes_supported=("a", "b"))
+    assert json.loads(guard.metadata) == {
+        "resource": SERVER,
+        "authorization_servers": [ISSUER],
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": ["a", "b"],
+    }
+    assert guard.metadata_paths == (
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-protected-resource",
+    )
+
+
+@pytest.mark.parametrize("resource", ["http://mcp.example/mcp", "mcp", "https://x/#a"])
+def test_a_server_that_tokens_cannot_be_issued_for_is_refused(resource: str) -> None:
+    with pytest.raises(DiscoveryFailed):
+        auth(resource=resource)
+
+
+# ---- proofs of possession
+
+
+def bound(clock: Clock, **settings: Any) -> tuple[BearerAuth, DpopKey]:
+    numbers = iter(range(1000))
+    key = DpopKey(now=clock, draw=lambda: f"jti-{next(numbers)}")
+    tokens = {"good": ann(key_thumbprint=key.thumbprint)}
+    return auth(clock, tokens=tokens, **settings), key
+
+
+async def test_a_bound_token_comes_with_a_proof() -> None:
+    guard, key = bound(Clock())
+    proof = key.proof("POST", SERVER, token="good")
+    assert await let_in(guard, authorization="DPoP good", dpop=proof)
+
+
+async def test_a_bound_token_without_its_proof_is_worth_nothing() -> None:
+    guard, key = bound(Clock())
+    proof = key.proof("POST", SERVER, token="good")
+    assert (await denied(guard, authorization="Bearer good")).status == 401
+    assert (await denied(guard, authorization="Bearer good", dpop=proof)).status == 401
+    assert (await denied(guard, authorization="DPoP good")).status == 401
+
+
+async def test_a_proof_is_taken_once() -> None:
+    """The replay attack."""
+    guard, key = bound(Clock())
+    proof = key.proof("POST", SERVER, token="good")
+    await let_in(guard, authorization="DPoP good", dpop=proof)
+    error = await denied(guard, authorization="DPoP good", dpop=proof)
+    assert 'error="invalid_dpop_proof"' in error.challenges[0]
+    assert error.challenges[0].startswith("DPoP ")
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "token"),
+    [
+        ("GET", SERVER, "good"),
+        ("POST", "https://mcp.example/other", "good"),
+        ("POST", "https://evil.example/mcp", "good"),
+        ("POST", SERVER, "another"),
+        ("POST", SERVER, ""),
+    ],
+)
+async def test_a_proof_for_something_else_is_refused(method: str, url: str, token: str) -> None:
+    guard, key = bound(Clock())
+    proof = key.proof(method, url, token=token)
+    await denied(guard, authorization="DPoP good", dpop=proof)
+
+
+async def test_a_proof_of_another_key_is_refused() -> None:
+    clock = Clock()
+    guard, _ = bound(clock)
+    thief = DpopKey(now=clock, draw=lambda: "jti")
+    await denied(guard, authorization="DPoP good", dpop=thief.proof("POST", SERVER, token="good"))
+
+
+async def test_a_proof_is_of_the_last_five_minutes() -> None:
+    for seconds, fits in ((299, True), (301, False), (-299, True), (-301, False)):
+        clock = Clock()
+        guard, key = bound(clock)
+        proof = key.proof("POST", SERVER, token="good")
+        clock.now += seconds
+        if fits:
+            assert await let_in(guard, authorization="DPoP good", dpop=proof)
+        else:
+            await denied(guard, authorization="DPoP good", dpop=proof)
+
+
+@pytest.mark.parametrize("proof", ["", "x", "a.b.c", "e30.e30.", "x" * 10_000])
+async def test_a_proof_that_is_none_is_refused(proof: str) -> None:
+    guard, _ = bound(Clock())
+    await denied(guard, authorization="DPoP good", dpop=proof)
+
+
+async def test_a_bearer_token_cannot_be_passed_off_as_bound() -> None:
+    key = DpopKey(now=Clock(), draw=lambda: "jti")
+    proof = key.proof("POST", SERVER, token="good")
+    await denied(auth(), authorization="DPoP good", dpop=proof)
+
+
+async def test_a_server_may_take_bound_tokens_alone() -> None:
+    guard = auth(dpop=True)
+    error = await denied(guard, authorization="Bearer good")
+    assert error.challenges[0].startswith("DPoP ")
+    assert json.loads(guard.metadata)["dpop_bound_access_tokens_required"] is True
