@@ -86,6 +86,8 @@ class Limits:
     """Log messages a second to one peer, in the mean of a second; those above are dropped."""
     progress_rate: float = 100.0
     """Progress messages a second for one request; those above are dropped but for the last."""
+    authorization_bytes: int = 256 * 1024
+    """A response of an authorization server, and metadata that it takes to find it."""
     posts: int = 64
     """Messages that a client over HTTP posts at one time; over it nothing more is read."""
     redirects: int = 5

@@ -40,6 +40,8 @@ from mcp_runtime.shared.connection import OnProgress, Trace
 if TYPE_CHECKING:
     import ssl
 
+    from mcp_runtime.auth.client.oauth import OAuth
+
 __all__ = ["Client"]
 
 
@@ -131,18 +133,20 @@ class Client:
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
         proxy: str | None = None,
+        auth: OAuth | None = None,
         **options: Unpack[ClientOptions],
     ) -> Self:
         """Connects to a URL, by Streamable HTTP of any revision or by HTTP+SSE.
 
-        `headers` go with each request. No proxy and no certificates are taken from the environment;
-        redirects are followed within the origin. Other `options` are those of the class. Raises
-        NotInstalled without the extra `http`, and, once entered, ValueError for what is no such
-        URL.
+        `headers` go with each request. `auth` authorizes them where the server asks for it; without
+        it, a protected server's 401 is a BadStatus. No proxy and no certificates are taken from the
+        environment; redirects are followed within the origin. Other `options` are those of the
+        class. Raises NotInstalled without the extra `http`, and, once entered, ValueError for what
+        is no such URL.
         """
         from mcp_runtime.client.http.transport import over_http
 
-        return cls(over_http(url, headers=headers, tls=tls, proxy=proxy), **options)
+        return cls(over_http(url, headers=headers, tls=tls, proxy=proxy, auth=auth), **options)
 
     # ---- the connection
 

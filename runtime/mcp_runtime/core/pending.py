@@ -99,6 +99,12 @@ class Pending:
         """Those that should have been answered."""
         return [sent for sent in self._sent.values() if sent.due <= now]
 
+    def postpone(self, seconds: float) -> None:
+        """Gives every request that much longer: the peer was not to blame for that time."""
+        for sent in self._sent.values():
+            sent.last += seconds
+            sent.due += seconds
+
     def drain(self) -> Iterator[Sent]:
         """All of them, no longer pending."""
         for id in list(self._sent):

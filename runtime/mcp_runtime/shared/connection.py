@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Generator, Iterable
+from contextlib import contextmanager
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from mcp_runtime.core import error_codes
@@ -75,6 +76,7 @@ class Connection(ABC):
         self._progress: dict[Id, OnProgress] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._due = float("inf")
+        self._pauses = 0
         if (write := self._trace) is not None:
             session.watch = lambda message: write("received", message)
             session.tolerances.watch = lambda member: write("forgiven", member.encode())
@@ -284,8 +286,23 @@ class Connection(ABC):
             self._due = due
             self._timer = self.loop.call_at(due, self._check_deadlines)
 
+    @contextmanager
+    def deadlines_paused(self) -> Generator[None]:
+        """Time that passes inside does not count against the peer: a person signs in, say."""
+        started = self.loop.time()
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses:
+                self.session.pending.postpone(self.loop.time() - started)
+                self._check_deadlines()
+
     def _check_deadlines(self) -> None:
         self._timer, self._due = None, float("inf")
+        if self._pauses:
+            return
         self.handle(self.session.expired(self.loop.time()))
         if (due := self.session.pending.due) is not None:
             self._wake_at(due)

@@ -16,7 +16,7 @@ from mcp_runtime.client.connection import ConnectionOwner
 from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import EventStream
 from mcp_runtime.client.http.exchange import Exchanges, ServerFacts
-from mcp_runtime.client.http.http import HttpClient
+from mcp_runtime.client.http.http import HttpSender
 from mcp_runtime.client.http.legacy_sse import LegacySse
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import Opened
@@ -42,7 +42,7 @@ class HttpConnection(Exchanges):
     def __init__(
         self,
         owner: ConnectionOwner,
-        http: HttpClient,
+        http: HttpSender,
         facts: ServerFacts,
         draw: Callable[[], float],
     ) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
 from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
-from mcp_runtime.client.http.http import HttpClient, HttpResponse
+from mcp_runtime.client.http.http import HttpResponse, HttpSender
 from mcp_runtime.client.http.param_headers import ToolParamHeaders
 from mcp_runtime.core import jsonrpc, peek
 from mcp_runtime.core.client_session import MODERN_ERRORS
@@ -54,7 +54,7 @@ class Exchanges(ClientConnection):
     def __init__(
         self,
         owner: ConnectionOwner,
-        http: HttpClient,
+        http: HttpSender,
         facts: ServerFacts,
         draw: Callable[[], float],
     ) -> None:

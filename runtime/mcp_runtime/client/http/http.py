@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Final, Protocol
 
 from mcp_runtime.client.http.cookies import LimitedCookieJar
 from mcp_runtime.core.http_rules import media_type
@@ -28,7 +28,7 @@ try:
 except ModuleNotFoundError:
     raise NotInstalled("a client over HTTP", "httpx2", "http") from None
 
-__all__ = ["HttpClient", "HttpResponse"]
+__all__ = ["HttpClient", "HttpResponse", "HttpSender"]
 
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _MAX_SHOWN: Final = 200
@@ -75,6 +75,18 @@ class HttpResponse:
 
     def error(self, what: str) -> BadStatus:
         return BadStatus(what, self.status, self._response.reason_phrase[:_MAX_SHOWN])
+
+
+class HttpSender(Protocol):
+    """Sends requests to the server at `url`."""
+
+    url: httpx2.URL
+
+    def send(
+        self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
+    ) -> AbstractAsyncContextManager[HttpResponse]: ...
+
+    async def close(self) -> None: ...
 
 
 class HttpClient:

@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from mcp_runtime.client.http.event_stream import STREAM, Receive, require_stream
-from mcp_runtime.client.http.http import HttpClient, HttpResponse
+from mcp_runtime.client.http.http import HttpResponse, HttpSender
 from mcp_runtime.core.sse import Event, Events
 from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.limits import Limits
@@ -23,7 +23,7 @@ __all__ = ["LegacySse"]
 class LegacySse:
     """`endpoint` is where messages are posted, once the server has named it."""
 
-    def __init__(self, http: HttpClient, receive: Receive, limits: Limits) -> None:
+    def __init__(self, http: HttpSender, receive: Receive, limits: Limits) -> None:
         self.endpoint: asyncio.Future[httpx2.URL] = asyncio.get_running_loop().create_future()
         self.is_named = False
         self._http = http

@@ -15,13 +15,18 @@ from __future__ import annotations
 import random
 import ssl
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
+from typing import TYPE_CHECKING
 
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
 from mcp_runtime.client.http.connection import HttpConnection
 from mcp_runtime.client.http.exchange import ServerFacts
-from mcp_runtime.client.http.http import HttpClient
+from mcp_runtime.client.http.http import HttpClient, HttpSender
 from mcp_runtime.client.transports import TransportFactory
+from mcp_runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from mcp_runtime.auth.client.oauth import OAuth
 
 __all__ = ["over_http"]
 
@@ -32,16 +37,41 @@ def over_http(
     headers: Mapping[str, str] | None = None,
     tls: ssl.SSLContext | None = None,
     proxy: str | None = None,
+    auth: OAuth | None = None,
     draw: Callable[[], float] = random.random,
 ) -> TransportFactory:
-    """A server with a URL; `draw` gives numbers from 0 to 1, to spread what is repeated."""
+    """A server with a URL. `auth` is how the client is authorized where the server asks for it;
+    `draw` gives numbers from 0 to 1, to spread what is repeated."""
     facts = ServerFacts()
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         limits = owner.settings.limits
-        http = HttpClient(url, headers=headers or {}, tls=tls, proxy=proxy, limits=limits)
+        http: HttpSender = HttpClient(
+            url, headers=headers or {}, tls=tls, proxy=proxy, limits=limits
+        )
+        if auth is not None:
+            http = _authorized(http, auth, tls, limits, lambda: connection.deadlines_paused())
         connection = HttpConnection(owner, http, facts, draw)
         stack.push_async_callback(connection.close)
         return connection
 
     return connect
+
+
+def _authorized(
+    http: HttpSender,
+    auth: OAuth,
+    tls: ssl.SSLContext | None,
+    limits: Limits,
+    paused: Callable[[], AbstractContextManager[None]],
+) -> HttpSender:
+    """The modules of authorization are imported only where it is asked for."""
+    from mcp_runtime.auth.client.authorizer import Authorizer
+    from mcp_runtime.auth.fetch import GuardedFetch
+    from mcp_runtime.client.http.authorized import AuthorizedHttpClient
+
+    url = str(http.url)
+    fetch = GuardedFetch(
+        url, tls=tls, body_bytes=limits.authorization_bytes, seconds=limits.deadline
+    )
+    return AuthorizedHttpClient(http, Authorizer(auth, url, fetch), paused)

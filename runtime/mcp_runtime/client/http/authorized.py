@@ -1,0 +1,68 @@
+"""Requests with authorization, which are sent once more when a server's challenge was met."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.messages import AuthResponse
+from mcp_runtime.client.http.http import HttpResponse, HttpSender
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["AuthorizedHttpClient"]
+
+_CHALLENGES: Final = 6
+"""How often one request may be answered by a challenge; the last answer stands."""
+
+
+class AuthorizedHttpClient:
+    """Sends by `http`, for a server that may be protected.
+
+    `paused` stops the clock of all requests while a challenge is met: a person may have to sign in.
+    """
+
+    def __init__(
+        self,
+        http: HttpSender,
+        authorizer: Authorizer,
+        paused: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self.url = http.url
+        self._http = http
+        self._authorizer = authorizer
+        self._paused = paused
+
+    @asynccontextmanager
+    async def send(
+        self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
+    ) -> AsyncGenerator[HttpResponse]:
+        """Raises as HttpClient does, and SessionError where authorization fails."""
+        for challenges in range(_CHALLENGES + 1):
+            with self._paused():
+                ours = await self._authorizer.headers(method, str(url))
+            async with AsyncExitStack() as stack:
+                sending = self._http.send(method, url, {**headers, **ours}, content)
+                response = await stack.enter_async_context(sending)
+                if challenges == _CHALLENGES or not await self._is_met(response, url, ours):
+                    yield response
+                    return
+
+    async def _is_met(
+        self, response: HttpResponse, url: httpx2.URL, ours: Mapping[str, str]
+    ) -> bool:
+        """Whether a challenge came that was met, so that the request can be sent once more."""
+        if response.status not in (401, 403):
+            self._authorizer.accepted(ours)
+            return False
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        with self._paused():
+            refusal = AuthResponse(response.status, headers, b"")
+            return await self._authorizer.recover(refusal, str(url), ours)
+
+    async def close(self) -> None:
+        await self._authorizer.close()
+        await self._http.close()
