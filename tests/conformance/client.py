@@ -1,7 +1,7 @@
 """The client under test: does what one scenario of the official suite asks for.
 
 Usage: client.py URL. The suite names the scenario, the revision that it speaks and what there is to
-call in its environment variables. Scenarios of authorization have no place here yet.
+call in its environment variables.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from mcp_runtime import Client
 from mcp_runtime import types as t
+from tests.conformance.authorization import ENDS, authorization
 
 _NEWEST: Final = "2026-07-28"
 _HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -89,6 +90,12 @@ async def called_all(client: Client) -> None:
         await client.call_tool(tool.name, _arguments(tool))
 
 
+async def called_all_twice(client: Client) -> None:
+    """Two rounds, so that a server can change its mind about a token in between."""
+    for _ in range(2):
+        await called_all(client)
+
+
 async def echoed(client: Client) -> None:
     tools = {tool.name: tool for tool in await client.list_tools()}
     schema = t.to_wire(tools["json_schema_2020_12_tool"].input_schema)
@@ -102,7 +109,7 @@ def _arguments(tool: t.Tool) -> dict[str, Any]:
 
 
 def _context() -> Any:
-    return json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])
+    return json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
 
 
 SCENARIOS: Final[Mapping[str, Callable[[Client], Awaitable[None]]]] = {
@@ -121,7 +128,9 @@ SCENARIOS: Final[Mapping[str, Callable[[Client], Awaitable[None]]]] = {
 
 
 async def main(url: str) -> None:
-    act = SCENARIOS[os.environ["MCP_CONFORMANCE_SCENARIO"]]
+    scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
+    is_protected = scenario.startswith("auth/")
+    act = called_all_twice if is_protected else SCENARIOS[scenario]
     spoken = os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
     client = Client.http(
         url,
@@ -132,7 +141,20 @@ async def main(url: str) -> None:
         on_sample=sampled,
         roots=[t.Root(uri="file:///tmp")],
         timeout=20,
+        auth=authorization(scenario, _context()) if is_protected else None,
     )
+    if (error := ENDS.get(scenario)) is None:
+        await used(client, act)
+        return
+    try:
+        await used(client, act)
+    except error as refusal:
+        sys.stderr.write(f"as it must be: {refusal}\n")
+    else:
+        raise SystemExit(f"{scenario}: the client was let in")
+
+
+async def used(client: Client, act: Callable[[Client], Awaitable[None]]) -> None:
     async with client:
         await act(client)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -115,7 +116,7 @@ def test_how_a_client_ends_is_noted_also_if_it_does_not(
     notes = tmp_path / "notes"
     notes.mkdir()
     (tmp_path / "client.py").write_text(program, "utf-8")
-    monkeypatch.setattr(watched, "CLIENT", tmp_path / "client.py")
+    monkeypatch.setattr(watched, "_CLIENT", (sys.executable, str(tmp_path / "client.py")))
     monkeypatch.setattr(watched, "_PATIENCE", 1)
     monkeypatch.setenv("MCP_CONFORMANCE_SCENARIO", "auth/odd")
     assert watched.main(str(notes), "http://127.0.0.1:1/mcp") == exit

@@ -11,14 +11,15 @@ import sys
 from pathlib import Path
 from typing import Final
 
-CLIENT: Final = Path(__file__).parent / "client.py"
+ROOT: Final = Path(__file__).parents[2]
+_CLIENT: Final = (sys.executable, "-m", "tests.conformance.client")
 _PATIENCE: Final = 25
 _HUNG: Final = 124
 
 
 def main(folder: str, url: str) -> int:
     try:
-        exit = subprocess.run([sys.executable, str(CLIENT), url], timeout=_PATIENCE).returncode
+        exit = subprocess.run([*_CLIENT, url], cwd=ROOT, timeout=_PATIENCE).returncode
     except subprocess.TimeoutExpired:
         exit = _HUNG
     name = os.environ["MCP_CONFORMANCE_SCENARIO"].replace("/", "%")
