@@ -1,12 +1,12 @@
 # Everything runs from .venv, which the first target that needs it sets up. PYTHON chooses the interpreter,
-# ENV another folder: `make test PYTHON=python3.13 ENV=.venv-3.13`.
+# VENV another folder: `make test PYTHON=python3.13 VENV=.venv-3.13`.
 
 PYTHON ?= python3
-ENV ?= .venv
+VENV ?= .venv
 ARGS ?=
 
-BIN := $(ENV)/bin
-VENV := $(ENV)/.installed
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 BOTH := --editable ./runtime --editable ".[auth,dev,http,keyring,pydantic,schemas,tools]"
 WRITTEN := $(wildcard codegen runtime tests bench docs examples)
@@ -20,81 +20,81 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV) ## install both distributions and their tools into .venv
+setup: $(STAMP) ## install both distributions and their tools into .venv
 	@:
 
-generate: $(VENV) ## write the bindings of every revision
+generate: $(STAMP) ## write the bindings of every revision
 	@$(BIN)/mcp-bindgen generate $(ARGS)
 
-test: $(VENV) ## run the tests (ARGS are passed to pytest)
+test: $(STAMP) ## run the tests (ARGS are passed to pytest)
 	@$(BIN)/python -m pytest -q -m "not long and not interop" -n auto --dist worksteal $(ARGS)
 
-long: $(VENV) ## run the tests that take too long for `make test`
+long: $(STAMP) ## run the tests that take too long for `make test`
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)
 
 check: lint types drift ## lint, types and drift
 
-lint: $(VENV) ## ruff: rules, and the format of what is written by hand
+lint: $(STAMP) ## ruff: rules, and the format of what is written by hand
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check $(WRITTEN)
 
-types: $(VENV) ## mypy and pyright, both strict
+types: $(STAMP) ## mypy and pyright, both strict
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-drift: $(VENV) ## are generated/ and docs/ what their sources make?
+drift: $(STAMP) ## are generated/ and docs/ what their sources make?
 	@$(BIN)/mcp-bindgen generate --check
 	@$(BIN)/python -m docs --check
 	@$(BIN)/python -m tests.convert.conversion --check
 
-docs: $(VENV) ## write the pages that are made from the code
+docs: $(STAMP) ## write the pages that are made from the code
 	@$(BIN)/python -m docs
 	@$(BIN)/python -m tests.convert.conversion
 
-pictures: $(VENV) ## draw the pictures of README, which needs Chromium
+pictures: $(STAMP) ## draw the pictures of README, which needs Chromium
 	@$(BIN)/python -m docs.pictures
 
-format: $(VENV) ## format what is written by hand
+format: $(STAMP) ## format what is written by hand
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet $(WRITTEN)
 	@$(BIN)/black --quiet codegen/mcp_bindgen/emit/support
 
-bench: $(VENV) ## measure, beside the peers
+bench: $(STAMP) ## measure, beside the peers
 	@$(BIN)/python -m bench $(ARGS)
 
-soak: $(VENV) ## let clients come and go for hours, and report the slope of the memory
+soak: $(STAMP) ## let clients come and go for hours, and report the slope of the memory
 	@$(BIN)/python -m bench.soak $(ARGS)
 
-ledger: $(VENV) ## which requirements of the protocol are held by a test
+ledger: $(STAMP) ## which requirements of the protocol are held by a test
 	@$(BIN)/python -m tests.spec
 
-official: $(VENV) ## fetch the official schema files at their pinned commits, for the tests that read them
+official: $(STAMP) ## fetch the official schema files at their pinned commits, for the tests that read them
 	@$(BIN)/python -m tests.official
 
-peers: $(VENV) ## set up the environment of the peers, for bench and for the tests beside them
+peers: $(STAMP) ## set up the environment of the peers, for bench and for the tests beside them
 	@$(BIN)/python -m bench.peers
 
-interop: $(VENV) peers ## run the tests beside the packages for Node, which it installs into .node-peers
+interop: $(STAMP) peers ## run the tests beside the packages for Node, which it installs into .node-peers
 	@$(BIN)/python -m tests.interop.node
 	@$(BIN)/python -m pytest -q -m interop -n auto --dist worksteal $(ARGS)
 
-conformance: $(VENV) ## run the official conformance suite, which it installs into .conformance
+conformance: $(STAMP) ## run the official conformance suite, which it installs into .conformance
 	@$(BIN)/python -m tests.conformance.run
 
-wheel: $(VENV) ## build both wheels into dist/
+wheel: $(STAMP) ## build both wheels into dist/
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist runtime
 
 pins: ## write constraints.txt anew, from the newest releases
-	@rm -rf $(ENV)
-	@$(PYTHON) -m venv $(ENV)
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --quiet $(BOTH)
 	@$(PIP) freeze --exclude-editable > constraints.new
 	@mv constraints.new constraints.txt
-	@touch $(VENV)
+	@touch $(STAMP)
 
 clean: ## remove .venv and all that the tools left behind
-	@rm -rf $(ENV) dist build constraints.new .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) dist build constraints.new .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Asked for together, also with -j: what writes goes before what reads.
@@ -103,8 +103,8 @@ ifneq ($(WRITERS),)
 test long lint types drift bench soak interop conformance wheel: $(WRITERS)
 endif
 
-$(VENV): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml runtime/pyproject.toml runtime/hatch_build.py constraints.txt
+$(STAMP): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml runtime/pyproject.toml runtime/hatch_build.py constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is %d.%d: make PYTHON=..." % v[:2])'
-	@$(PYTHON) -m venv $(ENV)
+	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --quiet $(BOTH) --constraint constraints.txt
 	@touch $@
