@@ -171,9 +171,10 @@ def test_secrets_are_left_out_of_a_trace(server: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-11-25", "2026-07-28"])
 def test_the_wire_of_our_own_sides_is_valid(server: str, tmp_path: Path, revision: str) -> None:
     recorded(server, tmp_path / "t", "add", '{"a": 1, "b": 2}', revision=revision)
-    done = run("trace", "--check", "--revision", revision, tmp_path / "t")
-    assert done.stdout.decode().endswith(" valid, 0 invalid\n")
-    assert done.returncode == 0
+    for options in ([], ["--revision", revision]):
+        done = run("trace", "--check", *options, tmp_path / "t")
+        assert done.stdout.decode().endswith(" valid, 0 invalid\n")
+        assert done.returncode == 0
 
 
 def test_a_message_at_fault_is_told_with_its_line_and_path(server: str, tmp_path: Path) -> None:
@@ -192,6 +193,8 @@ def test_a_trace_is_shown_message_by_message(server: str, tmp_path: Path) -> Non
     recorded(server, tmp_path / "t", "add", '{"a": 1, "b": 2}')
     shown = invoke("trace", tmp_path / "t").stdout.splitlines()
     assert len(shown) == 5
+    assert shown[1].endswith("…")
+    assert json.loads(invoke("trace", "--full", tmp_path / "t").stdout.splitlines()[1][14:])
     assert "-> " in shown[0]
     assert '"initialize"' in shown[0]
 
@@ -204,9 +207,35 @@ def test_a_file_that_is_no_trace_is_refused_by_its_line(text: str, tmp_path: Pat
     assert b"line 1 is no line of a trace" in done.stderr
 
 
-def test_check_needs_a_revision(tmp_path: Path) -> None:
-    (tmp_path / "t").write_text("", encoding="utf-8")
-    assert b"Give --revision" in run("trace", "--check", tmp_path / "t").stderr
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-11-25"])
+def test_row_14_the_trace_of_an_older_server_is_judged_as_it_negotiated(
+    tmp_path: Path, revision: str
+) -> None:
+    (tmp_path / "old.py").write_text(
+        f"from mcp_runtime import Server\nserver = Server('old', '1', revisions=['{revision}'])\n"
+        "@server.tool\ndef add(a: int) -> int: return a\n"
+    )
+    traced = tmp_path / "t"
+    call("--trace", str(traced), "--", *RUN, str(tmp_path / "old.py"), "add", '{"a": 1}')
+    lines = [json.loads(line) for line in traced.read_text("utf-8").splitlines()]
+    methods = [line["message"].get("method") for line in lines]
+    assert methods[0] == "server/discover"
+    assert "initialize" in methods
+    done = run("trace", "--check", traced)
+    assert done.stdout.decode() == f"{len(lines)} messages: {len(lines)} valid, 0 invalid\n"
+    assert done.returncode == 0
+    lines[-1]["message"]["result"]["content"] = 5
+    traced.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    done = run("trace", "--check", traced)
+    assert b"invalid CallToolResult at $.result.content: expected array" in done.stdout
+
+
+def test_a_trace_that_negotiates_nothing_needs_a_revision(tmp_path: Path) -> None:
+    line = {"at": 0, "direction": "sent", "message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}}
+    (tmp_path / "t").write_text(json.dumps(line), encoding="utf-8")
+    assert b"line 1: no message up to this one" in run("trace", "--check", tmp_path / "t").stderr
+    done = run("trace", "--check", "--revision", "2025-11-25", tmp_path / "t")
+    assert done.stdout == b"1 message: 1 valid, 0 invalid\n"
 
 
 # ---- over HTTP

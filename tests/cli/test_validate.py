@@ -57,10 +57,40 @@ def test_a_result_is_known_by_the_request_before_it(tmp_path: Path) -> None:
         (True, "ListToolsResult", None),
         (True, "ListToolsRequest", None),
         (False, "ListToolsResult", "$.result.tools[0].inputSchema"),
-        (True, "JSONRPCResultResponse", None),
+        (False, "ListToolsResult", "$.result.tools[0].inputSchema"),
         (True, "ListToolsRequest", None),
         (True, "JSONRPCResultResponse", None),
     ]
+
+
+def test_row_14_a_second_answer_to_one_id_is_judged_like_the_first(tmp_path: Path) -> None:
+    bad = {**RESULT, "result": {"tools": 1}}
+    error = {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}
+    wrong = (False, "ListToolsResult", "$.result.tools")
+    assert judged(tmp_path, CALL, RESULT, bad)[2:] == [wrong]
+    assert judged(tmp_path, CALL, error, bad)[2:] == [wrong]
+
+
+@pytest.mark.parametrize("result", [{}, {"roots": 1}, {"tools": 1}])
+def test_row_14_a_result_at_fault_takes_no_other_sides_request(
+    tmp_path: Path, result: dict[str, Any]
+) -> None:
+    roots = {"jsonrpc": "2.0", "id": 1, "method": "roots/list"}
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"roots": [{"uri": "file:///a"}]}}
+    tools, listed = (True, "ListToolsResult", None), (True, "ListRootsResult", None)
+    for requests in ((CALL, roots), (roots, CALL)):
+        verdicts = judged(tmp_path, *requests, {**RESULT, "result": result}, RESULT, answer)
+        assert verdicts[2][0] is False
+        assert verdicts[3:] == [tools, listed]
+    named = {"roots": "ListRootsResult", "tools": "ListToolsResult"}
+    assert [verdicts[2][1]] == [named[member] for member in result] or not result
+
+
+def test_row_14_a_trace_is_told_where_it_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(json.dumps({"at": 0, "direction": "sent", "message": CALL}))
+    done = run("validate", *REVISION, tmp_path / "t")
+    assert done.returncode == 1
+    assert b"found a line of a trace, for `mcp-bindgen trace --check`" in done.stdout
 
 
 def test_requests_of_both_sides_may_have_one_id(tmp_path: Path) -> None:
@@ -87,7 +117,7 @@ def test_an_error_answers_too(tmp_path: Path) -> None:
     error = {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}
     assert judged(tmp_path, CALL, error, RESULT)[1:] == [
         (True, "JSONRPCErrorResponse", None),
-        (True, "JSONRPCResultResponse", None),
+        (True, "ListToolsResult", None),
     ]
 
 

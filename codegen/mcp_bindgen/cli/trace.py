@@ -1,4 +1,4 @@
-"""`mcp-bindgen trace`: a recorded wire, to read or to judge."""
+"""`mcp-bindgen trace`: shows or judges the messages that were recorded."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from mcp_bindgen.cli.validate import Bindings
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
 from mcp_bindgen.validate.messages import Text
+from mcp_bindgen.validate.negotiation import Negotiation
 from mcp_bindgen.validate.verdicts import Judge, Verdict
 
 __all__ = ["command"]
@@ -35,22 +36,24 @@ class _Line:
 
 
 @click.command("trace")
-@click.option("--check", is_flag=True, help="Judge each message by the schema of --revision.")
+@click.option("--check", is_flag=True, help="Judge each message instead of showing it.")
 @click.option(
-    "--revision", metavar="REVISION", help="Judge by the schema of this revision (default: none)."
+    "--revision",
+    metavar="REVISION",
+    help="Judge every message by the schema of this revision "
+    "(default: the one that the messages negotiate).",
 )
+@click.option("--full", is_flag=True, help="Show long messages whole.")
 @click.argument("file", metavar="FILE|-")
-def command(check: bool, revision: str | None, file: str) -> int:
+def command(check: bool, revision: str | None, full: bool, file: str) -> int:
     """Show, or judge, the messages that `--trace` of `run` or `call` wrote to FILE.
 
     Judging is exact: what the runtime tolerates in messages of a peer is invalid here. `-` is
     standard input. Exit status 0: shown, or all valid; 1: findings; 2: nothing could be read.
     """
-    if check and revision is None:
-        raise InputError("--check needs a revision", remedy="Give --revision REVISION.")
     with click.open_file(file, "rb") as stream:
         lines = _lines(stream)
-        return _judged(lines, Bindings(revision)) if check and revision else _shown(lines)
+        return _judged(lines, revision) if check else _shown(lines, full)
 
 
 def _lines(stream: IO[bytes]) -> Iterator[_Line]:
@@ -62,48 +65,80 @@ def _lines(stream: IO[bytes]) -> Iterator[_Line]:
             line = json.loads(text)
             message, direction = line.get("message"), line["direction"]
             data = json.dumps(message).encode() if "message" in line else line["text"].encode()
-            found = _Line(number, float(line.get("at", 0)), direction, message, data)
+            read = _Line(number, float(line.get("at", 0)), direction, message, data)
             _ARROWS[direction]
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             remedy = (
                 "A line has `direction` and `message`, as `mcp-bindgen call --trace` writes it."
             )
             raise InputError(f"line {number} is no line of a trace", remedy=remedy) from None
-        yield found
+        yield read
 
 
-def _shown(lines: Iterator[_Line]) -> int:
-    shown = 0
+def _shown(lines: Iterator[_Line], full: bool) -> int:
+    count = 0
     for line in lines:
         text = line.data.decode("utf-8", "backslashreplace")
-        cut = text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+        cut = text if full or len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
         say(safe(f"{line.at:10.3f} {_ARROWS[line.direction]} {cut}"))
-        shown += 1
-    return OK if shown else COULD_NOT
+        count += 1
+    return OK if count else COULD_NOT
 
 
-def _judged(lines: Iterator[_Line], bindings: Bindings) -> int:
-    """Each side's answers are known by the other side's requests."""
-    judges = {direction: Judge(bindings) for direction in _OTHER}
+class _Judges:
+    """A judge for each side's requests in each revision; answers are judged with them."""
+
+    def __init__(self, revision: str | None) -> None:
+        import mcp_wire
+
+        known = tuple(mcp_wire.REVISIONS)
+        handshakes = [name for name in known if mcp_wire.load(name).ERA == "handshake"]
+        self._negotiation = Negotiation(known, handshakes)
+        self._revision = revision
+        self._judges: dict[tuple[str, str], Judge] = {}
+
+    def judge(self, line: _Line) -> Verdict:
+        """Raises InputError where no message before it says which revision is spoken."""
+        side, other = line.direction, _OTHER[line.direction]
+        spoken = self._negotiation.revision_of(side, other, line.message)
+        revision = self._revision or spoken
+        if revision is None:
+            raise InputError(
+                f"line {line.number}: no message up to this one says which revision is spoken",
+                remedy="Give it: --revision REVISION.",
+            )
+        judge = self._of(side if _is_call(line.message) else other, revision)
+        return judge.judge(Text(line.number, line.data))
+
+    def _of(self, side: str, revision: str) -> Judge:
+        if (side, revision) not in self._judges:
+            self._judges[side, revision] = Judge(Bindings(revision))
+        return self._judges[side, revision]
+
+
+def _is_call(message: object) -> bool:
+    return isinstance(message, dict) and "method" in cast("Mapping[str, object]", message)
+
+
+def _judged(lines: Iterator[_Line], revision: str | None) -> int:
+    judges = _Judges(revision)
     counts: Counter[bool | None] = Counter()
     for line in lines:
         if line.direction not in _OTHER:
             continue
-        asks = isinstance(line.message, dict) and "method" in cast(
-            "Mapping[str, object]", line.message
-        )
-        judge = judges[line.direction if asks else _OTHER[line.direction]]
-        verdict = judge.judge(Text(line.number, line.data))
+        verdict = judges.judge(line)
         counts[verdict.valid] += 1
         if verdict.valid is False:
-            say(safe(_told(line, verdict)))
-    say(f"{counts.total()} messages: {counts[True]} valid, {counts[False]} invalid")
+            say(safe(_text(line, verdict)))
+    total = counts.total()
+    messages = "1 message" if total == 1 else f"{total} messages"
+    say(f"{messages}: {counts[True]} valid, {counts[False]} invalid")
     if not counts:
         return COULD_NOT
     return FINDINGS if counts[False] else OK
 
 
-def _told(line: _Line, verdict: Verdict) -> str:
+def _text(line: _Line, verdict: Verdict) -> str:
     fault = verdict.fault
     what = f" {verdict.type}" if verdict.type else ""
     where = f" at {fault.path}: expected {fault.expected}, found {fault.found}" if fault else ""

@@ -1,8 +1,8 @@
 """What a JSON text is, as a message of one revision: its type, and where it is at fault.
 
-The bindings of that revision are asked; what they are is an argument. A request or notification is
-recognised by its method, a result by the request with its id that came before it, an error by its
-code where the revision has a type for that.
+The bindings of that revision are an argument. A request or notification is recognised by its
+method, an error by its code where the revision has a type for that, and a result by the request
+with its id that came before it: an open one first, then one that was answered already.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Fault:
 
 
 class Method(Protocol):
-    """What is asked of a row of the method table."""
+    """What a row of the method table has."""
 
     @property
     def kind(self) -> str: ...
@@ -82,33 +82,34 @@ _ERROR: Final = ("JSONRPCErrorResponse", "JSONRPCError")
 _BATCH: Final = {True: "JSONRPCBatchRequest", False: "JSONRPCBatchResponse"}
 
 
-class _Requests:
-    """Those of one file that are not answered yet.
+@dataclass(slots=True)
+class _Asked:
+    """A request, and whether it has been answered."""
 
-    Both sides may have one open under the same id; of a side the newest counts.
-    """
+    method: Method
+    answered: bool = False
+
+
+class _Requests:
+    """The requests of one file by id. Each side may have one with the same id: its newest."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[_Id | None, dict[str, Method]] = OrderedDict()
+        self._by_id: OrderedDict[_Id | None, dict[str, _Asked]] = OrderedDict()
 
     def add(self, message: Mapping[str, Any], method: Method) -> None:
         if (id := _id(message)) is None:
             return
-        sides = self._open.setdefault(id, {})
+        sides = self._by_id.setdefault(id, {})
         sides.pop(method.direction, None)
-        sides[method.direction] = method
-        if len(self._open) > MAX_OPEN_REQUESTS:
-            self._open.popitem(last=False)
+        sides[method.direction] = _Asked(method)
+        self._by_id.move_to_end(id)
+        if len(self._by_id) > MAX_OPEN_REQUESTS:
+            self._by_id.popitem(last=False)
 
-    def of(self, response: Mapping[str, Any]) -> list[Method]:
-        """The methods that it may answer, newest first."""
-        return list(reversed(self._open.get(_id(response), {}).values()))
-
-    def answered(self, response: Mapping[str, Any], method: Method) -> None:
-        id = _id(response)
-        del self._open[id][method.direction]
-        if not self._open[id]:
-            del self._open[id]
+    def of(self, response: Mapping[str, Any]) -> list[_Asked]:
+        """Those that a response may answer: open ones first, then the newest first."""
+        newest_first = reversed(self._by_id.get(_id(response), {}).values())
+        return sorted(newest_first, key=lambda asked: asked.answered)
 
 
 class Judge:
@@ -151,6 +152,8 @@ class Judge:
         if "error" in message:
             return self._error(message)
         expected = "a message, which has `method`, `result` or `error`"
+        if message.keys() >= _TRACED:
+            return None, Fault("$", expected, "a line of a trace, for `mcp-bindgen trace --check`")
         return None, Fault("$", expected, "an object without them")
 
     # ---- requests and notifications
@@ -182,12 +185,12 @@ class Judge:
         if fault is None and "error" in message:
             fault = Fault("$.error", "no error beside a result", _found(message["error"]))
         asked = self._asked.of(message) if fault is None else []
-        answers = [(method, *self._answer(method, message["result"])) for method in asked]
+        answers = [(each, *self._answer(each.method, message["result"])) for each in asked]
         if not answers:
             return envelope, fault
         fits = [answer for answer in answers if answer[-1] is None]
-        method, type, fault = (fits or answers)[0]
-        self._asked.answered(message, method)
+        request, type, fault = fits[0] if fits else max(answers, key=_nearness)
+        request.answered = True
         return type or envelope, fault
 
     def _answer(self, method: Method, result: Any) -> _Named:
@@ -201,9 +204,8 @@ class Judge:
 
     def _error(self, message: Mapping[str, Any]) -> _Named:
         envelope = self._declared(_ERROR)
-        asked = self._asked.of(message)
-        if len(asked) == 1:
-            self._asked.answered(message, asked[0])
+        if len(still_open := [each for each in self._asked.of(message) if not each.answered]) == 1:
+            still_open[0].answered = True
         fault = self._bindings.fault(envelope, message)
         if fault is None:
             for type in self._coded:
@@ -248,6 +250,7 @@ _CODE: Final = "$.error.code"
 _NO_ERROR: Final = {"jsonrpc": "2.0", "id": 0, "error": {"code": 0, "message": ""}}
 _SHORT: Final = 40
 _STEP: Final = re.compile(r"\.\w+|\[\d+\]|\[\"(?:[^\"\\]|\\.)*\"\]")
+_TRACED: Final = frozenset(("direction", "message"))
 _MEMBERS: Final = frozenset(("jsonrpc", "method", "result", "error"))
 _KINDS: Final[Mapping[type, str]] = {
     dict: "object",
@@ -283,6 +286,12 @@ def _surplus(method: Method, message: Mapping[str, Any]) -> Fault | None:
 
 def _below(place: str, fault: Fault) -> Fault:
     return replace(fault, path=place + fault.path.removeprefix("$"))
+
+
+def _nearness(answer: tuple[_Asked, str | None, Fault | None]) -> tuple[bool, object]:
+    """How likely a result that fits no request is meant for this one."""
+    request, _, fault = answer
+    return not request.answered, _reach(fault)
 
 
 def _reach(fault: Fault | None) -> tuple[int, bool, bool]:
