@@ -240,13 +240,17 @@ def test_a_type_can_be_named(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [expected, "1 message: 1 invalid"]
 
 
-def test_a_type_that_is_not_there_is_a_verdict_for_each_message(tmp_path: Path) -> None:
-    file = tmp_path / "a.jsonl"
-    file.write_text("{}\n{}\n")
-    done = invoke("validate", *REVISION, "--type", "Toool", "--format", "json", file)
-    assert done.exit_code == 1
-    assert [row["valid"] for row in rows(done.stdout)] == [False, False]
-    assert all("as Tool" in row["expected"] for row in rows(done.stdout))
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [("Toool", "Did you mean Tool"), ("Xyzzy", "`mcp-bindgen inspect 2025-11-25` lists the types")],
+)
+def test_a_type_that_is_not_there_is_no_fault_of_the_messages(
+    name: str, remedy: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.jsonl").write_text("{}\n{}\n")
+    done = invoke("validate", *REVISION, "--type", name, tmp_path / "a.jsonl")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"2025-11-25 has no type called '{name}'\n{remedy}" in done.stderr
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

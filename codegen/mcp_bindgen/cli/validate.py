@@ -7,6 +7,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
 from errno import EBADF
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -53,6 +54,8 @@ def command(revision: str, type: str | None, format: str, files: tuple[str, ...]
     Exit status 0: all valid; 1: findings; 2: nothing could be read.
     """
     bindings = Bindings(revision)
+    if type is not None:
+        _require_type(type, bindings)
     counts: Counter[bool | None] = Counter()
     unread = 0
     for file in files:
@@ -72,6 +75,18 @@ def command(revision: str, type: str | None, format: str, files: tuple[str, ...]
         click.echo("mcp-bindgen: no message was found", err=True)
         return COULD_NOT
     return FINDINGS if counts[False] or unread else OK
+
+
+def _require_type(name: str, bindings: Bindings) -> None:
+    """Raises InputError for what is no type of the revision."""
+    if name in bindings.types:
+        return
+    near = get_close_matches(name, bindings.types, n=3)
+    remedy = f"Did you mean {' or '.join(near)}?" if near else ""
+    raise InputError(
+        f"{bindings.revision} has no type called {name!r}",
+        remedy=remedy or f"`mcp-bindgen inspect {bindings.revision}` lists the types.",
+    )
 
 
 def _verdicts(file: str, bindings: Bindings, type: str | None) -> Iterator[Verdict]:

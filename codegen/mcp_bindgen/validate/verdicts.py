@@ -12,7 +12,6 @@ import re
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -113,7 +112,7 @@ class _Requests:
 
 
 class Judge:
-    """Judges the texts of one file in turn; with `type`, each as that type."""
+    """Judges the texts of one file in turn; with `type`, a name of a type, each as that type."""
 
     def __init__(self, bindings: Bindings, type: str | None = None) -> None:
         self._bindings = bindings
@@ -133,11 +132,7 @@ class Judge:
         return _verdict(text, self._message(value))
 
     def _typed(self, type: str, value: Any) -> _Named:
-        if type in self._bindings.types:
-            return type, self._bindings.fault(type, value)
-        near = get_close_matches(type, self._bindings.types, n=3)
-        close = f", as {' or '.join(near)}" if near else ""
-        return None, Fault("$", f"a type of {self._bindings.revision}{close}", type)
+        return type, self._bindings.fault(type, value)
 
     def _message(self, value: Any) -> _Named:
         if value.__class__ is list:
