@@ -13,7 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+import mcp_bindgen
+import mcp_runtime
+from docs.drawing import draw
 from docs.reference import reference
+from docs.rooms import house
 from mcp_bindgen import pins
 from mcp_bindgen.compare.judge.rules import RULES, Rule
 from mcp_bindgen.compare.report.markdown import markdown
@@ -24,6 +28,8 @@ from mcp_runtime import limits as runtime_limits
 FOLDER: Final = Path(__file__).parent
 RULES_HEAD: Final = "## The rules\n"
 REFERENCE_HEAD: Final = "## All options\n"
+MAP_HEAD: Final = "## Code map\n"
+PACKAGES: Final = (Path(mcp_bindgen.__path__[0]), Path(mcp_runtime.__path__[0]))
 
 
 def changes(old: str, new: str) -> str:
@@ -44,6 +50,34 @@ def compatibility() -> str:
 def command_line() -> str:
     """The prose as it stands, and the options that the command has."""
     return below("CLI.md", REFERENCE_HEAD, reference())
+
+
+def architecture() -> str:
+    """The prose as it stands, and a line for each package folder and each module beside them."""
+    return below("ARCHITECTURE.md", MAP_HEAD, "".join(map(code_map, PACKAGES)))
+
+
+def code_map(package: Path) -> str:
+    folders = sorted(path.parent for path in package.rglob("__init__.py"))
+    modules = sorted(path for path in package.glob("*.py") if not path.name.startswith("__"))
+    files = [folder / "__init__.py" for folder in folders] + modules
+    rows = "".join(f"| `{place(file, package)}` | {summary(file)} |\n" for file in files)
+    return f"\n| {package.parent.name} | |\n| --- | --- |\n{rows}"
+
+
+def place(file: Path, package: Path) -> str:
+    path = file.relative_to(package.parent)
+    return f"{path.parent.as_posix()}/" if path.name == "__init__.py" else path.as_posix()
+
+
+def summary(file: Path) -> str:
+    """The first line of its docstring."""
+    return (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n")[0]
+
+
+def rooms() -> str:
+    """The picture of the imports."""
+    return draw([house(package) for package in PACKAGES])
 
 
 def below(page: str, head: str, text: str) -> str:
@@ -108,9 +142,11 @@ def pages() -> Mapping[str, Callable[[], str]]:
     reports = {f"changes/{old}_{new}.md": partial(changes, old, new) for old, new in pairs}
     return {
         **reports,
+        "ARCHITECTURE.md": architecture,
         "CLI.md": command_line,
         "COMPATIBILITY.md": compatibility,
         "LIMITS.md": limits,
+        "img/rooms.svg": rooms,
     }
 
 

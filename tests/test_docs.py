@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import click
 import pytest
@@ -17,8 +19,10 @@ from tests.support.browser import chromium
 
 
 def docs(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Of that folder; what it imports of tests/ is the checkout's."""
     command = [sys.executable, "-m", "docs", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -31,25 +35,39 @@ def test_the_pages_are_up_to_date(root: Path) -> None:
     assert docs(root, "--check").stdout == ""
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["CLI.md", "COMPATIBILITY.md", "changes/2025-06-18_2025-11-25.md", "changes/2024_2025.md"],
+PAGES: Final = (
+    "ARCHITECTURE.md",
+    "CLI.md",
+    "COMPATIBILITY.md",
+    "changes/2024_2025.md",
+    "changes/2025-06-18_2025-11-25.md",
+    "img/rooms.svg",
 )
-def test_a_page_that_differs_is_named_and_written_anew(copy: Path, page: str) -> None:
-    path = copy / "docs" / page
-    before = path.read_text("utf-8") if path.exists() else None
-    path.write_text((before or "") + "more\n", encoding="utf-8")
+"""One of each kind, and one that nothing makes."""
+
+
+def test_pages_that_differ_are_named_and_written_anew(copy: Path) -> None:
+    before = {page: text(copy / "docs" / page) for page in PAGES}
+    for page, old in before.items():
+        (copy / "docs" / page).write_text((old or "") + "more\n", encoding="utf-8")
     checked = docs(copy, "--check")
-    assert (checked.returncode, checked.stdout) == (1, f"docs/{page}: differs\n")
+    assert (checked.returncode, checked.stdout) == (
+        1,
+        "".join(f"docs/{page}: differs\n" for page in PAGES),
+    )
     assert docs(copy).returncode == 0
-    assert (path.read_text("utf-8") if path.exists() else None) == before
+    assert {page: text(copy / "docs" / page) for page in PAGES} == before
     assert docs(copy, "--check").returncode == 0
 
 
-@pytest.mark.parametrize("page", ["CLI.md", "COMPATIBILITY.md"])
-def test_the_prose_of_a_page_is_nobodys_but_its_authors(copy: Path, page: str) -> None:
-    path = copy / "docs" / page
-    path.write_text("# My words\n\n" + path.read_text("utf-8"), encoding="utf-8")
+def text(path: Path) -> str | None:
+    return path.read_text("utf-8") if path.exists() else None
+
+
+def test_the_prose_of_a_page_is_nobodys_but_its_authors(copy: Path) -> None:
+    for page in ("ARCHITECTURE.md", "CLI.md", "COMPATIBILITY.md"):
+        path = copy / "docs" / page
+        path.write_text("# My words\n\n" + path.read_text("utf-8"), encoding="utf-8")
     assert docs(copy, "--check").returncode == 0
 
 
