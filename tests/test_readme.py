@@ -26,6 +26,10 @@ SHOWN: Final = {"console", "json", "python", "sh", "text", "toml", "typescript"}
 PROGRAMS: Final = {"git", "make", "mcp-bindgen", "npx", "pip", "python", "uvicorn", "uvx"}
 PRINTED: Final = re.compile(r"^ *print\(.*\) +# (.*)$", re.M)
 FRONT_PAGE: Final = 145
+PLACE: Final = re.compile(
+    r"(?:bench|codegen|docs|examples|generated|runtime|schema|templates|tests)/[\w./:-]*$"
+)
+"""Names of files between backticks; those with `<revision>` or `*` in them are patterns."""
 MACHINE: Final = re.compile(r"(?<![\w.])/(?:home|root|tmp|Users|work)/")
 
 
@@ -213,6 +217,24 @@ def leads(page: Page, link: str) -> bool:
     if not path.exists() or not path.is_relative_to(ROOT):
         return False
     return not anchor or anchor in Page(path, path.read_text("utf-8")).anchors
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_files_and_tests_that_a_page_names_are_there(name: str) -> None:
+    assert [code for code in PAGES[name].code if PLACE.match(code) and not is_there(code)] == []
+
+
+def is_there(code: str) -> bool:
+    """A file or folder of the checkout, or `FILE::TEST`."""
+    file, _, test = code.partition("::")
+    path = ROOT / file
+    return path.exists() and (not test or f"\ndef {test}(" in path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("code", ["tests/no.py", "tests/test_readme.py::test_no", "codegen/no/"])
+def test_a_file_or_test_that_is_not_there_is_seen(code: str) -> None:
+    assert PLACE.match(code)
+    assert not is_there(code)
 
 
 @pytest.mark.parametrize("name", PAGES)
