@@ -1,4 +1,4 @@
-"""Servers over HTTP, driven raw: prepared requests go in, answers are looked at afterwards.
+"""Measures servers over HTTP with prepared requests; the answers are checked afterwards.
 
 All are applications on the same plain uvicorn. The driver knows no more of HTTP than where an
 answer ends; what it costs itself is seen on a server that knows no more either.

@@ -1,4 +1,4 @@
-"""What a stream costs on which nothing is said: many of each kind, on servers of their own."""
+"""Measures what an idle stream costs: many open streams of each kind, on servers of their own."""
 
 from __future__ import annotations
 

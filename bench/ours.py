@@ -1,4 +1,4 @@
-"""Our side of each job."""
+"""Our side of each measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interleaved pairs: ours, the peer, ours, the peer; the median of each, and of their ratios.
+"""Measures interleaved pairs (ours, the peer, ours, …): the median of each and of the ratios.
 
 Both run on one processor, where that can be said, and count while it is quiet.
 """

@@ -1,4 +1,4 @@
-"""Finds a processor that nothing disturbs: a little fixed work takes no longer there than ever.
+"""Finds a quiet processor: one on which a little fixed work takes no longer than it ever did.
 
 On a shared machine the work of others halves the speed of a processor, by the second, and hits the
 two sides of a pair unlike. What is judged here is neither side's.

@@ -1,4 +1,4 @@
-"""A new server from its start to its first answer, beside the hello-world of `mcp`."""
+"""Measures a new server from its start to its first answer, beside the hello-world of `mcp`."""
 
 from __future__ import annotations
 

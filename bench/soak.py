@@ -1,4 +1,4 @@
-"""`make soak`: clients come, ask, drop, cancel and come again, for hours; what is left is counted.
+"""`make soak`: clients connect, call, cancel and disconnect for hours; reports memory growth.
 
     python -m bench.soak [seconds]          # 4 hours unless told otherwise
 

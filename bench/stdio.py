@@ -1,4 +1,4 @@
-"""A server over stdio, driven raw: prepared lines go in, newlines are counted as they come out.
+"""Measures servers over stdio with prepared lines; answers are counted by their newlines.
 
 No SDK stands between, and the driver decodes nothing while the clock runs; afterwards every answer
 is looked at. What the driver itself costs is seen on `cat`, which answers a line with that line.

@@ -1,4 +1,4 @@
-"""The peers' side of each job, in the fastest way that they document."""
+"""The peers' side of each measurement, in the fastest way that they document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs one job in its own interpreter: for each line on stdin a number of turns, timed, printed.
+"""Runs one measurement in an interpreter of its own: each line on stdin asks for timed turns.
 
 Half as many are made before, untimed: a process that has waited for its turn has lost its caches.
 

@@ -1,4 +1,4 @@
-"""No server: an asyncio loop that decodes each line and answers it, for scale."""
+"""A lower bound for stdio: an asyncio loop that decodes each line and answers it."""
 
 import asyncio
 import os

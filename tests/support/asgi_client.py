@@ -1,4 +1,4 @@
-"""What the tests of HTTP share: an application that is asked by hand, without a socket."""
+"""Calls an ASGI application by hand, without a socket."""
 
 from __future__ import annotations
 

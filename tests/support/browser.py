@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pipe by the DevTools protocol."""
+"""Drives a headless Chromium over a pipe, by the DevTools protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time that is a test's own: set forward at will, or without what the machine gave to others."""
+"""Clocks for tests: one that is set forward, one that leaves out what other processes took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the command as a process, and inside this one."""
+"""Runs the command line, as a process or inside this one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The corpus of the diff: small schemas that differ, and what must be said of it.
+"""The cases of the diff: small pairs of schemas, and the findings that are expected.
 
 tests/corpus/diff/README.md has the form of a case.
 """

@@ -1,4 +1,4 @@
-"""Frames that no peer should send, and what each deserves, found without the tested code."""
+"""Invalid frames, and the answer that each deserves, found without the code under test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON instances of a schema's types: valid ones, and ones with a single known fault.
+"""Generates JSON instances of a schema's types: valid ones, and ones with a single known fault.
 
 One generator, two hands that guide it. For the bulk it draws from `random.Random`, which costs a
 twentieth of hypothesis and is repeated by its seed; `instances` draws the same choices through

@@ -1,4 +1,4 @@
-"""Peers that write and read JSON lines themselves, so that no error of ours is shared.
+"""Peers that write and read JSON lines themselves, so that they share no error of ours.
 
 Nothing here knows more of the runtime than its wires: a message is a `dict`, and its bytes are made
 and read by `json`.

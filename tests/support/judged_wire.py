@@ -1,4 +1,4 @@
-"""Every message of a wire, judged by the models of its revision and by the official schema.json."""
+"""Judges every message of a wire by the models of its revision and by the official schema.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who judges an instance: three flavours in two gears, a validator of JSON Schema, an interpreter.
+"""The judges of an instance: three flavours, a JSON Schema validator, a schema interpreter.
 
 Each reads the schema by its own code. `Court.disputes` says in what they differ about one case.
 """

@@ -1,4 +1,4 @@
-"""Messages of a revision, valid and with squatters, and how two of them are compared.
+"""Generates messages of a revision, with and without squatters, and compares two of them.
 
 A message is drawn for a method and a position: what `Generator` makes of its types, inside a
 JSON-RPC envelope, or bare where it travels inside another message.

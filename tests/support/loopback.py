@@ -1,4 +1,4 @@
-"""A uvicorn on a free port of the loopback, in a thread; applications come and go under paths."""
+"""A uvicorn on a free loopback port, in a thread; applications are mounted and removed by path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes made to a schema at random, one at a time, each with what the diff must find."""
+"""Changes a schema at random, one change at a time, and says what the diff must find."""
 
 from __future__ import annotations
 

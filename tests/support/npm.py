@@ -1,4 +1,4 @@
-"""Packages for Node, in folders of their own, exactly as lock files name them."""
+"""Installs packages for Node in folders of their own, exactly as lock files name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client of any revision sees of the server of the pairs, feature by feature."""
+"""What a client of any revision must see of the pair server, feature by feature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server of the pairs: every feature, of which its client can tell what happened.
+"""The pair server: it has every feature, and its client can tell what happened.
 
 python tests/support/pair_server.py 2025-06-18,2026-07-28      serves these over stdio
 """

@@ -1,4 +1,4 @@
-"""Projects for tests, and environments that hold nothing of this checkout but libraries."""
+"""Scaffolded projects for tests, and environments that hold only libraries."""
 
 from __future__ import annotations
 

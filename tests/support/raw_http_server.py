@@ -1,4 +1,4 @@
-"""A server of HTTP that writes its bytes itself, and does what a test says for each message."""
+"""An HTTP server that writes its bytes itself, and does what a test says for each message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A peer of a real server connection that says what it likes, in memory."""
+"""A raw peer of a real server connection, in memory: it sends whatever a test says."""
 
 from __future__ import annotations
 

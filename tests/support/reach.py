@@ -1,4 +1,4 @@
-"""What a run over a schema must reach, found by walking its declarations, and the record of it.
+"""What a test run over a schema must cover, found by walking its declarations, and what it covered.
 
 A *place* is a position in a declaration that holds a JSON value, named as `Tool.icons[]`: members
 by wire name, `[]` for elements, `{}` for values of a map, `|1` for what is inside the second arm.

@@ -1,4 +1,4 @@
-"""What tests of sessions share: both roles opened in any revision, frames, comparable events."""
+"""Opens both roles of a session in any revision, and makes their events comparable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A made-up revision that follows the newest one, and the answers to what generation asks of it."""
+"""A made-up revision after the newest one, and the answers to what generation asks about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of tools for tests: 50 hostile ones that can be typed, and those that cannot."""
+"""Lists of tools for tests: 50 hostile ones that can be typed, and some that cannot."""
 
 from __future__ import annotations
 

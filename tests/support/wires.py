@@ -1,4 +1,4 @@
-"""What tests of wires share: who takes the bytes, and small servers to run."""
+"""Receivers and small servers for the tests of transports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No server: an ASGI application that answers a body with that body, for scale."""
+"""A lower bound for HTTP: an ASGI application that answers a body with that body."""
 
 from plain import serve
 

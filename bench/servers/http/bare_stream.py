@@ -1,4 +1,4 @@
-"""The least that a stream of ASGI is: begun, one comment sent, open until the client is gone."""
+"""A lower bound for streams: an ASGI response that sends one comment and stays open."""
 
 from plain import serve
 

@@ -1,4 +1,4 @@
-"""No HTTP either: what arrives in one piece is taken for a request and answered, for scale."""
+"""A lower bound without HTTP: each received chunk counts as a request and is answered."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""An ASGI application on a plain uvicorn, the same for all, at a free port that is printed."""
+"""Serves an ASGI application on a plain uvicorn, at a free port that it prints."""
 
 import socket
 
