@@ -1,0 +1,75 @@
+"""The examples do what they say, as the commands in their first lines run them."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from mcp_runtime import Client
+from mcp_runtime.errors import SessionError
+from tests.support.loopback import Loopback
+
+ASKED = """\
+revision 2026-07-28
+tool write_note
+tool search_notes
+tool delete_note
+changed note://tea
+found {'result': [{'title': 'tea', 'text': 'Two minutes, not three.'}]}
+Delete 'tea'?
+deleted True
+error True [TextContent(text="there is no note 'coffee'")]
+"""
+
+
+def example(root: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, root / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_client_starts_the_server_of_notes_and_answers_its_question(root: Path) -> None:
+    command = [sys.executable, str(root / "examples" / "ask_notes.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == ASKED
+
+
+def test_notes_outlive_the_server(root: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(root / "examples" / "notes.py"), str(tmp_path / "notes.db")]
+
+    async def write() -> None:
+        async with Client.stdio(command) as client:
+            await client.call_tool("write_note", {"note": {"title": "a b", "text": "c"}})
+
+    async def read() -> list[str]:
+        async with Client.stdio(command, revisions=["2025-06-18"]) as client:
+            contents = await client.read_resource("note://a%20b")
+            return [getattr(each, "text", "") for each in contents]
+
+    asyncio.run(write())
+    assert asyncio.run(read()) == ["c"]
+
+
+def test_an_application_asks_for_a_token_before_its_server_does_anything(
+    root: Path, loopback: Loopback
+) -> None:
+    module = example(root, "mounted")
+
+    async def add(url: str, headers: dict[str, str]) -> object:
+        async with Client.http(f"{url}/mcp", headers=headers) as client:
+            return (await client.call_tool("add", {"item": "tea"})).structured_content
+
+    with loopback.mounted(module.app) as url:
+        with pytest.raises(SessionError):
+            asyncio.run(add(url, {}))
+        assert module.items == []
+        assert asyncio.run(add(url, {"Authorization": "Bearer ada"})) == {"result": ["tea"]}
