@@ -18,6 +18,7 @@
           NotFound           it has no such resource
         BadAnswer            the peer's answer is not what its revision says
         BadStatus            the peer's HTTP status is an error
+          Unauthorized       it is 401: the server asks for a token
 
 A handler that wants to answer with an error of its own raises `RpcError`; a tool that wants to tell
 the model what went wrong raises `ToolError`.
@@ -48,6 +49,7 @@ __all__ = [
     "TimedOut",
     "TooMuch",
     "ToolError",
+    "Unauthorized",
 ]
 
 
@@ -158,6 +160,13 @@ class BadStatus(PeerError):
     def __init__(self, what: str, status: int, reason: str = "") -> None:
         super().__init__(f"{what}: HTTP {status} {reason}".rstrip())
         self.status = status
+
+
+class Unauthorized(BadStatus):
+    """The server asks for a token, and the client was given no way to get one."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, 401, "the server asks for a token: give `auth`, or --login")
 
 
 class RpcError(Exception):

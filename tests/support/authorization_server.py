@@ -56,6 +56,9 @@ class World:
         self._numbers = itertools.count(1)
         self._codes: dict[str, dict[str, str]] = {}
         self.valid: set[str] = set()
+        self.scopes: dict[str, frozenset[str]] = {}
+        self.keys: dict[str, str] = {}
+        """The thumbprint of the key that a token is bound to."""
         self.refresh_tokens: set[str] = set()
         self.places: dict[str, Callable[[AuthRequest], AuthResponse]] = {}
         self.publish()
@@ -146,7 +149,7 @@ class World:
                 return reply({"error": "invalid_grant"}, 400)
             case "refresh_token" if fields["refresh_token"] not in self.refresh_tokens:
                 return reply({"error": "invalid_grant", "error_description": "used up"}, 400)
-        return self._issued(fields, "DPoP" in request.headers)
+        return self._issued(fields, request.headers.get("DPoP"))
 
     def _has_nonce(self, request: AuthRequest) -> bool:
         claims = request.headers["DPoP"].split(".")[1]
@@ -160,14 +163,17 @@ class World:
         digest = sha256(fields["code_verifier"].encode()).digest()
         return asked["code_challenge"] == urlsafe_b64encode(digest).rstrip(b"=").decode()
 
-    def _issued(self, fields: Mapping[str, str], is_bound: bool) -> AuthResponse:
+    def _issued(self, fields: Mapping[str, str], proof: str | None) -> AuthResponse:
         self.refresh_tokens.discard(fields.get("refresh_token", ""))
         number = next(self._numbers)
         told: dict[str, Any] = {
             "access_token": f"token-{number}",
-            "token_type": "DPoP" if is_bound else "Bearer",
+            "token_type": "DPoP" if proof else "Bearer",
         }
         self.valid.add(told["access_token"])
+        self.scopes[told["access_token"]] = frozenset(self.grants or ())
+        if proof:
+            self.keys[told["access_token"]] = _thumbprint(proof)
         if self.lasts is not None:
             told["expires_in"] = self.lasts
         if self.refresh:
@@ -209,3 +215,10 @@ def basic(request: AuthRequest) -> tuple[str, str]:
 def _split(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+
+
+def _thumbprint(proof: str) -> str:
+    """Of the key in a proof. Source: RFC 7638."""
+    jwk = json.loads(b64decode(proof.split(".")[0] + "==", altchars=b"-_"))["jwk"]
+    ordered = json.dumps(jwk, sort_keys=True, separators=(",", ":")).encode()
+    return urlsafe_b64encode(sha256(ordered).digest()).rstrip(b"=").decode()

@@ -13,11 +13,12 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import Any, Final, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
 from urllib.parse import urlsplit
 
 from msgspec import UNSET
 
+from mcp_runtime.auth.server.current import current_token
 from mcp_runtime.core import error_codes, http_rules
 from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.events import Called
@@ -33,6 +34,9 @@ from mcp_runtime.server.dispatcher import ServerView
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared import elicitation_form, sampling
 from mcp_runtime.shared.uri_template import is_uri
+
+if TYPE_CHECKING:
+    from mcp_runtime.auth.server.verifier import VerifiedToken
 
 __all__ = ["Context", "Elicited", "InputNeeded"]
 
@@ -77,6 +81,7 @@ class Context:
         self._called = called
         self._progress_rate: Bucket | None = None
         self.inputs: Inputs | None = None
+        self._token = current_token.get()
 
     # ---- the request and its client
 
@@ -106,6 +111,23 @@ class Context:
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
         return self._called.terms.capabilities
+
+    @property
+    def principal(self) -> str:
+        """Whom your authentication has found; empty for an anonymous client.
+
+        With `auth` it names the subject of the token and its issuer, in one text.
+        """
+        return self._peer.principal
+
+    @property
+    def token(self) -> VerifiedToken | None:
+        """What the client's token says: its subject, its scopes, its claims.
+
+        None where the server asks for no token. The token itself is not here, so that it cannot
+        be passed on to another service, which it was not issued for.
+        """
+        return self._token
 
     @property
     def lifespan(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast, overload
 
 from msgspec import UNSET, UnsetType
@@ -80,12 +80,16 @@ class Decorators(ABC):
         annotations: t.ToolAnnotations | None = None,
         icons: Sequence[t.Icon] | None = None,
         meta: dict[str, Any] | None = None,
+        scopes: Iterable[str] = (),
     ) -> Callable[[_F], _F]: ...
     def tool(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
         """Registers a function as a tool; its signature types the arguments and the result.
 
         A plain function runs in a thread. An exception becomes a result that shows the error to the
         model; `RpcError` becomes a protocol error.
+
+        `scopes` are what an HTTP client's token needs beside the scopes that every request needs,
+        where the server has `auth`.
 
         Raises TypeError for a signature that JSON cannot express, ValueError for a name that is
         taken or malformed.
@@ -102,6 +106,7 @@ class Decorators(ABC):
         annotations: t.ToolAnnotations | None = None,
         icons: Sequence[t.Icon] | None = None,
         meta: dict[str, Any] | None = None,
+        scopes: Iterable[str] = (),
     ) -> None:
         """As `tool`, also while serving; clients are notified."""
         signature = read(function, context=Context)
@@ -117,12 +122,16 @@ class Decorators(ABC):
             meta=_checked(meta),
         )
         mirrored = _marks(model.name, signature.input_schema)
-        self.features.tools.add(model.name, Tool(model, signature, function, mirrored))
+        self.features.tools.add(
+            model.name, Tool(model, signature, function, mirrored, tuple(scopes))
+        )
         if embeds(function):
             self.features.kinds.add("resources")
         self._changed("tools")
 
-    def raw_tool(self, model: t.Tool, *, arguments: Any = None) -> Callable[[_F], _F]:
+    def raw_tool(
+        self, model: t.Tool, *, arguments: Any = None, scopes: Iterable[str] = ()
+    ) -> Callable[[_F], _F]:
         """Registers a function as the tool that `model` describes, with the schemas of `model`.
 
         The function takes the arguments, checked against the schema, and the Context. If
@@ -139,7 +148,9 @@ class Decorators(ABC):
             require_tool_name(model.name)
             mirrored = _marks(model.name, schema)
             read = checked(schema) if arguments is None else converted(arguments)
-            self.features.tools.add(model.name, RawTool(model, read, function, mirrored))
+            self.features.tools.add(
+                model.name, RawTool(model, read, function, mirrored, tuple(scopes))
+            )
             self._changed("tools")
             return function
 

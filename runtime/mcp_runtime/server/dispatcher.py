@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
@@ -49,6 +50,10 @@ class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
 
     def mirrored(self, name: object, /) -> ParamHeaders:
         """The headers that repeat arguments of a tool, with the paths of those arguments."""
+        ...
+
+    def scopes_of(self, name: str, /) -> Collection[str]:
+        """The scopes of authorization that calling a tool needs."""
         ...
 
     async def handle(self, method: str, params: Any, ctx: _Ctx, /) -> Any:

@@ -15,7 +15,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import prompt_messages, resource_contents
 from mcp_runtime.server.functions.input_schema import BadArguments
-from mcp_runtime.server.registry import Features, Registry
+from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
 
 __all__ = ["Handler", "Middleware", "ProtocolMethods", "around"]
 
@@ -35,9 +35,20 @@ def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
 
 
 class ProtocolMethods:
-    """Handlers by method; `hints` tell clients how long they may cache a result."""
+    """Handlers by method; `hints` tell clients how long they may cache a result.
 
-    def __init__(self, features: Features, limits: Limits, hints: Mapping[str, Any]) -> None:
+    `hides_forbidden` leaves tools out of a list that the client's token may not call.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        limits: Limits,
+        hints: Mapping[str, Any],
+        *,
+        hides_forbidden: bool = False,
+    ) -> None:
+        self._hides_forbidden = hides_forbidden
         self._tools = features.tools
         self._resources = features.resources
         self._templates = features.templates
@@ -59,8 +70,15 @@ class ProtocolMethods:
     async def list_tools(self, params: Any, ctx: Context) -> t.ListToolsResult:
         page, cursor = self._page(self._tools, params)
         return t.ListToolsResult(
-            tools=[tool.model for tool in page], next_cursor=cursor, **self._hints
+            tools=[tool.model for tool in page if self._is_shown(tool, ctx)],
+            next_cursor=cursor,
+            **self._hints,
         )
+
+    def _is_shown(self, tool: Tool | RawTool, ctx: Context) -> bool:
+        if not self._hides_forbidden or ctx.token is None:
+            return True
+        return ctx.token.scopes.issuperset(tool.scopes)
 
     async def call_tool(self, params: Any, ctx: Context) -> Any:
         tool = self._tools.get(params.name)

@@ -20,6 +20,8 @@ class Peer(Protocol):
     loop: AbstractEventLoop
     server_session: ServerSession
     log_rate: Bucket
+    principal: str
+    """Whom the client acts for; empty for nobody."""
     roots: list[t.Root] | None
     """The client's roots, while the client promises to report changes and has reported none."""
     root_changes: int

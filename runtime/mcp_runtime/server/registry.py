@@ -97,6 +97,7 @@ class Tool:
     signature: Signature
     function: Callable[..., Any]
     mirrored: ParamHeaders
+    scopes: tuple[str, ...] = ()
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
@@ -116,6 +117,7 @@ class RawTool:
     read: Callable[[dict[str, Any]], Any]
     function: Callable[[Any, Context], Any]
     mirrored: ParamHeaders
+    scopes: tuple[str, ...] = ()
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""

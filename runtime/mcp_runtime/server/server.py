@@ -45,6 +45,7 @@ from mcp_runtime.stores import Bus
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
+    from mcp_runtime.auth.server.bearer import BearerAuth
     from mcp_runtime.server.http.app import HttpApp
 
 __all__ = ["Server"]
@@ -61,6 +62,9 @@ class Server(Decorators):
 
     `ping_every` is in seconds: a client on a stream that does not answer a ping is disconnected.
     `bus` carries changes between processes, so that each notifies its own clients.
+
+    `auth` lets HTTP requests in only with a token for this server; other transports are not asked
+    for one. `hide_forbidden_tools` leaves tools out of a list whose scopes the token lacks.
 
     `lifespan(server)` is entered before the first client is served, and left after the last; the
     value that it yields is `Context.lifespan`.
@@ -86,13 +90,17 @@ class Server(Decorators):
         lifespan: Callable[[Server], AbstractAsyncContextManager[Any]] | None = None,
         ping_every: float | None = None,
         bus: Bus | None = None,
+        auth: BearerAuth | None = None,
+        hide_forbidden_tools: bool = False,
     ) -> None:
         if ttl_ms < 0:
             raise ValueError(f"ttl_ms must be 0 or more, not {ttl_ms}")
         require_extensions(extensions or ())
         features = Features(offers)
         hints = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
-        self._protocol: Final = ProtocolMethods(features, limits, hints)
+        self._protocol: Final = ProtocolMethods(
+            features, limits, hints, hides_forbidden=hide_forbidden_tools
+        )
         super().__init__(features, self._protocol.methods, limits)
         self.info = t.Implementation(
             name=name,
@@ -107,6 +115,7 @@ class Server(Decorators):
         self.ping_every = ping_every
         self._broadcaster: Final = ChangeBroadcaster(bus)
         self.connections: Final = self._broadcaster.connections
+        self.auth: Final = auth
         self._lifespan = lifespan
         self._life: Lifespan | None = None
         self._first_offer: Final = ServerOffer(
@@ -152,6 +161,11 @@ class Server(Decorators):
         """The headers that repeat arguments of a tool, with the paths of those arguments."""
         tool = self.features.tools.get(name) if isinstance(name, str) else None
         return {} if tool is None else tool.mirrored
+
+    def scopes_of(self, name: str) -> Collection[str]:
+        """The scopes of authorization that calling a tool needs."""
+        tool = self.features.tools.get(name)
+        return () if tool is None else tool.scopes
 
     # ---- requests
 
@@ -216,10 +230,13 @@ class Server(Decorators):
             await self.serve(wire, trace=trace)
 
     def asgi(self, **options: Any) -> HttpApp:
-        """An ASGI 3 application that serves clients of every era; `options` as for `HttpApp`."""
+        """An ASGI 3 application that serves clients of every era; `options` as for `HttpApp`.
+
+        `auth` is that of the server, unless `options` name another.
+        """
         from mcp_runtime.server.http.app import HttpApp
 
-        return HttpApp(self, **options)
+        return HttpApp(self, **{"auth": self.auth, **options})
 
     def run(
         self,

@@ -68,8 +68,8 @@ class BearerAuth:
         self.resource: Final = require_secure(resource, "the URI of this server")
         issuers = [issuer] if isinstance(issuer, str) else list(issuer)
         self._issuers = [require_secure(one, "the authorization server") for one in issuers]
-        self._scopes = tuple(scopes)
-        self._supported = self._scopes if scopes_supported is None else tuple(scopes_supported)
+        self.scopes: Final = tuple(scopes)
+        self._supported = self.scopes if scopes_supported is None else tuple(scopes_supported)
         self._dpop = dpop
         self._verifier = CachedVerifier(verifier, now)
         self._now = now
@@ -122,7 +122,7 @@ class BearerAuth:
         except InvalidToken as error:
             raise self._unauthorized(str(error), "invalid_token") from None
         self._require_proof(verified, scheme, token.strip(), headers, method, url)
-        self.require_scopes(verified, self._scopes)
+        self.require_scopes(verified, self.scopes)
         return verified
 
     def require_scopes(self, verified: VerifiedToken, scopes: Iterable[str]) -> None:
@@ -187,7 +187,7 @@ class BearerAuth:
     def _challenge(
         self, scheme: str, error: str, description: str, scopes: Sequence[str] | None = None
     ) -> str:
-        wanted = self._scopes if scopes is None else scopes
+        wanted = self.scopes if scopes is None else scopes
         parameters = {
             "error": error,
             "error_description": _printable(description),

@@ -26,7 +26,7 @@ from mcp_runtime.core.jsonrpc import ErrorResponse, Frame, Id, Notification, Req
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.param_headers import request_headers
 from mcp_runtime.core.pending import Sent
-from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, SessionError
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, SessionError, Unauthorized
 
 __all__ = ["Exchanges", "ServerFacts"]
 
@@ -206,6 +206,8 @@ class Exchanges(ClientConnection):
 
     async def _receive_error(self, request: Request, data: bytes, response: HttpResponse) -> None:
         """A JSON-RPC error in the body answers the request, whatever id it has."""
+        if response.status == 401:
+            raise Unauthorized(request.method)
         body = await response.body()
         frame = jsonrpc.read(body)
         if self._may_be_legacy(request, response, frame) and await self._is_legacy_sse():

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, suppress
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.core import http_rules
 from mcp_runtime.server.context import Context
@@ -39,6 +39,10 @@ from mcp_runtime.server.http.streaming import StreamingConnection
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.stores import EventStore, SessionStore
 
+if TYPE_CHECKING:
+    from mcp_runtime.auth.server.bearer import BearerAuth
+    from mcp_runtime.server.http.protection import Protection
+
 __all__ = ["HttpApp"]
 
 _Handler: TypeAlias = Callable[[HttpRequest], Awaitable[EventResponse | None]]
@@ -59,7 +63,8 @@ class HttpApp:
     the environment (MCP_ALLOWED_HOSTS, MCP_ALLOWED_ORIGINS, separated by commas); without any host
     the loopback names are allowed. `forwarded` reads the host from `X-Forwarded-Host`, for a proxy
     that sets it. `principal` returns whom your authentication has found, from the ASGI scope; a
-    session belongs to the principal that began it.
+    session belongs to the principal that began it. `auth` lets requests in only with a token for
+    this server, whose subject is the principal; the server's own authentication is used by default.
 
     `events` and `sessions` are stores. Processes that are given the same stores go on with each
     other's sessions and streams; without stores this process keeps its own. A question to the
@@ -78,6 +83,7 @@ class HttpApp:
         origins: Iterable[str] = (),
         forwarded: bool = False,
         principal: Principal | None = None,
+        auth: BearerAuth | None = None,
         events: EventStore | None = None,
         sessions: SessionStore | None = None,
         trace: Trace | None = None,
@@ -85,7 +91,8 @@ class HttpApp:
         self.path: Final = path
         self._hosts = allowed_hosts(hosts or (), origins)
         self._forwarded = forwarded
-        self._service = HttpService(server, principal, trace)
+        protection = None if auth is None else _protection(server, auth)
+        self._service = HttpService(server, principal, trace, protection)
         self._table = SessionTable(self._service, events=events, store=sessions)
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
@@ -106,6 +113,9 @@ class HttpApp:
             if sse is not None:
                 routes["GET", sse] = self._legacy.open_stream
                 routes["POST", messages] = self._legacy.post
+        if (protection := self._service.protection) is not None:
+            for place in protection.auth.metadata_paths:
+                routes["GET", place] = protection.metadata
         if health is not None:
             routes["GET", health] = _healthy
         return {(method, plain_path(path)): handler for (method, path), handler in routes.items()}
@@ -129,7 +139,10 @@ class HttpApp:
                 await self._enter_lifespan()
             request = HttpRequest(scope, receive, send)
             try:
-                response = await self._handler(request)(request)
+                handler = self._handler(request)
+                if (protection := self._service.protection) is not None:
+                    await self._admit(protection, handler, request)
+                response = await handler(request)
             except HttpError as error:
                 response = None
                 await request.refuse(error)
@@ -150,6 +163,11 @@ class HttpApp:
         if self._draining:
             raise HttpError(503, "the server is shutting down", headers=retry_after(1))
         return handler
+
+    async def _admit(self, protection: Protection, handler: _Handler, request: HttpRequest) -> None:
+        """Health and metadata need no token. Raises HttpError."""
+        if handler not in (_healthy, protection.metadata):
+            await protection.admit(request)
 
     def _not_found(self, request: HttpRequest) -> HttpError:
         methods = sorted(method for method, path in self._routes if path == request.path)
@@ -219,6 +237,13 @@ class HttpApp:
             async with asyncio.timeout(seconds):
                 while self._busy:
                     await asyncio.sleep(_POLL)
+
+
+def _protection(server: Dispatcher[Context], auth: BearerAuth) -> Protection:
+    """The modules of authorization are imported only where it is asked for."""
+    from mcp_runtime.server.http.protection import Protection
+
+    return Protection(auth, server.scopes_of)
 
 
 async def _healthy(request: HttpRequest) -> None:

@@ -28,6 +28,7 @@ class LegacySseSession(StreamingConnection):
         self, service: HttpService, principal: str, sessions: dict[str, LegacySseSession]
     ) -> None:
         super().__init__(service.server, principal=principal, trace=service.trace)
+        self.protection = service.protection
         self.id: Final = new_id()
         self.stream: Final = Outbox("0", service.limits)
         self._sessions = sessions

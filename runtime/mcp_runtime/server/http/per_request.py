@@ -41,6 +41,7 @@ class RequestConnection(StreamingConnection):
         rates: dict[str, Bucket],
     ) -> None:
         super().__init__(service.server, principal=principal, trace=service.trace)
+        self.protection = service.protection
         self.server_session.stateless = True
         self.stream: Final = Outbox("", service.limits)
         self._open_requests = open_requests

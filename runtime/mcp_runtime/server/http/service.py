@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.context import Context
@@ -11,6 +11,9 @@ from mcp_runtime.server.dispatcher import Dispatcher
 from mcp_runtime.server.http.deadline import Deadline
 from mcp_runtime.server.http.request import HttpRequest, Scope
 from mcp_runtime.shared.connection import Trace
+
+if TYPE_CHECKING:
+    from mcp_runtime.server.http.protection import Protection
 
 __all__ = ["HttpService", "Principal"]
 
@@ -22,11 +25,16 @@ class HttpService:
     """One per application."""
 
     def __init__(
-        self, server: Dispatcher[Context], principal: Principal | None, trace: Trace | None
+        self,
+        server: Dispatcher[Context],
+        principal: Principal | None,
+        trace: Trace | None,
+        protection: Protection | None = None,
     ) -> None:
         self.server: Final = server
         self.limits: Final[Limits] = server.limits
         self.trace: Final = trace
+        self.protection: Final = protection
         self._principal = principal
         self._body_deadline = Deadline(self.limits.body_seconds)
 
@@ -35,6 +43,9 @@ class HttpService:
         self._body_deadline = Deadline(self.limits.body_seconds)
 
     def principal(self, request: HttpRequest) -> str:
+        """Whom the request belongs to; empty for an anonymous one."""
+        if self.protection is not None:
+            return self.protection.principal()
         return "" if self._principal is None else self._principal(request.scope)
 
     async def body(self, request: HttpRequest) -> bytes:

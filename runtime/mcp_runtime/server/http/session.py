@@ -39,6 +39,7 @@ class HttpSession(StreamingConnection):
         self, service: HttpService, id: str, principal: str, *, events: EventStore, first: int = 1
     ) -> None:
         super().__init__(service.server, principal=principal, first_id=first, trace=service.trace)
+        self.protection = service.protection
         self.id: Final = id
         self._events = events
         self.used = self.loop.time()

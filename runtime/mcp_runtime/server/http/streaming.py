@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 from mcp_runtime.core import error_codes, jsonrpc, sse
 from mcp_runtime.core.jsonrpc import Batch, Frame, Malformed
@@ -10,11 +11,16 @@ from mcp_runtime.server.connection import ServerConnection
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpError
 
+if TYPE_CHECKING:
+    from mcp_runtime.server.http.protection import Protection
+
 __all__ = ["StreamingConnection"]
 
 
 class StreamingConnection(ServerConnection):
-    """One client over HTTP."""
+    """One client over HTTP. `protection` asks for the scopes of tools, if there are any."""
+
+    protection: Protection | None = None
 
     @property
     @abstractmethod
@@ -29,6 +35,8 @@ class StreamingConnection(ServerConnection):
             raise HttpError(400, frame.message, jsonrpc.refusal(id, frame.code, frame.message))
         if isinstance(frame, Batch) and all(map(_is_unanswerable, frame.frames)):
             raise HttpError(400, "Invalid request: a batch without a message")
+        if self.protection is not None:
+            self.protection.require_tool_scopes(frame)
         return frame
 
     def notify_changed(self, what: str) -> None:

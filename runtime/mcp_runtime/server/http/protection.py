@@ -1,0 +1,89 @@
+"""Lets in who has a token for this server, and tells others where to get one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final, TypeAlias
+
+import msgspec
+
+from mcp_runtime.auth.server.bearer import AccessDenied, BearerAuth
+from mcp_runtime.auth.server.current import current_token
+from mcp_runtime.core.jsonrpc import Batch, Frame, Request
+from mcp_runtime.errors import SessionError
+from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_after
+
+__all__ = ["Protection"]
+
+ToolScopes: TypeAlias = Callable[[str], Collection[str]]
+"""The scopes that a tool of that name needs."""
+
+
+class _Named(msgspec.Struct):
+    name: str = ""
+
+
+_named: Final = msgspec.json.Decoder(_Named)
+
+
+class Protection:
+    """Of one application. `scopes_of` says which scopes a tool needs beside those of all requests.
+
+    The token of a request that was let in is `current_token` for the handlers that it starts.
+    """
+
+    def __init__(self, auth: BearerAuth, scopes_of: ToolScopes) -> None:
+        self.auth: Final = auth
+        self._scopes_of = scopes_of
+
+    async def admit(self, request: HttpRequest) -> None:
+        """Raises HttpError with a challenge; 503 where nobody can verify tokens now."""
+        root = request.scope.get("root_path", "")
+        path = request.scope["path"]
+        try:
+            token = await self.auth.authenticate(
+                request.headers,
+                method=request.method,
+                path=path if path.startswith(root) else f"{root}{path}",
+            )
+        except AccessDenied as denied:
+            raise _http_error(denied) from None
+        except SessionError:
+            why = "tokens cannot be verified now; try again"
+            raise HttpError(503, why, headers=retry_after(5)) from None
+        current_token.set(token)
+
+    def principal(self) -> str:
+        """Whom the request belongs to that is being handled."""
+        token = current_token.get()
+        return "" if token is None else token.principal
+
+    def require_tool_scopes(self, frame: Frame) -> None:
+        """Raises HttpError for a call of a tool that needs more scopes than the token has."""
+        if isinstance(frame, Batch):
+            for part in frame.frames:
+                self.require_tool_scopes(part)
+        elif isinstance(frame, Request) and frame.method == "tools/call":
+            scopes, token = self._scopes_of(_tool_name(frame)), current_token.get()
+            if scopes and token is not None:
+                try:
+                    self.auth.require_scopes(token, (*self.auth.scopes, *scopes))
+                except AccessDenied as denied:
+                    raise _http_error(denied) from None
+
+    async def metadata(self, request: HttpRequest) -> None:
+        """Serves the protected resource metadata, which any page of a browser may read."""
+        any_origin = (b"access-control-allow-origin", b"*")
+        await request.reply(200, self.auth.metadata, (JSON, any_origin))
+
+
+def _tool_name(frame: Request) -> str:
+    try:
+        return _named.decode(frame.params).name
+    except msgspec.DecodeError:
+        return ""
+
+
+def _http_error(denied: AccessDenied) -> HttpError:
+    headers = [(b"www-authenticate", challenge.encode()) for challenge in denied.challenges]
+    return HttpError(denied.status, str(denied), headers=headers)
