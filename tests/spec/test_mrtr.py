@@ -13,8 +13,8 @@ import pytest
 
 from mcp_runtime import Context, Server
 from mcp_runtime import types as t
-from mcp_runtime.core.request_state import KeyRing, SingleUse
-from mcp_runtime.errors import NotApproved, NotOffered, TooMuch
+from mcp_runtime.core.request_state import KeyRing, StateSealer
+from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.server import connection
 from mcp_runtime.server.connection import ServerWireConnection
@@ -308,9 +308,28 @@ async def test_each_server_has_a_secret_of_its_own() -> None:
     assert len(set(states)) == 3
 
 
+class SingleUse:
+    """A sealer of a server's own, whose states are opened once."""
+
+    def __init__(self, sealer: StateSealer) -> None:
+        self._sealer = sealer
+        self._used: set[bytes] = set()
+
+    def seal(self, state: bytes, bound: bytes, expires: float) -> str:
+        return self._sealer.seal(token_bytes(16) + state, bound, expires)
+
+    def open(self, text: str, bound: bytes, now: float) -> bytes:
+        raw = self._sealer.open(text, bound, now)
+        mark, state = raw[:16], raw[16:]
+        if mark in self._used:
+            raise RpcError(-32602, "Invalid params: requestState may be used once")
+        self._used.add(mark)
+        return state
+
+
 @pytest.mark.requirement("mrtr.state.single-use")
 async def test_a_state_that_may_be_used_once_is_used_once() -> None:
-    sealer = SingleUse(KeyRing([b"k" * 32]), Limits().request_state_age, token_bytes)
+    sealer = SingleUse(KeyRing([b"k" * 32]))
     async with connected(twice(keys=sealer), NEWEST, ROOTS) as client:
         state = (await halfway(client))["requestState"]
         assert (await finish(client, state))["result"]["content"][0]["text"] == "1 0 0"

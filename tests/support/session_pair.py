@@ -146,7 +146,7 @@ def shown(event: Event) -> tuple[Any, ...]:
         case Called(id=id, method=method, params=params):
             return "called", id, method, params
         case Opened(terms=terms):
-            return "opened", terms.crossing.revision.name
+            return "opened", terms.translation.revision.name
         case Answered(sent=sent, result=result):
             return "answered", sent.id, t.encode(result)
         case Failed(sent=sent, error=error):

@@ -175,7 +175,7 @@ class Client:
     @property
     def revision(self) -> str:
         """The revision that both sides speak."""
-        return self.terms.crossing.revision.name
+        return self.terms.translation.revision.name
 
     @property
     def server_info(self) -> Mapping[str, Any] | None:
@@ -322,7 +322,7 @@ class Client:
     async def roots_changed(self) -> None:
         """Tells the server to ask for the roots again, if the revision has a message for that."""
         method = "notifications/roots/list_changed"
-        if method in self.terms.crossing.revision.methods:
+        if method in self.terms.translation.revision.methods:
             await self.connection.notify(method, UNSET)
 
     @asynccontextmanager

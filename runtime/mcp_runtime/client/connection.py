@@ -127,17 +127,16 @@ class ClientConnection(Connection):
         on_progress: OnProgress | None = None,
     ) -> Any:
         """`request` with the client's timeout, which progress restarts."""
-        patience = Timeout(
-            timeout or self.settings.timeout, self.settings.limits.total, progress_counts=True
-        )
+        seconds = timeout or self.settings.timeout
+        wait = Timeout(seconds, self.settings.limits.total, progress_counts=True)
         return await self.request(
-            method, params, patience=patience, token=token, on_progress=on_progress
+            method, params, timeout=wait, token=token, on_progress=on_progress
         )
 
     async def set_log_level(self, level: str) -> None:
         """Asks for log messages of at least this level from now on."""
         self.session.log_level = level
-        spoken = self.terms.crossing.revision
+        spoken = self.terms.translation.revision
         if "logging/setLevel" in spoken.methods:
             await self.ask("logging/setLevel", spoken.models.SetLevelRequestParams(level=level))
 
@@ -148,7 +147,7 @@ class ClientConnection(Connection):
 
     async def listen(self, subscription: Subscription) -> None:
         """Has the server send these changes. Raises as a request does."""
-        if "subscriptions/listen" in self.terms.crossing.revision.methods:
+        if "subscriptions/listen" in self.terms.translation.revision.methods:
             await self._open_stream(subscription)
         else:
             await self.watch(subscription, "subscribe")
@@ -163,7 +162,7 @@ class ClientConnection(Connection):
         self, subscription: Subscription, verb: Literal["subscribe", "unsubscribe"]
     ) -> None:
         """Sends one request for each resource, as the handshake era does."""
-        models = self.terms.crossing.revision.models
+        models = self.terms.translation.revision.models
         make = getattr(models, f"{verb.capitalize()}RequestParams")
         uris = subscription.wanted.resource_subscriptions
         for uri in () if uris is UNSET else uris:
@@ -185,7 +184,7 @@ class ClientConnection(Connection):
         )
         now = self.loop.time()
         sent, data = self.session.call(
-            "subscriptions/listen", params, now=now, patience=Timeout(inf)
+            "subscriptions/listen", params, now=now, timeout=Timeout(inf)
         )
         subscription.id = sent.id
         waiting = self._wait(sent)

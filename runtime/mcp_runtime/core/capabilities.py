@@ -1,4 +1,4 @@
-"""What may be asked of whom: capabilities as dotted paths, and which of them a request needs.
+"""Capabilities as dotted paths, and which of them a request needs.
 
 Capabilities are parsed JSON, as a peer has declared them.
 """
@@ -12,42 +12,35 @@ __all__ = ["declares", "needed", "required"]
 
 
 def declares(capabilities: Mapping[str, Any], path: str) -> bool:
-    """Whether `path` is there, and not false; the empty path always is.
+    """Whether `path` is declared, and not false; the empty path always is.
 
     `elicitation: {}` stands for forms alone.
     Source: 2025-11-25 client/elicitation, "Capabilities".
     """
-    found: Any = capabilities
+    value: Any = capabilities
     for name in path.split(".") if path else ():
-        if path == "elicitation.form" and name == "form" and not found:
-            return found is not None
-        found = _member(found, name)
-    return found is not None and found is not False
-
-
-def _member(o: Any, name: str) -> Any:
-    return cast("dict[str, Any]", o).get(name) if isinstance(o, dict) else None
+        if path == "elicitation.form" and name == "form" and not value:
+            return value is not None
+        value = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+    return value is not None and value is not False
 
 
 def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[str]:
-    """The capabilities that a request to a client needs: the method's own, and those of its params.
+    """The capabilities that a request to a client needs, for its method and for its params.
 
     `params` is parsed JSON.
     """
     yield capability
-    yield from _BY_PARAMS.get(method, _nothing)(params)
+    if method in _BY_PARAMS:
+        yield from _BY_PARAMS[method](params)
 
 
 def required(path: str) -> dict[str, Any]:
     """The capabilities object that has nothing but `path`."""
-    found: dict[str, Any] = {}
+    capabilities: dict[str, Any] = {}
     for name in reversed(path.split(".")):
-        found = {name: found}
-    return found
-
-
-def _nothing(params: Mapping[str, Any]) -> Iterator[str]:
-    return iter(())
+        capabilities = {name: capabilities}
+    return capabilities
 
 
 def _of_elicitation(params: Mapping[str, Any]) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""The client's side: finds out what the server speaks, and then asks.
+"""The client's session: finds out which revision the server speaks, then sends requests.
 
-The newest revision is tried first, by `server/discover`; whatever is no answer of a server that
-knows that method means a server that wants a handshake.
+The newest revision is tried first, with `server/discover`. A server that does not know that method
+wants a handshake, whatever it answers.
 
 Source: 2026-07-28 basic/versioning and basic/transports/stdio, "Backward Compatibility";
 2025-11-25 basic/lifecycle.
@@ -21,7 +21,7 @@ from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, ErrorResponse, Id, Request
 from mcp_runtime.core.lifecycle import CLIENT, State
-from mcp_runtime.core.negotiation import ClientOffer, agreed
+from mcp_runtime.core.negotiation import ClientOffer, common_revision
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.translation import Translation
@@ -46,14 +46,14 @@ MODERN_ERRORS: Final = frozenset(
         error_codes.UNSUPPORTED_VERSION,
     }
 )
-"""Errors that only a server of the per-request era sends."""
+"""Errors that only servers of the per-request era send."""
 _MAX_ATTEMPTS: Final = 6
-"""How often a revision is asked for or offered before the session gives up."""
+"""How many revisions are proposed before the session gives up."""
 _dump: Final = msgspec.json.Encoder().encode
 
 
 class ClientSession(Session):
-    """One server. `server` is what it says of itself, parsed JSON, once the session is open."""
+    """A session with one server, which starts with `open`."""
 
     role = CLIENT
 
@@ -65,42 +65,41 @@ class ClientSession(Session):
         self.instructions: str | None = None
         self.failure: SessionError | None = None
         """Why the session did not open."""
-        self.hurried = True
-        """Whether a server that is silent to `server/discover` is one that wants a handshake."""
-        self._asked: list[str] = []
-        self._found: dict[str, Any] | None = None
-        self._first: Final[dict[str, Callable[[Sent, bytes, float], list[Event]]]] = {
+        self.probe_may_time_out = True
+        """Whether a server that does not answer `server/discover` in time wants a handshake."""
+        self._proposed: list[str] = []
+        self._opening: Final[dict[str, Callable[[Sent, bytes, float], list[Event]]]] = {
             "server/discover": self._discovered,
             "initialize": self._initialized,
         }
 
-    # ---- the beginning
+    # ---- opening
 
     def open(self, now: float, *, handshake: bool = False) -> bytes:
-        """The first message: `handshake` does not ask first. May be called again, to open anew.
+        """The first message; `handshake` skips `server/discover`. Called again, it opens anew.
 
-        What is in flight then stays so. Raises NoCommonRevision without a revision to begin with.
+        Requests in flight stay so. Raises NoCommonRevision if no revision of ours can open.
         """
-        self.state, self.failure, self._asked = State.NEW, None, []
+        self.state, self.failure, self._proposed = State.NEW, None, []
         if self.offer.per_request and not handshake:
-            return self._ask(self.offer.per_request[0], now)
+            return self._discover(self.offer.per_request[0], now)
         if not self.offer.handshake:
             raise NoCommonRevision(self.offer.newest_first, ["a handshake only"])
-        return self._offer(self.offer.handshake[0], now)
+        return self._initialize(self.offer.handshake[0], now)
 
-    def _ask(self, version: str, now: float) -> bytes:
+    def _discover(self, version: str, now: float) -> bytes:
         self._move("send server/discover")
-        self._asked.append(version)
-        terms = self._modern_terms(revision(version), None, {})
-        body = terms.crossing.write_params(
+        self._proposed.append(version)
+        terms = self._per_request_terms(revision(version), None, {})
+        body = terms.translation.write_params(
             "server/discover", latest.RequestParams(meta=self.meta(version))
         )
-        patience = Timeout(self.limits.probe) if self.hurried else None
-        return self._send("server/discover", body, now=now, patience=patience)[1]
+        timeout = Timeout(self.limits.probe) if self.probe_may_time_out else None
+        return self._send("server/discover", body, now=now, timeout=timeout)[1]
 
-    def _offer(self, version: str, now: float) -> bytes:
+    def _initialize(self, version: str, now: float) -> bytes:
         self._move("send initialize")
-        self._asked.append(version)
+        self._proposed.append(version)
         body = _dump(self.offer.offered(version))
         return self._send("initialize", body, now=now)[1]
 
@@ -108,34 +107,34 @@ class ClientSession(Session):
         if not self._opens(sent):
             return super()._answered(sent, result, now)
         try:
-            return self._first[sent.method](sent, result, now)
+            return self._opening[sent.method](sent, result, now)
         except NoCommonRevision as error:
             return self._give_up(sent, error)
         except (DecodeError, StepError, *UNREADABLE) as error:
-            return self._misanswered(sent, error, now)
+            return self._bad_answer(sent, error, now)
 
-    def _misanswered(self, sent: Sent, why: object, now: float) -> list[Event]:
-        if sent.method not in self._first or self.state is State.OPEN:
-            return super()._misanswered(sent, why, now)
+    def _bad_answer(self, sent: Sent, why: object, now: float) -> list[Event]:
+        if sent.method not in self._opening or self.state is State.OPEN:
+            return super()._bad_answer(sent, why, now)
         if sent.method == "server/discover":
             return self._fall_back(sent, why, now)
         return self._give_up(sent, BadAnswer(f"{sent.method}: {why}"))
 
     def _discovered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         """Source: 2026-07-28 server/discover, "Response"."""
-        version = next(r for r in self._asked if r in self.offer.per_request)
-        _, found = self.tolerances.decode(revision(version), "result", sent.method, result)
-        chosen = agreed(self.offer, found.supported_versions)
+        version = next(r for r in self._proposed if r in self.offer.per_request)
+        _, discovered = self.tolerances.decode(revision(version), "result", sent.method, result)
+        chosen = common_revision(self.offer, discovered.supported_versions)
         if chosen is None:
-            raise NoCommonRevision(self.offer.newest_first, found.supported_versions)
+            raise NoCommonRevision(self.offer.newest_first, discovered.supported_versions)
         if chosen.era == "handshake":
-            return [Write(self._offer(chosen.name, now))]
-        told = msgspec.json.decode(result)
-        info = told.get("_meta", {}).get("io.modelcontextprotocol/serverInfo")
+            return [Write(self._initialize(chosen.name, now))]
+        body = msgspec.json.decode(result)
+        info = body.get("_meta", {}).get("io.modelcontextprotocol/serverInfo")
         return self._opened(
             "receive server/discover result",
-            self._modern_terms(chosen, info, told["capabilities"]),
-            told.get("instructions"),
+            self._per_request_terms(chosen, info, body["capabilities"]),
+            body.get("instructions"),
         )
 
     def _initialized(self, sent: Sent, result: bytes, now: float) -> list[Event]:
@@ -144,16 +143,16 @@ class ClientSession(Session):
             raise NoCommonRevision(self.offer.newest_first, [version])
         spoken = revision(version)
         result, _ = self.tolerances.decode(spoken, "result", "initialize", result)
-        told = msgspec.json.decode(result)
+        body = msgspec.json.decode(result)
         context = Context(
             client_info=latest.to_wire(self.offer.info),
             client_capabilities=self.offer.declared,
-            server_info=told["serverInfo"],
+            server_info=body["serverInfo"],
         )
-        crossing = Translation(spoken, context, self.tolerances)
-        terms = Terms(crossing, told["serverInfo"], told["capabilities"])
+        translation = Translation(spoken, context, self.tolerances)
+        terms = Terms(translation, body["serverInfo"], body["capabilities"])
         self._move("receive initialize result")
-        opened = self._opened("send notifications/initialized", terms, told.get("instructions"))
+        opened = self._opened("send notifications/initialized", terms, body.get("instructions"))
         return [Write(jsonrpc.notification("notifications/initialized")), *opened]
 
     def _opened(self, move: str, terms: Terms, instructions: str | None) -> list[Event]:
@@ -161,7 +160,7 @@ class ClientSession(Session):
         self.agreed, self.instructions = terms, instructions
         return [Opened(terms)]
 
-    def _modern_terms(
+    def _per_request_terms(
         self, spoken: Revision, info: Mapping[str, Any] | None, capabilities: Mapping[str, Any]
     ) -> Terms:
         return Terms(Translation(spoken, Context(), self.tolerances), info, capabilities)
@@ -177,19 +176,19 @@ class ClientSession(Session):
         return self._try_again(sent, supported, now)
 
     def _try_again(self, sent: Sent, supported: list[str], now: float) -> list[Event]:
-        """With a revision of those that the server has named."""
-        chosen = agreed(self.offer, supported)
-        if chosen is None or len(self._asked) >= _MAX_ATTEMPTS:
+        """Proposes one of the revisions that the server has named."""
+        chosen = common_revision(self.offer, supported)
+        if chosen is None or len(self._proposed) >= _MAX_ATTEMPTS:
             return self._give_up(sent, NoCommonRevision(self.offer.newest_first, supported))
-        again = self._ask if chosen.era == "per-request" else self._offer
+        again = self._discover if chosen.era == "per-request" else self._initialize
         return [Write(again(chosen.name, now))]
 
     def _fall_back(self, sent: Sent, why: object, now: float) -> list[Event]:
-        """No answer that a server of the per-request era gives: the handshake."""
+        """Opens with a handshake: no server of the per-request era answers so."""
         if self.state is not State.ASKED:
             return [Ignored(f"server/discover: {why}")]
         if self.offer.handshake:
-            return [Write(self._offer(self.offer.handshake[0], now))]
+            return [Write(self._initialize(self.offer.handshake[0], now))]
         ours = self.offer.newest_first
         return self._give_up(sent, NoCommonRevision(ours, ["a handshake only"], f"{why}"))
 
@@ -198,15 +197,15 @@ class ClientSession(Session):
         return [Failed(sent, error)]
 
     def refused(self, id: Id, frame: ErrorResponse, now: float) -> list[Event]:
-        """An error is the answer to a request, whatever id it has."""
-        sent = self.pending.take(id)
+        """Takes an error as the answer to a request, whatever id it has."""
+        sent = self.pending.pop(id)
         return [] if sent is None else self._refused(sent, frame, now)
 
     def failed(
         self, id: Id, error: SessionError, now: float, *, is_old: bool = False
     ) -> list[Event]:
-        """No answer to a request will come; `is_old` if that is how older servers are."""
-        sent = self.pending.take(id)
+        """Fails a request of ours; `is_old` if servers of the handshake era fail so."""
+        sent = self.pending.pop(id)
         if sent is None:
             return []
         if not self._opens(sent):
@@ -216,47 +215,42 @@ class ClientSession(Session):
         return self._give_up(sent, error)
 
     def _opens(self, sent: Sent) -> bool:
-        return sent.method in self._first and self.state is not State.OPEN
+        return sent.method in self._opening and self.state is not State.OPEN
 
     def _late(self, sent: Sent, now: float) -> list[Event]:
         if not self._opens(sent):
             return super()._late(sent, now)
-        self.pending.take(sent.id)
+        self.pending.pop(sent.id)
         late = TimedOut(sent.method, now - sent.started)
-        if sent.method == "server/discover" and self.hurried:
+        if sent.method == "server/discover" and self.probe_may_time_out:
             return self._fall_back(sent, late, now)
         return self._give_up(sent, late)
 
-    # ---- what the server sends
+    # ---- requests of the server
 
     def _on_request(self, frame: Request, now: float) -> list[Event]:
-        """A server of the per-request era sends none, and gets no answer.
+        """Ignored in the per-request era, whose servers send no requests.
 
         Source: 2026-07-28 basic/transports/stdio.
         """
-        era = self.agreed.crossing.revision.era if self.agreed else "handshake"
+        era = self.agreed.translation.revision.era if self.agreed else "handshake"
         if era == "per-request":
             return [Ignored(f"a request of the server, {frame.method[:200]}")]
         try:
-            return self._asked_for(frame)
+            return self._requested(frame)
         except RpcError as refusal:
-            return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message))]
+            return [Write(jsonrpc.error_response(frame.id, refusal.code, refusal.message))]
         except (DecodeError, StepError, *UNREADABLE) as error:
             message = f"Invalid params: {error}"
-            return [Write(jsonrpc.refusal(frame.id, error_codes.INVALID_PARAMS, message))]
+            return [Write(jsonrpc.error_response(frame.id, error_codes.INVALID_PARAMS, message))]
 
-    def _asked_for(self, frame: Request) -> list[Event]:
+    def _requested(self, frame: Request) -> list[Event]:
         if frame.method == "ping":
-            return [Write(jsonrpc.answer(frame.id, b"{}"))]
+            return [Write(jsonrpc.response(frame.id, b"{}"))]
         method = self._method(frame.method)
         if self.agreed is None or method is None or not self._may_send(method, "request"):
             raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
-        if frame.id in self.running:
-            raise RpcError(error_codes.INVALID_REQUEST, "a request with that id is in flight")
-        if len(self.running) >= self.limits.in_flight:
-            raise RpcError(
-                error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight"
-            )
+        self._require_room(frame)
         self._require_own(frame, method.capability)
         token = peek.request_meta(frame.params).progress_token
         terms = msgspec.structs.replace(self.agreed, token=None if token is UNSET else token)
@@ -264,7 +258,7 @@ class ClientSession(Session):
         return [Called(frame.id, frame.method, frame.params, terms)]
 
     def _require_own(self, frame: Request, capability: str) -> None:
-        """Raises RpcError for what we have not declared."""
+        """Raises RpcError if the request needs a capability that we have not declared."""
         if not declares(self.offer.declared, capability):
             why = f"Method not found: {frame.method} needs `{capability}`, which is not offered"
             raise RpcError(error_codes.METHOD_NOT_FOUND, why)
@@ -273,12 +267,12 @@ class ClientSession(Session):
             if not declares(self.offer.declared, path):
                 raise RpcError(error_codes.INVALID_PARAMS, f"the client does not offer `{path}`")
 
-    def _may_complain(self, id: Id | None) -> bool:
-        """A client answers nothing in the per-request era, and no stray line in any."""
-        era = self.agreed.crossing.revision.era if self.agreed else "per-request"
+    def _may_report_error(self, id: Id | None) -> bool:
+        """No error is sent in the per-request era, and none without an id in any."""
+        era = self.agreed.translation.revision.era if self.agreed else "per-request"
         return id is not None and era == "handshake"
 
-    # ---- what the client sends
+    # ---- requests of the client
 
     def meta(
         self,
@@ -286,8 +280,8 @@ class ClientSession(Session):
         token: Id | None = None,
         extra: Mapping[str, Any] = MappingProxyType({}),
     ) -> Any:
-        """What the newest revision says in each request, and `extra` beside it."""
-        spoken = version or (self.agreed.crossing.revision.name if self.agreed else None)
+        """The `_meta` of a request of the per-request era, and `extra` beside it."""
+        spoken = version or (self.agreed.translation.revision.name if self.agreed else None)
         return latest.RequestMetaObject(
             progress_token=UNSET if token is None else token,
             protocol_version=spoken or self.offer.newest_first[0],
@@ -298,12 +292,12 @@ class ClientSession(Session):
         )
 
     log_level: str | None = None
-    """Least level of log messages that are wanted with the answers, in the per-request era."""
+    """The lowest level of log messages that requests of the per-request era ask for."""
 
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
-        known = terms.crossing.revision.methods.get(method)
+        known = terms.translation.revision.methods.get(method)
         if known is None:
-            raise NotOffered(method, f"it in {terms.crossing.revision.name}")
+            raise NotOffered(method, f"it in {terms.translation.revision.name}")
         theirs = known.direction == "client-to-server" and known.kind == "request"
         declared = terms.capabilities if theirs else self._own_capabilities(terms)
         if known.direction != "both" and not declares(declared, known.capability):

@@ -1,4 +1,4 @@
-"""What a session tells its shell; the shell writes, runs handlers and wakes who waits."""
+"""The events of a session; the connection around it writes, runs handlers, resolves requests."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mcp_runtime.errors import SessionError
 __all__ = [
     "Answered",
     "Called",
+    "Cancelled",
     "Event",
     "Failed",
-    "GaveUp",
     "Ignored",
     "Notified",
     "Opened",
@@ -28,12 +28,12 @@ __all__ = [
 
 
 class Terms(Struct, frozen=True):
-    """Under which a message is read and answered: agreed once, or told with each request.
+    """How messages are read and answered, agreed in a handshake or named by each request.
 
-    `info` and `capabilities` are the peer's, as parsed JSON; `token` is where progress is told.
+    `info` and `capabilities` are the peer's, as parsed JSON; `token` is for progress.
     """
 
-    crossing: Translation
+    translation: Translation
     info: Mapping[str, Any] | None
     capabilities: Mapping[str, Any]
     token: Id | None = None
@@ -41,7 +41,7 @@ class Terms(Struct, frozen=True):
 
 
 class Write(Struct, frozen=True, gc=False):
-    """Must be sent: one message, without a line end.
+    """A message to send, without a line end.
 
     `about` is the peer's request that it belongs to, None for the message that was just read.
     """
@@ -51,7 +51,7 @@ class Write(Struct, frozen=True, gc=False):
 
 
 class Called(Struct, frozen=True):
-    """The peer's request: `answer` or `refuse` it. `params` is JSON, empty for none."""
+    """A request of the peer: `answer` or `refuse` it. `params` is JSON, empty for none."""
 
     id: Id
     method: str
@@ -60,35 +60,35 @@ class Called(Struct, frozen=True):
 
 
 class Notified(Struct, frozen=True):
-    """The peer's notification. `params` is a model, UNSET for none."""
+    """A notification of the peer. `params` is a model, UNSET for none."""
 
     method: str
     params: Any
 
 
-class GaveUp(Struct, frozen=True):
-    """The peer has cancelled its request: the work on it ends, and nothing is answered."""
+class Cancelled(Struct, frozen=True):
+    """The peer has cancelled its request, which then has no response."""
 
     id: Id
     reason: str
 
 
 class Answered(Struct, frozen=True):
-    """Ours was answered; `result` is a model."""
+    """A request of ours has a result, which is a model."""
 
     sent: Sent
     result: Any
 
 
 class Failed(Struct, frozen=True):
-    """Ours has no result and will get none."""
+    """A request of ours has failed."""
 
     sent: Sent
     error: SessionError
 
 
 class Progressed(Struct, frozen=True):
-    """On the way to the answer of ours; `params` is a model."""
+    """A request of ours has made progress; `params` is a model."""
 
     sent: Sent
     params: Any
@@ -101,11 +101,11 @@ class Opened(Struct, frozen=True):
 
 
 class Ignored(Struct, frozen=True, gc=False):
-    """What came was dropped, and why."""
+    """A message was dropped, and why."""
 
     why: str
 
 
 Event: TypeAlias = (
-    Answered | Called | Failed | GaveUp | Ignored | Notified | Opened | Progressed | Write
+    Answered | Called | Failed | Cancelled | Ignored | Notified | Opened | Progressed | Write
 )

@@ -1,4 +1,4 @@
-"""The rules of HTTP as functions of headers and bodies: who may ask, in what era, what is told.
+"""The rules of HTTP as pure functions: allowed hosts, era, status.
 
 Source: 2026-07-28 and 2025-11-25 basic/transports, "Streamable HTTP"; RFC 9110.
 """
@@ -52,15 +52,15 @@ _STATUS: Final[Mapping[int, int]] = {
 }
 
 
-# ---- who may ask
+# ---- hosts
 
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """Who may be named by `Host` and `Origin`: names, with a port or with any; `*` is everyone.
+    """The hosts that `Host` and `Origin` may name, with a port or without; `*` allows all.
 
-    Guards a server against web pages whose names were made to point at it (DNS rebinding).
-    Raises ValueError for what no header could say.
+    Protects a server against web pages whose host names point at it (DNS rebinding).
+    Raises ValueError for a name that no header can have.
     """
 
     hosts: Collection[str] = LOOPBACK
@@ -69,10 +69,10 @@ class Hosts:
     def __post_init__(self) -> None:
         for name in self.hosts:
             if name != "*" and _split(name) is None:
-                raise ValueError(f"{name!r} is no host; one is example.com, [::1]:8000 or *")
+                raise ValueError(f"{name!r} is no host, such as example.com, [::1]:8000 or *")
         for name in self.origins:
             if name not in ("*", "null") and not _ORIGIN.fullmatch(name):
-                raise ValueError(f"{name!r} is no origin; one is https://example.com or *")
+                raise ValueError(f"{name!r} is no origin, such as https://example.com or *")
         object.__setattr__(self, "hosts", frozenset(map(_plain_host, self.hosts)))
         object.__setattr__(self, "origins", frozenset(map(str.lower, self.origins)))
 
@@ -80,7 +80,7 @@ class Hosts:
         return "*" in self.hosts or (header is not None and self._known(header))
 
     def admits_origin(self, header: str | None) -> bool:
-        """No origin is no web page. An origin is admitted as such, or by its host, in any case."""
+        """Whether an origin may connect, as such or by its host; no header means no web page."""
         if header is None or "*" in self.origins or header.lower() in self.origins:
             return True
         match = _ORIGIN.fullmatch(header.lower())
@@ -93,7 +93,7 @@ class Hosts:
 
 @lru_cache(32)
 def _split(text: str) -> tuple[str, str] | None:
-    """Name and port of a host, the port empty for none; None for what is no host."""
+    """Name and port of a host, the port empty for none; None if the text is no host."""
     match = _HOST.fullmatch(text.lower())
     return None if match is None else (match["name"].removesuffix("."), match["port"] or "")
 
@@ -107,14 +107,14 @@ def _plain_host(text: str) -> str:
 
 
 def media_type(header: str | None) -> str:
-    """Without its parameters, in lower case; empty for none."""
+    """A media type without its parameters, in lower case; empty for none."""
     return (header or "").partition(";")[0].strip().lower()
 
 
 def accepts(header: str | None, wanted: str) -> bool:
-    """Whether an `Accept` header has a media type; none at all has every one.
+    """Whether an `Accept` header allows a media type; without a header every one is allowed.
 
-    Of several ranges that fit, the closest decides. Source: RFC 9110, section 12.5.1.
+    Of several ranges that match, the closest decides. Source: RFC 9110, section 12.5.1.
     """
     if header is None:
         return True
@@ -128,11 +128,11 @@ def _refused(part: str) -> bool:
     return any(map(_NEVER.fullmatch, _PARAMETER.findall(part)))
 
 
-# ---- what is asked
+# ---- requests
 
 
 def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether headers or body tell a revision of that era.
+    """Whether headers or body name a revision of the per-request era.
 
     Source: 2026-07-28 basic/versioning, "Backward Compatibility".
     """
@@ -145,11 +145,11 @@ def initializes(body: bytes) -> bool:
     return peek.http_message(body).method == "initialize"
 
 
-# ---- what is answered
+# ---- responses
 
 
 def status(data: bytes, at_once: bool) -> int:
-    """Of an answer by itself, in the per-request era; `at_once` it was refused by its form."""
+    """The status of a single response of the per-request era; `at_once` if the form was wrong."""
     if b'"error":{"code":' not in data:
         return 200
     code = peek.error_code(data)
@@ -159,7 +159,7 @@ def status(data: bytes, at_once: bool) -> int:
 
 
 def primes(version: str) -> bool:
-    """Whether a stream begins with an event that has nothing but an id.
+    """Whether a stream begins with an event that has an id and no data.
 
     Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
     """

@@ -1,7 +1,7 @@
-"""JSON-RPC messages: bytes to frames in one pass, and frames to bytes.
+"""JSON-RPC: parses bytes to messages in one pass, and writes messages to bytes.
 
-Bodies stay raw until the decoder of their method takes them. What is no message becomes a
-`Malformed`, with the id it had where that could be read.
+Params and results stay JSON until the decoder of their method reads them. What is not a message
+becomes a `Malformed`, with its id where that can be read.
 
 Source: all revisions, basic/index, "Messages".
 """
@@ -29,12 +29,12 @@ __all__ = [
     "Request",
     "Response",
     "Single",
-    "answer",
+    "batch",
+    "error_response",
     "notification",
     "read",
-    "refusal",
     "request",
-    "together",
+    "response",
 ]
 
 Id: TypeAlias = str | int
@@ -71,7 +71,7 @@ class ErrorResponse(Struct, frozen=True, gc=False):
 
 
 class Malformed(Struct, frozen=True, gc=False):
-    """What is no message: the error that it deserves. What is meant as a response gets none."""
+    """What is not a message, and the error for it; a malformed response is not answered."""
 
     id: Id | None
     code: int
@@ -98,7 +98,7 @@ class _Error(Struct, frozen=True):
 
 
 class _Wire(Struct, frozen=True, gc=False):
-    """A message as it is written. The order is the order in which we write."""
+    """The members of any message, in the order in which we write them."""
 
     jsonrpc: str | UnsetType = UNSET
     id: Id | UnsetType | None = UNSET
@@ -109,7 +109,7 @@ class _Wire(Struct, frozen=True, gc=False):
 
 
 class _Shape(Struct, frozen=True):
-    """What can be seen of a message that does not fit."""
+    """What can be read of a malformed message."""
 
     id: Raw = Raw()
     method: Raw | UnsetType = UNSET
@@ -126,21 +126,21 @@ _any: Final = msgspec.json.Decoder(Raw)
 _dump: Final = msgspec.json.Encoder().encode
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding raises for a text that is not the JSON it should be."""
+"""What decoding raises for a text that is not JSON of the expected shape."""
 _MAX_DIGITS: Final = 4300
 _PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
 _MEMBERS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
 
 
-def read(text: bytes, *, batch: int = 0) -> Frame:
+def read(text: bytes, *, max_batch: int = 0) -> Frame:
     """The message in `text`, which is all of it.
 
-    `batch` is how many messages an array may have; with 0 an array is no message.
+    `max_batch` is how many messages an array may have; with 0 an array is no message.
     """
     if text[:1] == b"{":
         return _single(text)
-    if text[:1] == b"[" and batch:
-        return _several(text, batch)
+    if text[:1] == b"[" and max_batch:
+        return _batch(text, max_batch)
     return _no_object(text)
 
 
@@ -161,7 +161,7 @@ def _single(text: bytes) -> Single:
 
 
 def _left_over(text: bytes) -> Malformed | None:
-    """What is wrong with members that nobody reads, if anything is."""
+    """What is wrong with members that are not read, if anything is."""
     try:
         str(text, "utf-8")
     except UnicodeDecodeError as error:
@@ -171,7 +171,7 @@ def _left_over(text: bytes) -> Malformed | None:
 
 
 def _plain(text: bytes, wire: _Wire) -> Request | None:
-    """A request with params and a number as id whose text has no room for anything else."""
+    """A request with params and a number as id whose text cannot hold any other member."""
     id, method, params = wire.id, wire.method, wire.params
     if not (isinstance(id, int) and isinstance(method, str) and isinstance(params, Raw)):
         return None
@@ -191,14 +191,14 @@ def _framed(text: bytes, wire: _Wire) -> Single:
     if method is not UNSET or answers != 1:
         return _unfit(text, "it needs one of `method`, `result` and `error`")
     if isinstance(wire.error, Raw):
-        return _refusal(text, wire.error, None if id is UNSET else id)
+        return _error_response(text, wire.error, None if id is UNSET else id)
     if id is None or id is UNSET:
         return _unfit(text, "a result without an `id`")
     assert isinstance(wire.result, Raw)
     return Response(id, bytes(wire.result))
 
 
-def _refusal(text: bytes, raw: Raw, id: Id | None) -> Single:
+def _error_response(text: bytes, raw: Raw, id: Id | None) -> Single:
     try:
         error = _error.decode(raw)
     except UNREADABLE as fault:
@@ -206,20 +206,24 @@ def _refusal(text: bytes, raw: Raw, id: Id | None) -> Single:
     return ErrorResponse(id, error.code, error.message, bytes(error.data))
 
 
-def _several(text: bytes, most: int) -> Frame:
+def _batch(text: bytes, max_batch: int) -> Frame:
     try:
         parts = _array.decode(text)
     except UNREADABLE as error:
         return _no_json(error)
     if not parts:
         return Malformed(None, INVALID_REQUEST, "Invalid request: an empty batch")
-    if len(parts) > most:
-        return Malformed(None, INVALID_REQUEST, f"Invalid request: a batch of more than {most}")
-    read_ = (_single(part) if part[:1] == b"{" else _no_object(part) for part in map(bytes, parts))
-    return Batch(tuple(read_))
+    if len(parts) > max_batch:
+        why = f"Invalid request: a batch of more than {max_batch}"
+        return Malformed(None, INVALID_REQUEST, why)
+    return Batch(tuple(map(_member, map(bytes, parts))))
 
 
-# ---- what is no message
+def _member(text: bytes) -> Single:
+    return _single(text) if text[:1] == b"{" else _no_object(text)
+
+
+# ---- what is not a message
 
 
 def _no_json(error: Exception) -> Malformed:
@@ -228,14 +232,14 @@ def _no_json(error: Exception) -> Malformed:
 
 
 def _unreadable(text: bytes, error: Exception) -> Malformed:
-    """Python's reader takes more, and may still find the id and the kind of the message."""
+    """Python's reader accepts more, and may still find the id and the kind of the message."""
     try:
-        found = dict(_members(text))
+        members = dict(_members(text))
     except (ValueError, RecursionError):
         return _no_json(error)
-    id, answers = found.get("id"), "result" in found or "error" in found
+    id, answers = members.get("id"), "result" in members or "error" in members
     is_id = isinstance(id, int | str) and not isinstance(id, bool) and _is_text(id)
-    is_response = answers and "method" not in found
+    is_response = answers and "method" not in members
     return Malformed(id if is_id else None, PARSE_ERROR, _no_json(error).message, is_response)
 
 
@@ -269,7 +273,7 @@ def _id_of(raw: Raw) -> Id | None:
 
 
 def _written_size(wire: _Wire) -> int:
-    """The bytes of the message as we would write it: of a text so long, no member is left over."""
+    """The size of the message as we would write it; a text of that size has no other members."""
     size, members = 1, 0
     for name in _MEMBERS:
         value = getattr(wire, name)
@@ -280,40 +284,40 @@ def _written_size(wire: _Wire) -> int:
 
 
 def _twice(text: bytes) -> str:
-    """What is said twice in the object itself; empty if nothing is."""
+    """What is wrong if a member of the object itself is there twice; empty if none is."""
     try:
         counts = Counter(name for name, _ in _members(text))
     except (ValueError, RecursionError):
         return "it is nested too deeply"
-    found = next((name for name, count in counts.items() if count > 1), None)
-    return "" if found is None else f"the member {found[:80]!r} stands there twice"
+    name = next((name for name, count in counts.items() if count > 1), None)
+    return "" if name is None else f"the member {name[:80]!r} is there twice"
 
 
 def _members(text: bytes) -> list[tuple[str, Any]]:
-    """Of the object itself, also where it is not UTF-8. Raises ValueError, RecursionError."""
+    """The members of an object that may not be UTF-8. Raises ValueError, RecursionError."""
     last: list[tuple[str, Any]] = []
 
     def keep(pairs: list[tuple[str, Any]]) -> None:
         last[:] = pairs
 
-    told = str(text, "utf-8", "replace")
-    json.loads(told, object_pairs_hook=keep, parse_int=_integer, parse_float=_no_id)
+    readable = str(text, "utf-8", "replace")
+    json.loads(readable, object_pairs_hook=keep, parse_int=_integer, parse_float=_no_id)
     return last
 
 
 def _no_id(digits: str) -> None:
-    """A fraction is none, and nothing else is asked of it."""
+    """A fraction is never an id."""
 
 
 def _integer(digits: str) -> int | None:
     return int(digits) if len(digits) <= _MAX_DIGITS else None
 
 
-# ---- written
+# ---- writing
 
 
 def request(id: Id, method: str, params: bytes = b"") -> bytes:
-    """`params` is the JSON of an object, empty for none; so for the others."""
+    """`params` is the JSON of an object, empty for none."""
     head = b'{"jsonrpc":"2.0","id":%b,"method":%b' % (_dump(id), _dump(method))
     return b'%b,"params":%b}' % (head, params) if params else head + b"}"
 
@@ -323,18 +327,18 @@ def notification(method: str, params: bytes = b"") -> bytes:
     return b'%b,"params":%b}' % (head, params) if params else head + b"}"
 
 
-def answer(id: Id, result: bytes) -> bytes:
+def response(id: Id, result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_dump(id), result)
 
 
-def refusal(id: Id | None, code: int, message: str, data: bytes = b"") -> bytes:
-    """`data` is JSON, empty for none. Without an id the member is left out."""
+def error_response(id: Id | None, code: int, message: str, data: bytes = b"") -> bytes:
+    """`data` is JSON, empty for none; without an id the response has no such member."""
     error = b'{"code":%d,"message":%b' % (code, _dump(message))
     error = b'%b,"data":%b}' % (error, data) if data else error + b"}"
     head = b"" if id is None else b'"id":%b,' % _dump(id)
     return b'{"jsonrpc":"2.0",%b"error":%b}' % (head, error)
 
 
-def together(messages: Sequence[bytes]) -> bytes:
-    """A batch."""
+def batch(messages: Sequence[bytes]) -> bytes:
+    """Messages as one array."""
     return b"[%b]" % b",".join(messages)

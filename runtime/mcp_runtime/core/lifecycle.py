@@ -1,7 +1,7 @@
-"""How a session comes to be open, by role: states, and what leads from one to the next.
+"""How a session opens, for each role: a table of states and transitions.
 
-Which of these a session takes follows from its revisions: those with `initialize` have a handshake,
-those with `server/discover` are asked, and each of their requests stands for itself.
+Revisions with `initialize` open with a handshake. Those with `server/discover` may ask first, and
+each of their requests stands for itself.
 
 Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/versioning and basic/transports/stdio,
 "Backward Compatibility".
@@ -52,11 +52,11 @@ LIFECYCLE: Final[Mapping[tuple[Role, State], Mapping[str, State]]] = {
     (SERVER, State.AGREED): {"receive notifications/initialized": State.OPEN},
     (SERVER, State.OPEN): {},
 }
-"""A missing key is what must not happen there."""
+"""A missing key is a transition that must not happen."""
 
 
 def after(role: Role, state: State, what: str) -> State:
-    """The state that `what` leads to. Raises NotOpen where that has no place."""
+    """The state that `what` leads to. Raises NotOpen for a transition that must not happen."""
     following = LIFECYCLE.get((role, state), {}).get(what)
     if following is None:
         raise NotOpen(f"a {role} that is {state.value} does not {what}")

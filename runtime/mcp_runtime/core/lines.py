@@ -1,7 +1,7 @@
-"""A stream of bytes cut into lines, one message each.
+"""Splits a byte stream into lines, one message each.
 
-Lines end at 0x0A and nowhere else. A line that is too long is told once, skipped to its end, and
-the next one is read as if nothing had been.
+A line ends at 0x0A alone. A line that is too long is reported once and skipped to its end; the next
+one is read as usual.
 """
 
 from __future__ import annotations

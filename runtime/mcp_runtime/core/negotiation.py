@@ -1,4 +1,4 @@
-"""What a side says of itself, as each revision has it, and which revision two sides agree on.
+"""What each side declares about itself in each revision, and which revision both agree on.
 
 Source: 2025-11-25 basic/lifecycle, "Version Negotiation"; 2026-07-28 basic/versioning.
 """
@@ -25,14 +25,15 @@ from mcp_runtime.revisions import (
     route,
 )
 
-__all__ = ["ClientOffer", "Offer", "ServerOffer", "agreed", "heard"]
+__all__ = ["ClientOffer", "Offer", "ServerOffer", "common_revision", "initialize_params"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """`revisions` are those that are spoken, in any order."""
+    """`revisions` are those that the side speaks, in any order."""
 
     info: latest.Implementation
+    capabilities: latest.ServerCapabilities | latest.ClientCapabilities
     revisions: tuple[str, ...] = ALL
 
     def __post_init__(self) -> None:
@@ -44,13 +45,19 @@ class Offer:
             )
 
     @cached_property
+    def declared(self) -> Mapping[str, Any]:
+        """The capabilities as parsed JSON."""
+        capabilities: Mapping[str, Any] = latest.to_wire(self.capabilities)
+        return capabilities
+
+    @cached_property
     def handshake(self) -> tuple[str, ...]:
         """Revisions that begin with `initialize`, newest first."""
         return self._of("handshake")
 
     @cached_property
     def per_request(self) -> tuple[str, ...]:
-        """Revisions of which each request tells its own, newest first."""
+        """Revisions whose requests each name theirs, newest first."""
         return self._of("per-request")
 
     @cached_property
@@ -63,24 +70,18 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOffer(Offer):
-    """`methods` are those beyond its capabilities that it answers; `hints` are for caches.
+    """`methods` are those it answers without a capability; `hints` are for caches.
 
-    `watchable` says of a URI whether its changes may be asked for.
+    `can_subscribe` says whether clients may subscribe to a URI.
     """
 
     capabilities: latest.ServerCapabilities
     instructions: str | UnsetType = UNSET
     methods: frozenset[str] = frozenset()
-    watchable: Callable[[str], bool] = lambda uri: True
+    can_subscribe: Callable[[str], bool] = lambda uri: True
     hints: Mapping[str, Any] = field(
         default_factory=lambda: {"ttl_ms": 0, "cache_scope": "private"}
     )
-
-    @cached_property
-    def declared(self) -> Mapping[str, Any]:
-        """The capabilities as parsed JSON."""
-        found: Mapping[str, Any] = latest.to_wire(self.capabilities)
-        return found
 
     def has(self, capability: str) -> bool:
         """Whether a capability is declared."""
@@ -100,14 +101,14 @@ class ServerOffer(Offer):
 
     def initialized(self, spoken: str) -> dict[str, Any]:
         """The result of `initialize` in the revision that is spoken from then on."""
-        told = {
+        result = {
             "protocolVersion": spoken,
             "capabilities": _without(self.declared, "extensions"),
             "serverInfo": latest.to_wire(self.info),
         }
         if self.instructions is not UNSET:
-            told["instructions"] = self.instructions
-        return _down("result", told, spoken)
+            result["instructions"] = self.instructions
+        return _down("result", result, spoken)
 
     def discovered(self) -> latest.DiscoverResult:
         return latest.DiscoverResult(
@@ -122,44 +123,38 @@ class ServerOffer(Offer):
 
 @dataclass(frozen=True, kw_only=True)
 class ClientOffer(Offer):
-    """`roots_change` declares that changes of the roots are told, where the revision has that."""
+    """`roots_change` says that the client notifies changes of its roots, where a revision can."""
 
     capabilities: latest.ClientCapabilities
     roots_change: bool = False
 
-    @cached_property
-    def declared(self) -> Mapping[str, Any]:
-        """The capabilities as parsed JSON."""
-        found: Mapping[str, Any] = latest.to_wire(self.capabilities)
-        return found
-
     def offered(self, spoken: str) -> dict[str, Any]:
-        """The params of `initialize` that offer a revision."""
+        """The params of `initialize` that propose a revision."""
         capabilities = _without(self.declared, "extensions")
         if self.roots_change and declares(capabilities, "roots"):
             capabilities["roots"] = {"listChanged": True}
-        told = {
+        params = {
             "protocolVersion": spoken,
             "capabilities": capabilities,
             "clientInfo": latest.to_wire(self.info),
         }
-        return _down("params", told, spoken)
+        return _down("params", params, spoken)
 
 
-def heard(asked: bytes, spoken: str) -> dict[str, Any]:
-    """The params of `initialize`, as far as they mean something in the revision that is spoken.
+def initialize_params(raw: bytes, spoken: str) -> dict[str, Any]:
+    """The params of `initialize`, without what the revision that is spoken does not have.
 
-    A client may offer a newer one, and declare what that has.
+    A client may propose a newer one, and declare what that has.
     """
     try:
-        revision(_SHAKEN).decode("params", "initialize", asked)
+        revision(_NEWEST_HANDSHAKE).decode("params", "initialize", raw)
     except DecodeError:
-        found: dict[str, Any] = parse(asked)
-        return found
-    return _down("params", parse(asked), spoken)
+        params: dict[str, Any] = parse(raw)
+        return params
+    return _down("params", parse(raw), spoken)
 
 
-def agreed(ours: Offer, theirs: Sequence[str]) -> Revision | None:
+def common_revision(ours: Offer, theirs: Sequence[str]) -> Revision | None:
     """The newest revision that both speak."""
     return next((revision(name) for name in ours.newest_first if name in theirs), None)
 
@@ -168,12 +163,15 @@ def _without(o: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in o.items() if key != name}
 
 
-def _down(position: str, told: Mapping[str, Any], spoken: str) -> dict[str, Any]:
-    """What the newest revision with a handshake says, as an older one does."""
-    found: dict[str, Any] = route(_SHAKEN, spoken, "initialize", position)(told, Trip(_NOTHING))
-    return {**found, "protocolVersion": spoken}
+def _down(position: str, body: Mapping[str, Any], spoken: str) -> dict[str, Any]:
+    """What the newest handshake revision says, in an older one."""
+    step = route(_NEWEST_HANDSHAKE, spoken, "initialize", position)
+    older: dict[str, Any] = step(body, Trip(_NOTHING))
+    return {**older, "protocolVersion": spoken}
 
 
 # The newest itself where the bindings have no revision with a handshake.
-_SHAKEN: Final = next((r for r in reversed(ALL) if "initialize" in revision(r).methods), ALL[-1])
+_NEWEST_HANDSHAKE: Final = next(
+    (r for r in reversed(ALL) if "initialize" in revision(r).methods), ALL[-1]
+)
 _NOTHING: Final = Context()

@@ -1,4 +1,4 @@
-"""Our requests that the peer has not answered: deadlines, progress tokens, cancellation.
+"""Our requests that are not answered yet: deadlines, progress tokens, cancellation.
 
 Times are seconds on the caller's clock.
 
@@ -18,9 +18,9 @@ __all__ = ["Pending", "Sent", "Timeout"]
 
 @dataclass(frozen=True, slots=True)
 class Timeout:
-    """How long to wait for an answer: for each sign of life `each`, in all `total`, in seconds.
+    """How long to wait for a response, in seconds: `each` at a time, `total` at most.
 
-    Progress is a sign of life if `progress_counts`.
+    Progress starts `each` again if `progress_counts`.
     """
 
     each: float
@@ -30,11 +30,11 @@ class Timeout:
 
 @dataclass(slots=True)
 class Sent:
-    """A request of ours: what it asked, when it must be answered, what progress was told."""
+    """A request of ours: when it must be answered, and the last progress that was reported."""
 
     id: Id
     method: str
-    patience: Timeout
+    timeout: Timeout
     started: float
     last: float
     due: float
@@ -43,12 +43,12 @@ class Sent:
     about: Id | None = None
     """The peer's request that it belongs to."""
 
-    def stay(self, now: float) -> None:
-        self.due = min(now + self.patience.each, self.last)
+    def extend(self, now: float) -> None:
+        self.due = min(now + self.timeout.each, self.last)
 
 
 class Pending:
-    """At most one request under each id; ids of a string and of a number are never equal."""
+    """At most one request under each id; a string and a number are never the same id."""
 
     def __init__(self) -> None:
         self._sent: dict[Id, Sent] = {}
@@ -61,19 +61,19 @@ class Pending:
         return id in self._sent
 
     def add(
-        self, id: Id, method: str, patience: Timeout, now: float, token: Id | None = None
+        self, id: Id, method: str, timeout: Timeout, now: float, token: Id | None = None
     ) -> Sent:
         """Raises ValueError for a progress token of another request that is pending."""
         if token in self._tokens:
             raise ValueError(f"the progress token {token!r} is that of another open request")
-        last = now + patience.total
-        sent = Sent(id, method, patience, now, last, min(now + patience.each, last), token)
+        last = now + timeout.total
+        sent = Sent(id, method, timeout, now, last, min(now + timeout.each, last), token)
         self._sent[id] = sent
         if token is not None:
             self._tokens[token] = sent
         return sent
 
-    def take(self, id: Id) -> Sent | None:
+    def pop(self, id: Id) -> Sent | None:
         """The request with that id, no longer pending; None for one that is not."""
         sent = self._sent.pop(id, None)
         if sent is not None and sent.token is not None:
@@ -81,13 +81,13 @@ class Pending:
         return sent
 
     def progressed(self, token: Id, progress: float, now: float) -> Sent | None:
-        """The request that `token` belongs to; None for an unknown one, or no progress at all."""
+        """The request of a progress token; None if that is unknown, or nothing has advanced."""
         sent = self._tokens.get(token)
         if sent is None or progress <= sent.progress:
             return None
         sent.progress = progress
-        if sent.patience.progress_counts:
-            sent.stay(now)
+        if sent.timeout.progress_counts:
+            sent.extend(now)
         return sent
 
     @property
@@ -96,7 +96,7 @@ class Pending:
         return min((sent.due for sent in self._sent.values()), default=None)
 
     def late(self, now: float) -> list[Sent]:
-        """Those that should have been answered."""
+        """The requests whose time is over."""
         return [sent for sent in self._sent.values() if sent.due <= now]
 
     def postpone(self, seconds: float) -> None:
@@ -108,5 +108,5 @@ class Pending:
     def drain(self) -> Iterator[Sent]:
         """All of them, no longer pending."""
         for id in list(self._sent):
-            if (sent := self.take(id)) is not None:
+            if (sent := self.pop(id)) is not None:
                 yield sent

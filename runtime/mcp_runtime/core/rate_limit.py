@@ -1,4 +1,4 @@
-"""How fast something may happen: a bucket that fills with time."""
+"""A token bucket: how often something may happen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["Bucket"]
 
 
 class Bucket:
-    """Lets through `rate` a second in the mean, and as many at once. Times are in seconds."""
+    """Allows `rate` events a second on average, and as many at once. Times are in seconds."""
 
     __slots__ = ("_at", "_full", "_rate", "_room")
 
@@ -16,7 +16,7 @@ class Bucket:
         self._room = self._full
         self._at: float | None = None
 
-    def take(self, now: float) -> bool:
+    def allow(self, now: float) -> bool:
         if self._at is not None:
             self._room = min(self._full, self._room + (now - self._at) * self._rate)
         self._at = now

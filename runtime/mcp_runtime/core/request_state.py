@@ -1,8 +1,8 @@
-"""Questions to the user that travel inside results: what was asked and answered, sealed.
+"""The sealed `requestState` of the per-request era: what the client was asked, and its answers.
 
-A handler that asks is run again from its start when the answers come. `requestState` holds what was
-answered before, so that any process with the same keys can go on. It can be read by the client,
-whose answers they are; it cannot be changed, used for another request, or used late.
+A handler that requests input runs again from its start when the answers come. `requestState` holds
+the earlier answers, so that any process with the same keys can go on. The client can read it, since
+the answers are its own; it cannot change it, use it for another request, or use it late.
 
 Source: 2026-07-28 basic/patterns/mrtr, "Security".
 """
@@ -24,24 +24,23 @@ from mcp_runtime.errors import RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import UNSET, DecodeError, latest, latest_calls
 
-__all__ = ["Inputs", "KeyRing", "Seal", "SingleUse", "StateSealer"]
+__all__ = ["BoundSealer", "InputRequests", "KeyRing", "StateSealer"]
 
 _MIN_KEY: Final = 32
 _FORM: Final = b"1"
 _MAC: Final = 32
-_MARK: Final = 16
 _HEAD: Final = len(_FORM) + 4 + 8
 _dump: Final = msgspec.json.Encoder(order="deterministic").encode
 _answers: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class StateSealer(Protocol):
-    """Makes a text of bytes that only it can have made. Times are seconds since 1970."""
+    """Seals bytes as a text that nobody else can make. Times are seconds since 1970."""
 
     def seal(self, state: bytes, bound: bytes, expires: float) -> str: ...
 
     def open(self, text: str, bound: bytes, now: float) -> bytes:
-        """Raises RpcError for what was changed, bound to something else, or has expired."""
+        """Raises RpcError if the text was changed, is bound to another request, or has expired."""
         ...
 
 
@@ -56,8 +55,8 @@ class KeyRing:
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or min(map(len, keys)) < _MIN_KEY:
             raise ValueError(f"a key ring has one key or more, of at least {_MIN_KEY} bytes each")
-        self._keys = {_name(key): key for key in keys}
-        self._first = _name(keys[0])
+        self._keys = {_key_id(key): key for key in keys}
+        self._first = _key_id(keys[0])
 
     def seal(self, state: bytes, bound: bytes, expires: float) -> str:
         text = _FORM + self._first + int(expires).to_bytes(8, "big") + state
@@ -79,36 +78,7 @@ class KeyRing:
         return hmac.digest(key, hashlib.sha256(bound).digest() + text, "sha256")
 
 
-class SingleUse:
-    """Opens each state once, in this process: for requests that must not be finished twice.
-
-    `age` is how long a state is good for, in seconds; `draw` gives so many random bytes.
-    """
-
-    def __init__(self, sealer: StateSealer, age: float, draw: Callable[[int], bytes]) -> None:
-        self._sealer = sealer
-        self._age = age
-        self._draw = draw
-        self._used: dict[bytes, float] = {}
-
-    def seal(self, state: bytes, bound: bytes, expires: float) -> str:
-        return self._sealer.seal(self._draw(_MARK) + state, bound, expires)
-
-    def open(self, text: str, bound: bytes, now: float) -> bytes:
-        raw = self._sealer.open(text, bound, now)
-        self._forget(now)
-        if raw[:_MARK] in self._used:
-            raise _refused("may be used once")
-        self._used[raw[:_MARK]] = now + self._age
-        return raw[_MARK:]
-
-    def _forget(self, now: float) -> None:
-        """Those that have expired: the oldest come first."""
-        while self._used and next(iter(self._used.values())) <= now:
-            del self._used[next(iter(self._used))]
-
-
-def _name(key: bytes) -> bytes:
+def _key_id(key: bytes) -> bytes:
     return hashlib.sha256(b"name of a key" + key).digest()[:4]
 
 
@@ -120,8 +90,8 @@ def _decoded(text: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Seal:
-    """Seals and opens the state of one request: bound to it, of a size and an age.
+class BoundSealer:
+    """Seals and opens the state of one request, within the limits of size and age.
 
     `now` is in seconds since 1970. Sealing raises TooMuch, opening RpcError.
     """
@@ -146,9 +116,9 @@ class Seal:
 
     @property
     def _bound(self) -> bytes:
-        """The request without what changes from one attempt to the next."""
-        told: Mapping[str, Any] = latest.to_wire(self.params)
-        same = {key: value for key, value in told.items() if key not in _CHANGES}
+        """The request without the members that change from one attempt to the next."""
+        params: Mapping[str, Any] = latest.to_wire(self.params)
+        same = {key: value for key, value in params.items() if key not in _CHANGES}
         return _dump([self.method, same, self.principal])
 
 
@@ -159,56 +129,55 @@ def _refused(why: str) -> RpcError:
     return RpcError(error_codes.INVALID_PARAMS, f"Invalid params: requestState {why}")
 
 
-class Inputs:
-    """Of one attempt: what is answered, by key, and what the handler asked that is not."""
+class InputRequests:
+    """The input that one attempt of a handler requests: `answers` by key, and what is `open`."""
 
-    __slots__ = ("_count", "_used", "answered", "asked")
+    __slots__ = ("_count", "_used", "answers", "open")
 
-    def __init__(self, answered: dict[str, Any]) -> None:
-        self.answered = answered
-        self.asked: dict[str, Any] = {}
+    def __init__(self, answers: dict[str, Any]) -> None:
+        self.answers = answers
+        self.open: dict[str, Any] = {}
         self._used: set[str] = set()
         self._count = 0
 
     def key(self, request: Any, name: str | None) -> str:
-        """Of the next question: its name, or its number and a mark of what it asks.
+        """The key of the next request: its name, or its number with a digest of the request.
 
-        A handler that asks something else than the last time does not get the old answer, unless
-        it has given a name. Raises ValueError for a name that has been asked already.
+        A handler that requests something else than the last time does not get the old answer,
+        unless it has given a name. Raises ValueError for a name that was used already.
         """
         if name is not None:
-            if name in self.asked or name in self._used:
+            if name in self.open or name in self._used:
                 raise ValueError(f"{name!r} was asked already")
             return name
         self._count += 1
-        mark = hashlib.sha256(latest.encode(request)).hexdigest()[:8]
-        return f"{self._count}-{mark}"
+        digest = hashlib.sha256(latest.encode(request)).hexdigest()[:8]
+        return f"{self._count}-{digest}"
 
     def answer(self, key: str, request: Any) -> Any:
-        """The answer to a question, a model; None if there is none yet, or one of another kind."""
+        """The answer to a request, a model; None if there is none yet, or one of another kind."""
         try:
-            found = self.answered[key]
-            answer = latest.from_wire(latest_calls.RESULTS[request.method], found)
+            answer = latest.from_wire(latest_calls.RESULTS[request.method], self.answers[key])
         except (KeyError, DecodeError):
-            self.asked[key] = request
+            self.open[key] = request
             return None
         self._used.add(key)
         return answer
 
-    def result(self, sealed: Callable[[bytes], str]) -> latest.InputRequiredResult:
-        """What asks the client for the rest; `sealed` seals what was answered so far."""
-        kept = {key: self.answered[key] for key in self._used}
+    def result(self, seal: Callable[[bytes], str]) -> latest.InputRequiredResult:
+        """The result that requests the open input; `seal` seals the answers that were used."""
+        used = {key: self.answers[key] for key in self._used}
         return latest.InputRequiredResult(
-            input_requests=dict(self.asked), request_state=sealed(_dump(kept))
+            input_requests=dict(self.open), request_state=seal(_dump(used))
         )
 
     @classmethod
-    def of(cls, params: Any, opened: Callable[[str], bytes]) -> Inputs:
-        """Those of an attempt, from the params of its request; `opened` opens its state."""
-        answered: dict[str, Any] = {}
+    def from_params(cls, params: Any, unseal: Callable[[str], bytes]) -> InputRequests:
+        """Of an attempt, from the params of its request; `unseal` opens its state."""
+        answers: dict[str, Any] = {}
         if params.request_state is not UNSET:
-            answered |= _answers.decode(opened(params.request_state))
+            answers |= _answers.decode(unseal(params.request_state))
         if params.input_responses is not UNSET:
-            told = {key: latest.to_wire(value) for key, value in params.input_responses.items()}
-            answered |= {key: value for key, value in told.items() if key not in answered}
-        return cls(answered)
+            new = {key: latest.to_wire(value) for key, value in params.input_responses.items()}
+            answers = new | answers
+        return cls(answers)

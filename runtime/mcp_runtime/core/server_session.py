@@ -1,4 +1,4 @@
-"""The server's side: a handshake for those who bring one, and requests that stand for themselves.
+"""The server's session: with a handshake, or with requests that stand for themselves.
 
 Both are answered on one stream. A request whose `_meta` names a revision is served by that alone;
 `initialize` begins a session, whose terms hold for the requests that name none.
@@ -9,7 +9,7 @@ Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", and basic/v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final, cast, get_args
 
 import msgspec
 from msgspec import UNSET
@@ -19,7 +19,7 @@ from mcp_runtime.core.capabilities import declares, needed, required
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Notification, Request
 from mcp_runtime.core.lifecycle import SERVER, State
-from mcp_runtime.core.negotiation import ServerOffer, heard
+from mcp_runtime.core.negotiation import ServerOffer, initialize_params
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.subscriptions import Subscriptions
 from mcp_runtime.core.translation import Translation
@@ -37,24 +37,14 @@ from mcp_runtime.revisions import (
 
 __all__ = ["LEVELS", "ServerSession", "missing", "require_client"]
 
-LEVELS: Final = (
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-)
+LEVELS: Final[tuple[str, ...]] = get_args(latest.LoggingLevel)
 """Of log messages, rising. Source: 2025-11-25 server/utilities/logging, "Log Levels"."""
-
 
 _dump: Final = msgspec.json.Encoder().encode
 
 
 class ServerSession(Session):
-    """One client. `offer()` is what the server says of itself at the time."""
+    """A session with one client. `offer()` is what the server declares at the time."""
 
     role = SERVER
 
@@ -70,12 +60,12 @@ class ServerSession(Session):
         self.stateless = False
         """Whether there is no handshake here: each request stands for itself."""
         self.guard: Callable[[Request, str], None] | None = None
-        """Sees a request and the revision that it tells, and may raise RpcError."""
+        """Sees a request and the revision that it names, and may raise RpcError."""
         self.log_level: str | None = None
         """The level that the client has set for the session."""
         self.subscriptions = Subscriptions(limits.subscriptions)
         self._declared: Mapping[str, Any] = {}
-        self._crossings: dict[str, Translation] = {}
+        self._translations: dict[str, Translation] = {}
 
     # ---- requests
 
@@ -83,35 +73,29 @@ class ServerSession(Session):
         terms = None
         try:
             if (terms := self._terms(frame)) is None:
-                return self._before(frame)
+                return self._before_handshake(frame)
             self._require_room(frame)
             return self._admit(frame, terms)
         except RpcError as refusal:
-            era = "handshake" if terms is None else terms.crossing.revision.era
+            era = "handshake" if terms is None else terms.translation.revision.era
             code = error_codes.sendable(refusal.code, era)
-            return [_refusal(frame.id, code, refusal.message, refusal.data)]
+            return [_error_response(frame.id, code, refusal.message, refusal.data)]
         except (DecodeError, StepError, *UNREADABLE) as error:
-            return [_refusal(frame.id, error_codes.INVALID_PARAMS, f"Invalid params: {error}")]
-
-    def _require_room(self, frame: Request) -> None:
-        if frame.id in self.running:
-            raise RpcError(error_codes.INVALID_REQUEST, "a request with that id is in flight")
-        if len(self.running) >= self.limits.in_flight:
-            raise RpcError(
-                error_codes.BUSY, f"busy: {self.limits.in_flight} requests are in flight"
-            )
+            return [
+                _error_response(frame.id, error_codes.INVALID_PARAMS, f"Invalid params: {error}")
+            ]
 
     def _terms(self, frame: Request) -> Terms | None:
-        """What the request itself tells, or the handshake did; None before there was one."""
+        """Of the request itself, or of the handshake; None before there was one."""
         meta = peek.request_meta(frame.params)
         token = None if meta.progress_token is UNSET else meta.progress_token
         if isinstance(meta.protocol_version, str):
-            return self._told(frame, meta, meta.protocol_version, token)
+            return self._per_request_terms(frame, meta, meta.protocol_version, token)
         if self.agreed is None or token is None:
             return self.agreed
         return msgspec.structs.replace(self.agreed, token=token)
 
-    def _told(
+    def _per_request_terms(
         self, frame: Request, meta: peek.RequestMeta, version: str, token: Id | None
     ) -> Terms:
         if not isinstance(meta.client_capabilities, dict):
@@ -131,35 +115,35 @@ class ServerSession(Session):
         info = None if meta.client_info is UNSET else meta.client_info
         level = None if meta.log_level is UNSET else meta.log_level
         capabilities = cast("dict[str, Any]", meta.client_capabilities)
-        return Terms(self._crossing(version), info, capabilities, token, level)
+        return Terms(self._translation(version), info, capabilities, token, level)
 
-    def _crossing(self, version: str) -> Translation:
-        """For a revision without handshake, whose messages carry all that others need."""
-        if version not in self._crossings:
-            self._crossings[version] = Translation(revision(version), Context(), self.tolerances)
-        return self._crossings[version]
+    def _translation(self, version: str) -> Translation:
+        """For a revision of the per-request era, whose messages hold their own context."""
+        if version not in self._translations:
+            self._translations[version] = Translation(revision(version), Context(), self.tolerances)
+        return self._translations[version]
 
-    def _before(self, frame: Request) -> list[Event]:
-        """A request that tells no revision, where no handshake did."""
+    def _before_handshake(self, frame: Request) -> list[Event]:
+        """Answers a request that names no revision, before any handshake."""
         if self.stateless:
             raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no protocolVersion"
             )
         if frame.method == "ping" and self.offer().handshake:
-            return [Write(jsonrpc.answer(frame.id, b"{}"))]
+            return [Write(jsonrpc.response(frame.id, b"{}"))]
         if frame.method == "initialize":
             return self._initialize(frame)
         lacks_meta = bool(self.offer().per_request)
         code = error_codes.INVALID_PARAMS if lacks_meta else error_codes.INVALID_REQUEST
-        why = "neither `initialize` nor a protocolVersion in `_meta` has told the revision"
+        why = "neither `initialize` nor a protocolVersion in `_meta` has named the revision"
         raise RpcError(code, why)
 
     def _admit(self, frame: Request, terms: Terms) -> list[Event]:
         if frame.method == "initialize" and self.agreed is not None:
             raise RpcError(error_codes.INVALID_REQUEST, "the session is initialized already")
-        method = terms.crossing.revision.methods.get(frame.method)
+        method = terms.translation.revision.methods.get(frame.method)
         if not self._may_send(method, "request") or method is None:
-            self._require_extra(frame.method)
+            self._require_registered(frame.method)
         else:
             self._require_offered(method)
             if own := self._own.get(frame.method):
@@ -167,7 +151,7 @@ class ServerSession(Session):
         self.running[frame.id] = Running(frame.method, terms)
         return [Called(frame.id, frame.method, frame.params, terms)]
 
-    def _require_extra(self, method: str) -> None:
+    def _require_registered(self, method: str) -> None:
         if method not in self.offer().methods:
             raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
 
@@ -179,69 +163,68 @@ class ServerSession(Session):
             )
             raise RpcError(error_codes.METHOD_NOT_FOUND, why)
 
-    # ---- the session's own methods
+    # ---- methods that the session answers
 
     def _initialize(self, frame: Request) -> list[Event]:
         offer, spoken = self.offer(), self._spoken(frame)
         self.tolerances.decode(revision(spoken), "params", "initialize", frame.params or b"{}")
-        asked = heard(frame.params, spoken)
+        params = initialize_params(frame.params, spoken)
         self._move("send initialize result")
         context = Context(
-            client_info=asked["clientInfo"],
-            client_capabilities=asked["capabilities"],
+            client_info=params["clientInfo"],
+            client_capabilities=params["capabilities"],
             server_info=latest.to_wire(offer.info),
         )
-        crossing = Translation(revision(spoken), context, self.tolerances)
-        self.agreed = Terms(crossing, asked["clientInfo"], asked["capabilities"])
+        translation = Translation(revision(spoken), context, self.tolerances)
+        self.agreed = Terms(translation, params["clientInfo"], params["capabilities"])
         self._declared = offer.declared
-        return [Write(jsonrpc.answer(frame.id, _dump(offer.initialized(spoken))))]
+        return [Write(jsonrpc.response(frame.id, _dump(offer.initialized(spoken))))]
 
     def _spoken(self, frame: Request) -> str:
-        """The revision that was asked for, or our newest. Raises RpcError if we have none."""
-        asked = peek.protocol_version(frame.params or b"{}")
+        """The revision that the client proposes, or our newest. Raises RpcError if we have none."""
+        proposed = peek.protocol_version(frame.params or b"{}")
         ours = self.offer().handshake
         if not ours:
-            data = {"supported": list(self.offer().newest_first), "requested": asked}
+            data = {"supported": list(self.offer().newest_first), "requested": proposed}
             raise RpcError(error_codes.INVALID_PARAMS, "Unsupported protocol version", data)
-        return asked if asked in ours else ours[0]
+        return proposed if proposed in ours else ours[0]
 
     def _ping(self, frame: Request, terms: Terms) -> list[Event]:
-        terms.crossing.read_params(frame.method, frame.params)
-        return [Write(jsonrpc.answer(frame.id, b"{}"))]
+        terms.translation.read_params(frame.method, frame.params)
+        return [Write(jsonrpc.response(frame.id, b"{}"))]
 
     def _discover(self, frame: Request, terms: Terms) -> list[Event]:
-        terms.crossing.read_params(frame.method, frame.params)
+        terms.translation.read_params(frame.method, frame.params)
         result = self.offer().discovered()
-        body = terms.crossing.write_result(frame.method, result)
-        return [Write(jsonrpc.answer(frame.id, body))]
+        body = terms.translation.write_result(frame.method, result)
+        return [Write(jsonrpc.response(frame.id, body))]
 
     def _set_level(self, frame: Request, terms: Terms) -> list[Event]:
-        self.log_level = terms.crossing.read_params(frame.method, frame.params).level
-        return [Write(jsonrpc.answer(frame.id, b"{}"))]
+        self.log_level = terms.translation.read_params(frame.method, frame.params).level
+        return [Write(jsonrpc.response(frame.id, b"{}"))]
 
     def _subscribe(self, frame: Request, terms: Terms) -> list[Event]:
-        params = terms.crossing.read_params(frame.method, frame.params)
-        if not self.offer().watchable(params.uri):
+        params = terms.translation.read_params(frame.method, frame.params)
+        if not self.offer().can_subscribe(params.uri):
             data = {"uri": params.uri[:2000]}
             raise RpcError(error_codes.RESOURCE_NOT_FOUND, "Resource not found", data)
         self.subscriptions.watch(params.uri)
-        return [Write(jsonrpc.answer(frame.id, b"{}"))]
+        return [Write(jsonrpc.response(frame.id, b"{}"))]
 
     def _unsubscribe(self, frame: Request, terms: Terms) -> list[Event]:
-        params = terms.crossing.read_params(frame.method, frame.params)
+        params = terms.translation.read_params(frame.method, frame.params)
         self.subscriptions.unwatch(params.uri)
-        return [Write(jsonrpc.answer(frame.id, b"{}"))]
+        return [Write(jsonrpc.response(frame.id, b"{}"))]
 
     def _listen(self, frame: Request, terms: Terms) -> list[Event]:
         """Source: 2026-07-28 basic/patterns/subscriptions, "Acknowledgment"."""
-        params = terms.crossing.read_params(frame.method, frame.params)
+        params = terms.translation.read_params(frame.method, frame.params)
         kept = self.subscriptions.listen(frame.id, params.notifications, self.offer())
         self.running[frame.id] = Running(frame.method, terms)
-        told = latest.SubscriptionsAcknowledgedNotificationParams(
+        acknowledged = latest.SubscriptionsAcknowledgedNotificationParams(
             notifications=kept, meta=_tagged(frame.id)
         )
-        data = self.notify("notifications/subscriptions/acknowledged", told, terms)
-        return [Write(data)]
+        return [Write(self.notify("notifications/subscriptions/acknowledged", acknowledged, terms))]
 
     _own: ClassVar[Mapping[str, Callable[[Any, Request, Terms], list[Event]]]] = {
         "ping": _ping,
@@ -253,19 +236,19 @@ class ServerSession(Session):
     }
 
     def _result(self, running: Running, result: Any) -> bytes:
-        """Each result of the per-request era has a type and names the server.
+        """In the per-request era each result has a type and names the server.
 
         Source: 2026-07-28 basic/index, "_meta" and "Result Types".
         """
         body = super()._result(running, result)
-        if running.terms.crossing.revision.era == "handshake":
+        if running.terms.translation.revision.era == "handshake":
             return body
         if isinstance(result, dict) or getattr(result, "meta", UNSET) is not UNSET:
             return self._signed(parse(body))
         return b"%b,%b" % (body[:-1], self.offer().signature)
 
     def _signed(self, result: Any) -> bytes:
-        """A result that may lack a type, and has its own say of `_meta`."""
+        """Adds the server's name to a result that has a `_meta`, and its type if it has none."""
         info = {"io.modelcontextprotocol/serverInfo": latest.to_wire(self.offer().info)}
         meta = {**info, **result.get("_meta", {})}
         return _dump({"resultType": "complete", **result, "_meta": meta})
@@ -274,25 +257,25 @@ class ServerSession(Session):
 
     def _on_notification(self, frame: Notification, now: float) -> list[Event]:
         if frame.method != "notifications/initialized":
-            return self._heeded(super()._on_notification(frame, now))
+            return self._ended(super()._on_notification(frame, now))
         if self.agreed is None or self.state is not State.AGREED:
-            return [Ignored("notifications/initialized has no place here")]
+            return [Ignored("notifications/initialized is not expected now")]
         self._move("receive notifications/initialized")
         return [Opened(self.agreed)]
 
-    def _heeded(self, events: list[Event]) -> list[Event]:
-        """A subscription ends with its request."""
+    def _ended(self, events: list[Event]) -> list[Event]:
+        """Ends the subscriptions whose request has ended."""
         for id in self.subscriptions.open - self.running.keys():
             self.subscriptions.end(id)
         return events
 
     def lost(self, why: str = "the peer is gone") -> list[Event]:
-        return self._heeded(super().lost(why))
+        return self._ended(super().lost(why))
 
-    # ---- what the server tells
+    # ---- notifications of the server
 
     def changed(self, what: str) -> list[bytes]:
-        """Tells that the list of `tools`, `prompts` or `resources` has changed, to who listens."""
+        """Notifies subscribers that the list of `tools`, `prompts` or `resources` has changed."""
         method = f"notifications/{what}/list_changed"
         sent = [
             self.notify(method, latest.NotificationParams(meta=_tagged(id)), self.running[id].terms)
@@ -303,7 +286,7 @@ class ServerSession(Session):
         return sent
 
     def updated(self, uri: str) -> list[bytes]:
-        """Tells that a resource has changed, to who watches it."""
+        """Notifies subscribers that a resource has changed."""
         method = "notifications/resources/updated"
         make = latest.ResourceUpdatedNotificationParams
         sent = [
@@ -315,18 +298,18 @@ class ServerSession(Session):
         return sent
 
     def log(self, id: Id, terms: Terms, level: str, data: Any, logger: object = None) -> bytes:
-        """A log message about a request; empty where the client wants none of that level.
+        """A log message about a request; empty if the client does not want that level.
 
-        Raises ValueError for an unknown level. In the per-request era there is none when the
-        request is answered or cancelled. Source: 2026-07-28 server/utilities/logging.
+        Raises ValueError for an unknown level. In the per-request era a request that was answered
+        or cancelled has no more log messages. Source: 2026-07-28 server/utilities/logging.
         """
         if level not in LEVELS:
-            raise ValueError(f"{level!r} is no level of log messages: {', '.join(LEVELS)}")
+            raise ValueError(f"{level!r} is no log level; the levels are {', '.join(LEVELS)}")
         if not isinstance(logger, str | None):
             raise TypeError(f"the name of a logger is text, not {type(logger).__name__}")
         running = self.running.get(id)
         least = self.log_level
-        if terms.crossing.revision.era == "per-request":
+        if terms.translation.revision.era == "per-request":
             if running is None or running.terms is not terms or terms.log_level is None:
                 return b""
             least = terms.log_level
@@ -340,9 +323,9 @@ class ServerSession(Session):
         return self.notify("notifications/message", params, terms)
 
     def end_subscriptions(self, *, cancelling: bool = True) -> list[bytes]:
-        """Ends those of the client's streams that are open, in good order.
+        """Ends the open subscriptions of the client with a result.
 
-        `cancelling` tells so before, where streams share a channel.
+        With `cancelling` a notification comes first, where subscriptions share a channel.
 
         Source: 2026-07-28 basic/patterns/subscriptions, "Graceful Closure", and cancellation.
         """
@@ -358,16 +341,16 @@ class ServerSession(Session):
         return sent
 
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
-        known = terms.crossing.revision.methods.get(method)
+        known = terms.translation.revision.methods.get(method)
         if known is None:
-            raise NotOffered(method, f"it in {terms.crossing.revision.name}")
+            raise NotOffered(method, f"it in {terms.translation.revision.name}")
         if known.kind == "notification":
             self._require_declared(known, terms)
         else:
             require_client(method, known.capability, params, terms)
 
     def _require_declared(self, method: Method, terms: Terms) -> None:
-        """By us, or by the client where it is about what the client does."""
+        """Raises NotOffered if neither side has declared the notification's capability."""
         sides = self.offer().declared, terms.capabilities
         is_declared = any(declares(side, method.capability) for side in sides)
         if method.direction != "both" and not is_declared:
@@ -375,15 +358,15 @@ class ServerSession(Session):
 
 
 def require_client(method: str, capability: str, params: Any, terms: Terms) -> None:
-    """Raises NotOffered for what the client has not declared."""
-    told: Mapping[str, Any] = {} if params is UNSET else latest.to_wire(params)
-    for path in needed(method, capability, told):
+    """Raises NotOffered if a request needs a capability that the client has not declared."""
+    body: Mapping[str, Any] = {} if params is UNSET else latest.to_wire(params)
+    for path in needed(method, capability, body):
         if not declares(terms.capabilities, path):
             raise NotOffered(method, path)
 
 
 def missing(error: NotOffered) -> RpcError:
-    """The error for a request that cannot be served without what its client has not declared.
+    """The error for a request that needs a capability which its client has not declared.
 
     Source: 2026-07-28 basic/index, "Error Codes".
     """
@@ -396,5 +379,5 @@ def _tagged(id: Id) -> latest.NotificationMetaObject:
     return latest.NotificationMetaObject(subscription_id=id)
 
 
-def _refusal(id: Id, code: int, message: str, data: Any = None) -> Write:
-    return Write(jsonrpc.refusal(id, code, message, b"" if data is None else _dump(data)))
+def _error_response(id: Id, code: int, message: str, data: Any = None) -> Write:
+    return Write(jsonrpc.error_response(id, code, message, b"" if data is None else _dump(data)))

@@ -1,4 +1,4 @@
-"""How a server process is ended: its input is closed, it is told to terminate, it is killed.
+"""The steps that end a server process: close its input, terminate it, kill it.
 
                  late                late                late
     RUNNING ──close──▸ CLOSING ──────▸ TERMINATING ──────▸ KILLING ──────▸ GONE

@@ -1,4 +1,4 @@
-"""Server-sent events: bytes cut anywhere to events, and events to bytes.
+"""Server-sent events: parses chunks to events, and writes events to bytes.
 
 Source: WHATWG HTML, "Server-sent events", sections "Parsing" and "Interpreting an event stream".
 """
@@ -52,10 +52,10 @@ def _field(name: bytes, value: str) -> bytes:
 
 
 class Events:
-    """Any chunks of one stream give the same events; at most `limit` bytes of one are held.
+    """Parses the chunks of one stream, cut anywhere; holds at most `limit` bytes of an event.
 
-    `id` is the last that the stream has named, `retry` the last wait it has asked for: both may
-    come without an event. What the stream leaves unfinished at its end is no event.
+    `id` and `retry` are the last that the stream has named, with or without an event. An event that
+    is unfinished at the end of the stream is dropped.
     """
 
     def __init__(self, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""Who wants to hear of changes: streams of the per-request era, watched URIs of a handshake.
+"""Who subscribed to changes: streams of the per-request era, resource URIs of the handshake era.
 
 Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources, "Subscriptions".
 """
@@ -20,15 +20,13 @@ from mcp_runtime.revisions import latest
 __all__ = ["LISTS", "Subscriptions"]
 
 LISTS: Final[Mapping[str, str]] = {
-    "tools": "tools_list_changed",
-    "prompts": "prompts_list_changed",
-    "resources": "resources_list_changed",
+    list_: f"{list_}_list_changed" for list_ in ("tools", "prompts", "resources")
 }
 """The member of a filter for each list."""
 
 
 class Subscriptions:
-    """Of one peer; together at most `limit` streams and URIs."""
+    """The subscriptions of one client; at most `limit` streams and URIs together."""
 
     def __init__(self, limit: int) -> None:
         self.watched: set[str] = set()
@@ -52,7 +50,7 @@ class Subscriptions:
     def listen(
         self, id: Id, wanted: latest.SubscriptionFilter, offer: ServerOffer
     ) -> latest.SubscriptionFilter:
-        """What of `wanted` a server serves that offers that. Raises RpcError."""
+        """Subscribes a stream to the part of `wanted` that the server offers. Raises RpcError."""
         kept = _kept(wanted, offer)
         self._require_room(1 + _size(kept))
         self._streams[id] = kept
@@ -84,7 +82,7 @@ def _kept(wanted: latest.SubscriptionFilter, offer: ServerOffer) -> latest.Subsc
         if getattr(wanted, member) is True and declares(declared, f"{what}.listChanged")
     }
     uris = _uris(wanted) if declares(declared, "resources.subscribe") else []
-    unique = [uri for uri in dict.fromkeys(uris) if offer.watchable(uri)]
+    unique = [uri for uri in dict.fromkeys(uris) if offer.can_subscribe(uri)]
     return latest.SubscriptionFilter(**lists, resource_subscriptions=unique or UNSET)
 
 

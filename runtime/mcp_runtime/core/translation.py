@@ -1,7 +1,7 @@
-"""Carries bodies between the revision that a peer speaks and the newest one, ours.
+"""Translates bodies between the revision that the peer speaks and the newest one, ours.
 
-What arrives is valid in the peer's revision or refused there, with its own words and paths; then
-the steps between the revisions carry it.
+A received body is validated by the peer's revision first, so that errors have its paths; then the
+steps between the revisions convert it.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _dump: Final = msgspec.json.encode
 
 
 class Translation:
-    """Bodies of one peer: bytes of its `revision` to models of the newest one, and back.
+    """Translates the bytes of one peer's `revision` to models of the newest one, and back.
 
-    A method that the newest revision does not have is read and written with the models of the
-    peer's, and as JSON objects if that does not have it either. Reading raises DecodeError, writing
-    EncodeError; both raise StepError for what the other revision cannot say.
+    A method that the newest revision does not have is read and written with the peer's models, and
+    as JSON objects if the peer's revision does not have it either. Reading raises DecodeError,
+    writing EncodeError; both raise StepError for what the other revision cannot express.
     """
 
     def __init__(self, revision: Revision, context: Context, tolerances: Tolerances) -> None:
@@ -46,7 +46,7 @@ class Translation:
         self.context = context
         self.tolerances = tolerances
         self._same = revision.name == LATEST
-        self._ways: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
+        self._steps: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
 
     def read_params(self, method: str, raw: bytes) -> Any:
         """The params of a message from the peer; UNSET where there are none."""
@@ -65,40 +65,40 @@ class Translation:
     def _read(self, position: Position, method: str, raw: bytes) -> Any:
         if method not in self.revision.methods:
             return _object(raw) if raw else UNSET
-        way = None if self._same else self._way(position, method, up=True)
+        step = None if self._same else self._step(position, method, up=True)
         if not raw:
             native = self.revision.decode_no_params(method)
         else:
             raw, native = self.tolerances.decode(self.revision, position, method, raw)
-        if way is None:
+        if step is None:
             return native
-        value = way(_parse(raw) if raw else None, Trip(self.context))
+        value = step(_parse(raw) if raw else None, Trip(self.context))
         if value is None:
             return UNSET
         return latest.from_wire(_NEWEST.type_of(position, method), value)
 
     def _write(self, position: Position, method: str, value: Any) -> bytes:
-        way = None if self._same else self._way(position, method, up=False)
-        if way is None:
+        step = None if self._same else self._step(position, method, up=False)
+        if step is None:
             return self.revision.encode(value)
-        carried = way(latest.to_wire(value), Trip(self.context))
+        carried = step(latest.to_wire(value), Trip(self.context))
         return b"" if carried is None else _dump(carried)
 
-    def _way(
+    def _step(
         self, position: Position, method: str, *, up: bool
     ) -> Callable[[Any, Trip], Any] | None:
         """None where the newest revision does not have the method, or nothing is to be done."""
         key = position, method, up
-        if key not in self._ways:
+        if key not in self._steps:
             here, there = (self.revision.name, LATEST) if up else (LATEST, self.revision.name)
             known = method in _NEWEST.methods
-            self._ways[key] = route(here, there, method, position, bare=True) if known else None
-        return self._ways[key]
+            self._steps[key] = route(here, there, method, position, bare=True) if known else None
+        return self._steps[key]
 
 
 def _object(raw: bytes) -> dict[str, Any]:
     """Raises DecodeError."""
-    found = parse(raw)
-    if not isinstance(found, dict):
-        raise DecodeError("$", "object", type(found).__name__)
-    return cast("dict[str, Any]", found)
+    body = parse(raw)
+    if not isinstance(body, dict):
+        raise DecodeError("$", "object", type(body).__name__)
+    return cast("dict[str, Any]", body)

@@ -11,7 +11,7 @@ from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import Called, Notified
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.rate_limit import Bucket
-from mcp_runtime.core.request_state import Inputs, Seal
+from mcp_runtime.core.request_state import BoundSealer, InputRequests
 from mcp_runtime.core.server_session import ServerSession, missing
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.revisions import latest as t
@@ -67,16 +67,18 @@ class ServerConnection(Connection):
             return
         if method not in self._rates:
             self._rates[method] = Bucket(getattr(self.server.limits, limit))
-        if not self._rates[method].take(self.loop.time()):
+        if not self._rates[method].allow(self.loop.time()):
             raise RpcError(error_codes.BUSY, f"{method}: too many a second (Limits.{limit})")
 
     def _may_request_input(self, called: Called, params: Any) -> bool:
         """Whether the result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
-        era = called.terms.crossing.revision.era
+        era = called.terms.translation.revision.era
         return era == "per-request" and hasattr(params, "input_responses")
 
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
-        ctx.inputs = Inputs.of(params, lambda text: self._seal(called, params).open(text))
+        ctx.inputs = InputRequests.from_params(
+            params, lambda text: self._sealer(called, params).open(text)
+        )
         try:
             return await self.server.handle(called.method, params, ctx)
         except InputNeeded:
@@ -86,11 +88,11 @@ class ServerConnection(Connection):
                 raise
         except NotOffered as error:
             raise missing(error) from None
-        return ctx.inputs.result(self._seal(called, params).seal)
+        return ctx.inputs.result(self._sealer(called, params).seal)
 
-    def _seal(self, called: Called, params: Any) -> Seal:
+    def _sealer(self, called: Called, params: Any) -> BoundSealer:
         server = self.server
-        return Seal(
+        return BoundSealer(
             server.sealer, called.method, params, self.principal, time.time(), server.limits
         )
 

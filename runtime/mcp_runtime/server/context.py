@@ -25,7 +25,7 @@ from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.rate_limit import Bucket
-from mcp_runtime.core.request_state import Inputs
+from mcp_runtime.core.request_state import InputRequests
 from mcp_runtime.core.server_session import missing, require_client
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.revisions import Era
@@ -80,7 +80,7 @@ class Context:
         self._peer = peer
         self._called = called
         self._progress_rate: Bucket | None = None
-        self.inputs: Inputs | None = None
+        self.inputs: InputRequests | None = None
         self._token = current_token.get()
 
     # ---- the request and its client
@@ -96,12 +96,12 @@ class Context:
     @property
     def revision(self) -> str:
         """The revision that the client speaks."""
-        return self._called.terms.crossing.revision.name
+        return self._called.terms.translation.revision.name
 
     @property
     def era(self) -> Era:
         """Whether the client introduced itself in a handshake, or in this request."""
-        return self._called.terms.crossing.revision.era
+        return self._called.terms.translation.revision.era
 
     @property
     def client_info(self) -> Mapping[str, Any] | None:
@@ -139,7 +139,7 @@ class Context:
     async def log(self, level: Level, data: Any, logger: str | None = None) -> None:
         """Sends a log message if the client wants that level; `data` is any JSON value."""
         peer, called = self._peer, self._called
-        if peer.log_rate.take(peer.loop.time()):
+        if peer.log_rate.allow(peer.loop.time()):
             message = peer.server_session.log(called.id, called.terms, level, data, logger)
             peer.send(message, called.id)
             await peer.drain()
@@ -163,7 +163,7 @@ class Context:
         peer, id = self._peer, self._called.id
         if self._progress_rate is None:
             self._progress_rate = Bucket(self.server.limits.progress_rate)
-        if progress == total or self._progress_rate.take(peer.loop.time()):
+        if progress == total or self._progress_rate.allow(peer.loop.time()):
             peer.send(peer.server_session.report(id, progress, total, message), id)
             await peer.drain()
 
@@ -249,7 +249,7 @@ class Context:
         Source: 2025-11-25 client/elicitation, "Completion Notifications".
         """
         method = "notifications/elicitation/complete"
-        revision = self._called.terms.crossing.revision
+        revision = self._called.terms.translation.revision
         if method in revision.methods:
             make = revision.models.ElicitationCompleteNotificationParams
             await self._peer.notify(method, make(elicitation_id=elicitation_id))
@@ -297,7 +297,7 @@ class Context:
         if sampling.rounds(messages) > most:
             raise TooMuch(f"over {most} rounds of tools (Limits.tool_rounds)")
         if params.include_context in ("thisServer", "allServers"):
-            models = self._called.terms.crossing.revision.models
+            models = self._called.terms.translation.revision.models
             gated = hasattr(models, "ClientCapabilitiesSampling")
             if gated and not declares(self.client_capabilities, "sampling.context"):
                 raise NotOffered("sampling/createMessage", "sampling.context")
@@ -345,9 +345,9 @@ class Context:
         except NotOffered as error:
             raise (error if self.inputs is None else missing(error)) from None
         if self.era == "handshake":
-            patience = Timeout(timeout or self.server.limits.total)
+            wait = Timeout(timeout or self.server.limits.total)
             return await self._peer.request(
-                request.method, params, patience=patience, about=self._called.id
+                request.method, params, timeout=wait, about=self._called.id
             )
         if self.inputs is None:
             raise RpcError(error_codes.INTERNAL_ERROR, f"{self.method} cannot ask the client")

@@ -38,7 +38,7 @@ class Peer(Protocol):
     async def notify(self, method: str, params: Any, /) -> None: ...
 
     async def request(
-        self, method: str, params: Any, /, *, patience: Timeout, about: Id | None
+        self, method: str, params: Any, /, *, timeout: Timeout, about: Id | None
     ) -> Any:
         """The client's result, a model. Raises LocalError or PeerError."""
         ...

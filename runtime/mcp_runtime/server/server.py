@@ -124,7 +124,7 @@ class Server(Decorators):
             capabilities=features.capabilities(or_unset(extensions)),
             instructions=or_unset(instructions),
             hints=hints,
-            watchable=self._watchable,
+            can_subscribe=self._can_subscribe,
         )
         self._offer: ServerOffer | None = self._first_offer
 
@@ -141,7 +141,7 @@ class Server(Decorators):
             )
         return self._offer
 
-    def _watchable(self, uri: str) -> bool:
+    def _can_subscribe(self, uri: str) -> bool:
         """Whether clients may subscribe to this URI."""
         method = "resources/read"
         if self._handlers[method] is not self._protocol.methods[method]:

@@ -16,9 +16,9 @@ from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import (
     Answered,
     Called,
+    Cancelled,
     Event,
     Failed,
-    GaveUp,
     Ignored,
     Notified,
     Opened,
@@ -88,7 +88,7 @@ class Connection(ABC):
             Called: cls._on_called,
             Answered: cls._on_answered,
             Failed: cls._on_failed,
-            GaveUp: cls._on_gave_up,
+            Cancelled: cls._on_cancelled,
             Progressed: cls._on_progressed,
             Notified: _guarded(cls._on_notified),
             Opened: cls._on_opened,
@@ -114,7 +114,7 @@ class Connection(ABC):
         """Handles a notification that the session does not handle itself."""
 
     def _on_opened(self, event: Opened) -> None:
-        log.debug("open: %s", event.terms.crossing.revision.name)
+        log.debug("open: %s", event.terms.translation.revision.name)
 
     # ---- events
 
@@ -149,7 +149,7 @@ class Connection(ABC):
         if waiting is not None and not waiting.done():
             settle(waiting)
 
-    def _on_gave_up(self, event: GaveUp) -> None:
+    def _on_cancelled(self, event: Cancelled) -> None:
         if self._drop(event.id):
             log.info("request %r was cancelled by the peer: %s", event.id, event.reason)
 
@@ -230,7 +230,7 @@ class Connection(ABC):
     def read_params(self, called: Called) -> Any:
         """Raises RpcError."""
         try:
-            return called.terms.crossing.read_params(called.method, called.params)
+            return called.terms.translation.read_params(called.method, called.params)
         except (DecodeError, StepError) as error:
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
 
@@ -241,7 +241,7 @@ class Connection(ABC):
         method: str,
         params: Any,
         *,
-        patience: Timeout | None = None,
+        timeout: Timeout | None = None,
         token: Id | None = None,
         on_progress: OnProgress | None = None,
         about: Id | None = None,
@@ -251,7 +251,7 @@ class Connection(ABC):
         Raises LocalError if it was never answered, PeerError for an error or a bad answer.
         """
         now = self.loop.time()
-        sent, data = self.session.call(method, params, now=now, patience=patience, token=token)
+        sent, data = self.session.call(method, params, now=now, timeout=timeout, token=token)
         if on_progress is not None:
             self._progress[sent.id] = on_progress
         sent.about = about
@@ -339,16 +339,16 @@ class WireConnection(Connection):
 
     def _on_opened(self, event: Opened) -> None:
         super()._on_opened(event)
-        if self.ping_every is not None and "ping" in event.terms.crossing.revision.methods:
+        if self.ping_every is not None and "ping" in event.terms.translation.revision.methods:
             self._pinging = self.loop.create_task(self._ping(self.ping_every))
 
     async def _ping(self, every: float) -> None:
         """Ends the connection if a ping has no answer. Source: 2025-11-25 basic/utilities/ping."""
-        patience = Timeout(min(every, self.session.limits.deadline))
+        timeout = Timeout(min(every, self.session.limits.deadline))
         try:
             while True:
                 await asyncio.sleep(every)
-                await self.request("ping", UNSET, patience=patience)
+                await self.request("ping", UNSET, timeout=timeout)
         except SessionError as error:
             log.warning("the peer does not answer a ping: %s", error)
             self.spawn(self.wire.close())

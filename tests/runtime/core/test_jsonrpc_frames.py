@@ -65,9 +65,9 @@ def test_a_message_is_what_its_members_say(text: str, expected: jsonrpc.Frame) -
         ("{%s}", None, "needs one of"),
         ('{%s,"id":7,"method":"a","result":{}}', 7, "needs one of"),
         ('{%s,"id":7,"method":"a","error":{}}', 7, "needs one of"),
-        ('{%s,"id":7,"method":"a","method":"b"}', 7, "'method' stands there twice"),
-        ('{%s,"id":7,"id":7,"method":"a"}', 7, "'id' stands there twice"),
-        ('{%s,"id":7,"method":"a","x":1,"x":2}', 7, "'x' stands there twice"),
+        ('{%s,"id":7,"method":"a","method":"b"}', 7, "'method' is there twice"),
+        ('{%s,"id":7,"id":7,"method":"a"}', 7, "'id' is there twice"),
+        ('{%s,"id":7,"method":"a","x":1,"x":2}', 7, "'x' is there twice"),
         ('{%s,"id":7,"method":"a","par\\u0061ms":{},"params":{}}', 7, "'params'"),
         ("[]", None, "no JSON object"),
         ("1", None, "no JSON object"),
@@ -145,13 +145,13 @@ def test_an_id_is_found_in_what_is_no_json_if_that_can_be_taken_apart(text: byte
 
 def test_a_batch_is_several_messages_where_batches_are() -> None:
     text = b'[{"jsonrpc":"2.0","id":1,"method":"a"}, 1, {"jsonrpc":"2.0","method":"b"}]'
-    found = read(text, batch=3)
+    found = read(text, max_batch=3)
     assert isinstance(found, Batch)
     assert found.frames[0] == Request(1, "a")
     assert isinstance(found.frames[1], Malformed)
     assert found.frames[2] == Notification("b")
-    assert isinstance(read(text, batch=2), Malformed)
-    assert isinstance(read(b"[]", batch=2), Malformed)
+    assert isinstance(read(text, max_batch=2), Malformed)
+    assert isinstance(read(b"[]", max_batch=2), Malformed)
     assert isinstance(read(text), Malformed)
 
 
@@ -161,11 +161,11 @@ def test_what_is_written_is_read_as_it_was(id: jsonrpc.Id) -> None:
     assert read(jsonrpc.request(id, "m/é", body)) == Request(id, "m/é", body)
     assert read(jsonrpc.request(id, "m")) == Request(id, "m")
     assert read(jsonrpc.notification("m", body)) == Notification("m", body)
-    assert read(jsonrpc.answer(id, body)) == Response(id, body)
-    assert read(jsonrpc.refusal(id, -1, "é", body)) == ErrorResponse(id, -1, "é", body)
-    assert read(jsonrpc.refusal(None, -1, "m")) == ErrorResponse(None, -1, "m")
-    both = jsonrpc.together([jsonrpc.request(id, "m"), jsonrpc.notification("n")])
-    assert read(both, batch=2) == Batch((Request(id, "m"), Notification("n")))
+    assert read(jsonrpc.response(id, body)) == Response(id, body)
+    assert read(jsonrpc.error_response(id, -1, "é", body)) == ErrorResponse(id, -1, "é", body)
+    assert read(jsonrpc.error_response(None, -1, "m")) == ErrorResponse(None, -1, "m")
+    both = jsonrpc.batch([jsonrpc.request(id, "m"), jsonrpc.notification("n")])
+    assert read(both, max_batch=2) == Batch((Request(id, "m"), Notification("n")))
 
 
 def test_no_text_makes_the_reader_fail() -> None:
@@ -195,7 +195,7 @@ def test_no_text_makes_the_reader_fail() -> None:
                     bytes([draw.randrange(256)]),
                 )
             )
-        found = read(bytes(text), batch=4)
+        found = read(bytes(text), max_batch=4)
         assert_agrees(bytes(text), found)
 
 

@@ -12,10 +12,10 @@ def test_an_answer_takes_its_request_once_and_ids_keep_their_kind() -> None:
     pending.add(1, "a", Timeout(10), now=0)
     pending.add("1", "b", Timeout(10), now=0)
     assert len(pending) == 2
-    found = pending.take("1")
+    found = pending.pop("1")
     assert found is not None
     assert found.method == "b"
-    assert pending.take("1") is None
+    assert pending.pop("1") is None
     assert 1 in pending
     assert "1" not in pending
 
@@ -38,7 +38,7 @@ def test_progress_is_a_sign_of_life_only_if_it_counts() -> None:
     assert pending.progressed("t", 1, now=9) is not None
     assert pending.progressed("u", 1, now=9) is not None
     assert [sent.id for sent in pending.late(10)] == [2]
-    pending.take(2)
+    pending.pop(2)
     assert pending.due == 19
 
 
@@ -64,7 +64,7 @@ def test_no_progress_prolongs_the_wait_beyond_its_total() -> None:
 def test_a_token_ends_with_its_request() -> None:
     pending = Pending()
     pending.add(1, "a", Timeout(10), now=0, token="t")
-    pending.take(1)
+    pending.pop(1)
     assert pending.progressed("t", 1, now=1) is None
     pending.add(2, "a", Timeout(10), now=0, token="t")
     assert [sent.id for sent in pending.drain()] == [2]

@@ -23,9 +23,9 @@ from mcp_runtime.transports.wire import Wire
 
 def test_a_bucket_lets_through_its_rate_in_the_mean_and_as_many_at_once() -> None:
     bucket = Bucket(10)
-    assert [bucket.take(0) for _ in range(11)] == [True] * 10 + [False]
-    assert [bucket.take(0.25) for _ in range(3)] == [True, True, False]
-    assert [bucket.take(100) for _ in range(11)] == [True] * 10 + [False]
+    assert [bucket.allow(0) for _ in range(11)] == [True] * 10 + [False]
+    assert [bucket.allow(0.25) for _ in range(3)] == [True, True, False]
+    assert [bucket.allow(100) for _ in range(11)] == [True] * 10 + [False]
 
 
 def a_server(limits: Limits) -> Server:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Answered, Called, Event, Failed, GaveUp, Progressed, Write
+from mcp_runtime.core.events import Answered, Called, Cancelled, Event, Failed, Progressed, Write
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.session import Session
@@ -121,7 +121,7 @@ class Hostile(RuleBasedStateMachine):
         events = self.hear(cancelled(id))
         assert writes(events) == []
         gave_up = self.running.pop(key(id), None)
-        assert [key(event.id) for event in of(GaveUp, events)] == ([key(id)] if gave_up else [])
+        assert [key(event.id) for event in of(Cancelled, events)] == ([key(id)] if gave_up else [])
 
     @rule(data=data)
     def we_answer(self, data: st.DataObject) -> None:
@@ -173,8 +173,8 @@ class Hostile(RuleBasedStateMachine):
         if isinstance(self.session, ClientSession):
             method = "tools/list"
             params = t.PaginatedRequestParams(meta=self.session.meta(token=token))
-        patience = Timeout(PATIENCE)
-        return self.session.call(method, params, now=self.now, patience=patience, token=token)
+        timeout = Timeout(PATIENCE)
+        return self.session.call(method, params, now=self.now, timeout=timeout, token=token)
 
     def result_of_ours(self) -> dict[str, Any]:
         if self.role == "server":
@@ -255,7 +255,7 @@ class Hostile(RuleBasedStateMachine):
         if self.serves:
             assert len(self.sent(self.hear(request("alive", "nope", told(self.spoken, {}))))) == 1
         events = self.session.lost()
-        assert {key(event.id) for event in of(GaveUp, events)} == self.running.keys()
+        assert {key(event.id) for event in of(Cancelled, events)} == self.running.keys()
         assert {event.sent.id for event in of(Failed, events)} == self.open.keys()
         assert not self.session.running
         assert len(self.session.pending) == 0
@@ -298,7 +298,7 @@ class Both(RuleBasedStateMachine):
             case Called(id=id):
                 assert id not in self.called[side]
                 self.called[side][id] = event
-            case GaveUp(id=id):
+            case Cancelled(id=id):
                 del self.called[side][id]
             case Answered(sent=sent) | Failed(sent=sent):
                 self.outcomes[side, sent.id] += 1

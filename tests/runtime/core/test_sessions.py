@@ -12,8 +12,8 @@ from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.events import (
     Answered,
     Called,
+    Cancelled,
     Failed,
-    GaveUp,
     Ignored,
     Opened,
     Progressed,
@@ -172,7 +172,7 @@ INFO: Final = {"name": "a peer", "version": "1"}
 def test_a_first_answer_that_cannot_be_read_fails_the_opening(spoken: str, result: bytes) -> None:
     session = newborn(spoken)
     opening = json.loads(session.open(0.0))
-    message = jsonrpc.answer(opening["id"], result)
+    message = jsonrpc.response(opening["id"], result)
     (failed,) = take(session, message)
     assert isinstance(failed, Failed)
     assert session.failure is failed.error
@@ -264,7 +264,7 @@ def test_a_cancellation_that_cannot_be_read_cancels_nothing_and_gets_no_answer(
 def test_a_cancelled_request_is_never_answered_and_a_late_answer_is_ignored() -> None:
     server, client = server_session(SHAKEN), client_session(SHAKEN)
     calls(server, 1)
-    assert [type(event) for event in take(server, cancelled(1))] == [GaveUp]
+    assert [type(event) for event in take(server, cancelled(1))] == [Cancelled]
     assert server.answer(1, TOOLS) == b""
     assert server.refuse(1, -1, "late") == b""
     assert [type(event) for event in take(server, cancelled(1))] == [Ignored]
@@ -286,7 +286,7 @@ def test_initialize_is_never_cancelled_by_its_client() -> None:
 
 def test_each_answer_has_its_deadline_and_the_request_is_then_cancelled() -> None:
     session = client_session(SHAKEN)
-    sent = ask(session, now=10.0, patience=Timeout(5.0))
+    sent = ask(session, now=10.0, timeout=Timeout(5.0))
     assert session.expired(14.99) == []
     write, failed = session.expired(15.0)
     assert isinstance(write, Write)
@@ -301,8 +301,8 @@ def test_each_answer_has_its_deadline_and_the_request_is_then_cancelled() -> Non
 @pytest.mark.parametrize(("counts", "due"), [(True, 13.0), (False, 10.0)])
 def test_progress_extends_the_deadline_only_if_it_counts(counts: bool, due: float) -> None:
     session = client_session(SHAKEN)
-    patience = Timeout(10.0, progress_counts=counts)
-    ask(session, patience=patience, token="t")
+    timeout = Timeout(10.0, progress_counts=counts)
+    ask(session, timeout=timeout, token="t")
     progress = notification("notifications/progress", {"progressToken": "t", "progress": 1})
     assert [type(event) for event in take(session, progress, now=3.0)] == [Progressed]
     assert session.pending.due == due
@@ -310,7 +310,7 @@ def test_progress_extends_the_deadline_only_if_it_counts(counts: bool, due: floa
 
 def test_progress_that_does_not_grow_extends_nothing() -> None:
     session = client_session(SHAKEN)
-    ask(session, patience=Timeout(10.0, progress_counts=True), token="t")
+    ask(session, timeout=Timeout(10.0, progress_counts=True), token="t")
     progress = notification("notifications/progress", {"progressToken": "t", "progress": 1})
     take(session, progress, now=3.0)
     assert [type(event) for event in take(session, progress, now=9.0)] == [Ignored]
@@ -319,7 +319,7 @@ def test_progress_that_does_not_grow_extends_nothing() -> None:
 
 def test_no_progress_extends_a_deadline_beyond_the_total() -> None:
     session = client_session(SHAKEN)
-    ask(session, patience=Timeout(10.0, total=25.0, progress_counts=True), token=0)
+    ask(session, timeout=Timeout(10.0, total=25.0, progress_counts=True), token=0)
     for second in range(1, 25):
         params = {"progressToken": 0, "progress": second}
         take(session, notification("notifications/progress", params), now=float(second))
@@ -388,7 +388,7 @@ def test_what_is_lost_ends_both_ways_and_watches_nothing_more() -> None:
     listening = told(NEWEST, {"notifications": {"toolsListChanged": True}})
     take(session, request(2, "subscriptions/listen", listening))
     assert len(session.changed("tools")) == 1
-    assert [event.id for event in of(GaveUp, session.lost())] == [1, 2]
+    assert [event.id for event in of(Cancelled, session.lost())] == [1, 2]
     assert session.changed("tools") == []
     assert not session.running
 
@@ -478,7 +478,7 @@ def test_a_request_that_its_own_batch_cancels_is_left_out_of_the_answers() -> No
         request(5, "nope"), request(1, "tools/list"), cancelled(1), request(2, "tools/list")
     )
     events = take(session, message)
-    assert [event.id for event in of(GaveUp, events)] == [1]
+    assert [event.id for event in of(Cancelled, events)] == [1]
     assert writes(events) == []
     assert [message["id"] for message in json.loads(session.answer(2, TOOLS))] == [5, 2]
 

@@ -96,7 +96,7 @@ class HttpConnection(Exchanges):
                 exchange.cancel()
 
     def _on_opened(self, event: Opened) -> None:
-        if event.terms.crossing.revision.era == "per-request":
+        if event.terms.translation.revision.era == "per-request":
             self._facts.mode = "per-request"
         elif self._facts.mode != "HTTP+SSE":
             self._facts.mode = "handshake"
@@ -127,8 +127,8 @@ class HttpConnection(Exchanges):
         before = self.session.agreed
         await self._begin(handshake=True)
         after = self.session.agreed
-        if before and after and before.crossing.revision != after.crossing.revision:
-            log.warning("the server speaks %s now", after.crossing.revision.name)
+        if before and after and before.translation.revision != after.translation.revision:
+            log.warning("the server speaks %s now", after.translation.revision.name)
         self.spawn(self.owner.restore())
 
     async def close(self) -> None:

@@ -59,7 +59,7 @@ class Exchanges(ClientConnection):
         draw: Callable[[], float],
     ) -> None:
         super().__init__(owner)
-        self.session.hurried = False
+        self.session.probe_may_time_out = False
         self._http = http
         self._facts = facts
         self._draw = draw
@@ -93,7 +93,7 @@ class Exchanges(ClientConnection):
     # ---- sending
 
     def _write(self, data: bytes, about: Id | None) -> None:
-        frame = jsonrpc.read(data, batch=self.session.limits.in_flight)
+        frame = jsonrpc.read(data, max_batch=self.session.limits.in_flight)
         if isinstance(frame, Request):
             task = self._exchanges[frame.id] = self.loop.create_task(self._exchange(frame, data))
             task.add_done_callback(lambda _: self._exchanges.pop(frame.id, None))
@@ -178,8 +178,8 @@ class Exchanges(ClientConnection):
         """The headers of everything after a handshake."""
         headers = {_SESSION: self._session_id} if self._session_id else {}
         agreed = self.session.agreed
-        if agreed is not None and agreed.crossing.revision.name in _VERSIONED:
-            headers["MCP-Protocol-Version"] = agreed.crossing.revision.name
+        if agreed is not None and agreed.translation.revision.name in _VERSIONED:
+            headers["MCP-Protocol-Version"] = agreed.translation.revision.name
         return headers
 
     # ---- receiving
@@ -227,7 +227,7 @@ class Exchanges(ClientConnection):
 
     async def _receive(self, message: bytes) -> None:
         """Returns when there is room for what the next message may make us post."""
-        self.handle(self.session.take(message, self.loop.time()))
+        self.handle(self.session.receive_message(message, self.loop.time()))
         while len(self._posts) >= self.session.limits.posts:
             await asyncio.wait(self._posts, return_when=asyncio.FIRST_COMPLETED)
 

@@ -45,7 +45,7 @@ class LegacySseSession(StreamingConnection):
         frame = self.read(body)
         if self.stream.is_full:
             raise HttpError(503, "the client does not read the stream of this session")
-        self.handle(self.session.on(frame, self.loop.time()))
+        self.handle(self.session.handle(frame, self.loop.time()))
 
     def _write(self, data: bytes, about: Id | None) -> None:
         self.stream.put(data)

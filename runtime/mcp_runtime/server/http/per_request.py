@@ -61,7 +61,7 @@ class RequestConnection(StreamingConnection):
             self._require_version(frame)
         self.server_session.guard = self._guard
         try:
-            self.handle(self.session.on(frame, self.loop.time()))
+            self.handle(self.session.handle(frame, self.loop.time()))
         finally:
             self.server_session.guard = None  # no reference cycle is left to the collector
         if self.server_session.subscriptions.open:
@@ -75,7 +75,7 @@ class RequestConnection(StreamingConnection):
             names = ", ".join(versions)
             why = f"Header mismatch: MCP-Protocol-Version is missing; supported: {names}"
             data = msgspec.json.encode({"supported": versions})
-            body = jsonrpc.refusal(frame.id, error_codes.HEADER_MISMATCH, why, data)
+            body = jsonrpc.error_response(frame.id, error_codes.HEADER_MISMATCH, why, data)
             raise HttpError(400, why, body)
 
     def _guard(self, frame: Request, version: str) -> None:

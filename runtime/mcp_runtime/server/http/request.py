@@ -39,7 +39,7 @@ class HttpError(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.body = body or jsonrpc.refusal(None, error_codes.INVALID_REQUEST, message)
+        self.body = body or jsonrpc.error_response(None, error_codes.INVALID_REQUEST, message)
         self.headers = tuple(headers)
 
 

@@ -61,7 +61,7 @@ class HttpSession(StreamingConnection):
         stream = Outbox(str(next(self._names)), self.server.limits)
         self._current = stream
         try:
-            events = self.session.on(frame, self.loop.time())
+            events = self.session.handle(frame, self.loop.time())
             for event in events:
                 if isinstance(event, Called):
                     self._by_request[event.id] = stream
@@ -108,7 +108,7 @@ class HttpSession(StreamingConnection):
     def primes(self) -> bool:
         """Whether a stream begins with an event without data, so that it can be resumed."""
         agreed = self.session.agreed
-        return agreed is not None and http_rules.primes(agreed.crossing.revision.name)
+        return agreed is not None and http_rules.primes(agreed.translation.revision.name)
 
     def hold_open(self) -> None:
         """Keeps the session from being idle, until `release_hold`: it has an open response."""

@@ -32,7 +32,9 @@ class StreamingConnection(ServerConnection):
         frame = self.session.read(body)
         if isinstance(frame, Malformed):
             id = None if frame.is_response else frame.id
-            raise HttpError(400, frame.message, jsonrpc.refusal(id, frame.code, frame.message))
+            raise HttpError(
+                400, frame.message, jsonrpc.error_response(id, frame.code, frame.message)
+            )
         if isinstance(frame, Batch) and all(map(_is_unanswerable, frame.frames)):
             raise HttpError(400, "Invalid request: a batch without a message")
         if self.protection is not None:
