@@ -236,7 +236,8 @@ class Server(Decorators):
         """
         from mcp_runtime.server.http.app import HttpApp
 
-        return HttpApp(self, **{"auth": self.auth, **options})
+        options.setdefault("auth", self.auth)
+        return HttpApp(self, **options)
 
     def run(
         self,
