@@ -14,7 +14,7 @@ from tests.spec.ledger import Row, held, rows
 _LEVELS: Final = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY", "PROSE")
 _HELD: Final = "held"
 _MISSING: Final = "missing"
-_STATES: Final = (_HELD, _MISSING, Area.AUTHORIZATION, Area.NOT_OURS)
+_STATES: Final = (_HELD, _MISSING, Area.NOT_OURS)
 
 
 def _state(row: Row) -> str:

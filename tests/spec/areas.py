@@ -16,7 +16,6 @@ __all__ = ["RULES", "Area", "Named", "Rule", "rule_of"]
 
 class Area(StrEnum):
     NOW = "ours now"
-    AUTHORIZATION = "authorization"
     NOT_OURS = "not ours"
 
 
@@ -59,16 +58,16 @@ RULES: Final = (
         Named("security.proxy.*", "security.stdio-proxy.*"),
     ),
     Rule(
-        Area.AUTHORIZATION,
-        "tokens, scopes and the fetches for them",
+        Area.NOT_OURS,
+        "asked of a server that is its own authorization server, which nothing here is",
         Named(
-            "auth.*",
-            "security.handle.bound-to-user",
-            "security.handle.not-authentication",
-            "security.scope.*",
-            "security.session.verify-all",
-            "security.ssrf.*",
-            "security.url.*",
+            "auth.discovery.default-paths.server",
+            "auth.discovery.server-metadata",
+            "auth.grants",
+            "auth.redirect.checked",
+            "auth.status.bad-request",
+            "auth.third-party.*",
+            "auth.token.rotation-advised",
         ),
     ),
     Rule(

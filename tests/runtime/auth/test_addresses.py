@@ -35,6 +35,8 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
         *("http://127.0.0.1:8080", "http://[::1]:80/", "http://app.localhost/"),
     ],
 )
+@pytest.mark.requirement("security.ssrf.https")
+@pytest.mark.requirement("security.url.schemes-allowed")
 def test_https_and_the_loopback_are_secure(url: str) -> None:
     assert require_secure(url, "it") == url
 
@@ -49,6 +51,9 @@ def test_https_and_the_loopback_are_secure(url: str) -> None:
         "https://" + "a" * 5000,
     ],
 )
+@pytest.mark.requirement("security.url.sanitized")
+@pytest.mark.requirement("security.url.dangerous-refused")
+@pytest.mark.requirement("security.url.allowlist")
 def test_a_url_that_misleads_is_refused(url: str) -> None:
     with pytest.raises(DiscoveryFailed, match="the page"):
         require_secure(url, "the page")

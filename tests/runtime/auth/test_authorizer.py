@@ -57,6 +57,9 @@ async def test_nothing_is_sent_before_the_server_asks() -> None:
     assert world.requests == []
 
 
+@pytest.mark.requirement(
+    "auth.token.bearer-header", "auth.token.every-request", "auth.registration.client-id-needed"
+)
 async def test_a_person_signs_in_and_the_token_goes_with_each_request() -> None:
     world = World()
     client = authorizer(world)
@@ -66,6 +69,17 @@ async def test_a_person_signs_in_and_the_token_goes_with_each_request() -> None:
     assert len(world.visited) == 1
 
 
+@pytest.mark.requirement(
+    "auth.pkce.used",
+    "auth.pkce.s256",
+    "auth.resource.in-both",
+    "auth.resource.rfc8707",
+    "auth.resource.always",
+    "auth.resource.names-server",
+    "auth.resource.canonical",
+    "auth.resource.specific",
+    "auth.resource.no-trailing-slash",
+)
 async def test_the_authorization_request_has_pkce_state_and_resource() -> None:
     world = World()
     await signed_in(authorizer(world), scope="a b")
@@ -87,6 +101,12 @@ async def test_each_request_has_its_own_state_and_verifier() -> None:
     assert first["code_challenge"] != second["code_challenge"]
 
 
+@pytest.mark.requirement(
+    "auth.pkce.refuse-oauth",
+    "auth.pkce.refuse-oidc",
+    "auth.pkce.support-verified",
+    "auth.pkce.by-metadata",
+)
 async def test_an_authorization_server_without_pkce_is_refused() -> None:
     world = World(metadata={"code_challenge_methods_supported": None})
     with pytest.raises(DiscoveryFailed, match="PKCE"):
@@ -102,6 +122,13 @@ async def test_an_authorization_server_without_pkce_is_refused() -> None:
         ({}, {}, None),
         ({}, {"scopes_supported": []}, None),
     ],
+)
+@pytest.mark.requirement(
+    "auth.scope.first-choice",
+    "auth.scope.second-choice",
+    "auth.scope.challenge-binding",
+    "auth.scope.no-assumed-relation",
+    "auth.scope.least",
 )
 async def test_scopes_come_from_the_challenge_then_from_the_metadata(
     challenge: dict[str, str], protected: dict[str, Any], asked: str | None
@@ -122,6 +149,12 @@ async def test_offline_access_is_asked_for_only_where_it_exists() -> None:
 
 
 @pytest.mark.parametrize("iss", [f"{ISSUER}/", "https://evil.example", "HTTPS://AS.EXAMPLE", ""])
+@pytest.mark.requirement(
+    "auth.iss.present",
+    "auth.iss.no-normalization",
+    "auth.iss.checked-before-token",
+    "auth.iss.recorded",
+)
 async def test_a_redirect_of_another_issuer_ends_the_flow(iss: str) -> None:
     """The mix-up attack: the code never reaches a token endpoint."""
     world = World(iss=iss)
@@ -130,6 +163,7 @@ async def test_a_redirect_of_another_issuer_ends_the_flow(iss: str) -> None:
     assert world.token_fields == []
 
 
+@pytest.mark.requirement("auth.iss.missing-announced")
 async def test_a_promised_issuer_that_is_missing_ends_the_flow() -> None:
     world = World(iss=None)
     with pytest.raises(RedirectRefused, match="promises"):
@@ -153,6 +187,7 @@ async def test_an_issuer_that_nobody_promised_may_be_missing_but_not_wrong() -> 
         lambda url: url.replace("code=", "kode="),
     ],
 )
+@pytest.mark.requirement("auth.state")
 async def test_a_redirect_that_is_not_ours_is_refused(change: Any) -> None:
     world = World()
     visit = world.visit
@@ -162,6 +197,7 @@ async def test_a_redirect_that_is_not_ours_is_refused(change: Any) -> None:
     assert world.token_fields == []
 
 
+@pytest.mark.requirement("auth.iss.errors-too")
 async def test_an_error_in_the_redirect_is_believed_only_from_the_right_issuer() -> None:
     world = World(iss="https://evil.example")
     visit = world.visit
@@ -176,6 +212,13 @@ async def test_an_error_in_the_redirect_is_believed_only_from_the_right_issuer()
 # ---- who the client is
 
 
+@pytest.mark.requirement(
+    "auth.dcr.application-type",
+    "auth.dcr.native",
+    "auth.dcr.advised",
+    "auth.refresh.grant-type",
+    "auth.redirect.registered",
+)
 async def test_a_client_registers_itself_as_native() -> None:
     world = World()
     await signed_in(authorizer(world))
@@ -184,6 +227,8 @@ async def test_a_client_registers_itself_as_native() -> None:
     assert b'"refresh_token"' in registration.body
 
 
+@pytest.mark.requirement("auth.binding.by-issuer")
+@pytest.mark.requirement("auth.binding.separate-state")
 async def test_a_registration_is_kept_by_issuer_and_used_again() -> None:
     world, storage = World(refresh=False), MemoryStorage()
     for _ in range(2):
@@ -193,6 +238,12 @@ async def test_a_registration_is_kept_by_issuer_and_used_again() -> None:
     assert sum(url.endswith("/register") for url in world.asked) == 1
 
 
+@pytest.mark.requirement(
+    "auth.binding.no-reuse",
+    "auth.binding.re-register",
+    "auth.binding.no-cross-trust",
+    "auth.token.right-issuer-only",
+)
 async def test_another_issuer_never_sees_the_first_ones_client_id() -> None:
     world, storage = World(), MemoryStorage()
     client = authorizer(world, storage=storage)
@@ -206,6 +257,8 @@ async def test_another_issuer_never_sees_the_first_ones_client_id() -> None:
     assert first not in [fields.get("client_id") for fields in world.token_fields[1:]]
 
 
+@pytest.mark.requirement("auth.binding.preregistered-mismatch")
+@pytest.mark.requirement("auth.registration.static-option")
 async def test_a_given_client_id_is_not_shown_to_another_issuer() -> None:
     world = World()
     client = authorizer(world, client_id="given", client_issuer="https://other.example")
@@ -214,6 +267,9 @@ async def test_a_given_client_id_is_not_shown_to_another_issuer() -> None:
     assert world.visited == []
 
 
+@pytest.mark.requirement(
+    "auth.cimd.client-checks", "auth.cimd.supported", "auth.registration.order"
+)
 async def test_a_metadata_document_is_preferred_to_registering() -> None:
     world = World(metadata={"client_id_metadata_document_supported": True})
     document = "https://app.example/client.json"
@@ -223,6 +279,7 @@ async def test_a_metadata_document_is_preferred_to_registering() -> None:
 
 
 @pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "none"])
+@pytest.mark.requirement("auth.oauth21.both")
 async def test_the_token_endpoint_is_authenticated_to_as_it_wants(method: str) -> None:
     world = World(metadata={"token_endpoint_auth_methods_supported": [method]})
     await signed_in(authorizer(world))
@@ -238,6 +295,8 @@ async def test_the_token_endpoint_is_authenticated_to_as_it_wants(method: str) -
         assert fields.get("client_secret") == (secret if method == "client_secret_post" else None)
 
 
+@pytest.mark.requirement("auth.dcr.refusal-handled")
+@pytest.mark.requirement("auth.dcr.refusal-shown")
 async def test_a_refused_registration_says_what_the_server_said() -> None:
     with pytest.raises(RegistrationRefused, match="invalid_redirect_uri"):
         await signed_in(authorizer(World(registers=False)))
@@ -293,6 +352,7 @@ async def test_a_caller_that_is_cancelled_does_not_lose_the_new_refresh_token() 
     assert len(world.visited) == 1
 
 
+@pytest.mark.requirement("auth.refresh.not-assumed")
 async def test_a_refresh_token_that_is_used_up_leads_to_a_new_sign_in() -> None:
     world, clock = World(), Clock()
     client = authorizer(world, clock)
@@ -349,6 +409,9 @@ async def test_a_token_that_is_refused_at_once_is_not_asked_for_again_and_again(
 # ---- step-up
 
 
+@pytest.mark.requirement("auth.scope.keep-granted")
+@pytest.mark.requirement("auth.step-up.respond")
+@pytest.mark.requirement("auth.step-up.user")
 async def test_missing_scopes_are_asked_for_beside_those_granted() -> None:
     world = World(grants=("a",))
     client = authorizer(world)
@@ -359,6 +422,10 @@ async def test_missing_scopes_are_asked_for_beside_those_granted() -> None:
     assert world.visited[1]["scope"] == "a b"
 
 
+@pytest.mark.requirement("auth.step-up.limits")
+@pytest.mark.requirement("auth.step-up.tracked")
+@pytest.mark.requirement("security.scope.remember-refusal")
+@pytest.mark.requirement("security.scope.fewer-issued")
 async def test_scopes_that_are_not_granted_are_not_asked_for_for_ever() -> None:
     world = World(grants=("a",))
     client = authorizer(world)
@@ -385,6 +452,8 @@ async def test_any_other_403_is_the_callers() -> None:
 # ---- secrets
 
 
+@pytest.mark.requirement("auth.refresh.confidential")
+@pytest.mark.requirement("auth.token.storage")
 async def test_secrets_stay_out_of_reports_and_representations() -> None:
     told: list[str] = []
     world = World(metadata={"token_endpoint_auth_methods_supported": ["client_secret_post"]})

@@ -59,6 +59,12 @@ async def test_a_good_token_is_let_in() -> None:
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Basic Z29vZA==", "good"])
+@pytest.mark.requirement(
+    "auth.status.unauthorized",
+    "auth.prm.header-only",
+    "auth.prm.header-or-well-known",
+    "auth.scope.in-challenge",
+)
 async def test_without_a_token_the_client_is_told_where_to_get_one(header: str) -> None:
     error = await denied(auth(), authorization=header)
     (challenge,) = challenges(error.challenges[0])
@@ -71,12 +77,23 @@ async def test_without_a_token_the_client_is_told_where_to_get_one(header: str) 
     assert not challenge.error
 
 
+@pytest.mark.requirement(
+    "auth.status.invalid-token", "auth.token.error-form", "auth.token.oauth-resource-rules"
+)
 async def test_a_bad_token_is_said_to_be_one() -> None:
     error = await denied(auth(), authorization="Bearer bad")
     (challenge,) = challenges(error.challenges[0])
     assert (error.status, challenge.error) == (401, "invalid_token")
 
 
+@pytest.mark.requirement(
+    "auth.status.forbidden",
+    "auth.scope.insufficient-status",
+    "auth.scope.insufficient-header",
+    "auth.scope.insufficient-enough",
+    "auth.scope.insufficient-all-at-once",
+)
+@pytest.mark.requirement("security.scope.precise-challenge")
 async def test_missing_scopes_are_403_and_named() -> None:
     guard = auth(tokens={"good": ann(scopes=frozenset())}, scopes=("a", "b"))
     error = await denied(guard, authorization="Bearer good")
@@ -97,6 +114,8 @@ async def test_what_a_verifier_says_cannot_break_the_header() -> None:
     assert not set("\r\né") & set(error.challenges[0])
 
 
+@pytest.mark.requirement("auth.prm.authorization-servers")
+@pytest.mark.requirement("auth.prm.server")
 def test_the_metadata_says_who_issues_tokens() -> None:
     guard = auth(scopes_supported=("a", "b"))
     assert json.loads(guard.metadata) == {
@@ -203,3 +222,21 @@ async def test_a_server_may_take_bound_tokens_alone() -> None:
     error = await denied(guard, authorization="Bearer good")
     assert error.challenges[0].startswith("DPoP ")
     assert json.loads(guard.metadata)["dpop_bound_access_tokens_required"] is True
+
+
+@pytest.mark.requirement("auth.scope.hierarchy")
+async def test_a_broad_scope_stands_for_narrow_ones() -> None:
+    tokens = {"good": ann(scopes=frozenset({"files"}))}
+    narrow = {"scopes": ("files:read",), "tokens": tokens}
+    assert await let_in(
+        auth(includes={"files": ["files:read"]}, **narrow), authorization="Bearer good"
+    )
+    assert (await denied(auth(**narrow), authorization="Bearer good")).status == 403
+
+
+@pytest.mark.requirement("auth.refresh.not-in-challenge")
+@pytest.mark.requirement("auth.refresh.not-in-metadata")
+@pytest.mark.parametrize("where", ["scopes", "scopes_supported"])
+def test_a_server_asks_for_no_offline_access(where: str) -> None:
+    with pytest.raises(ValueError, match="offline_access"):
+        auth(**{where: ("a", "offline_access")})

@@ -9,6 +9,7 @@ import pytest
 from mcp_runtime.auth.client.discovery import Discovered, discover
 from mcp_runtime.auth.errors import DiscoveryFailed, IssuerMismatch, ResourceMismatch
 from mcp_runtime.auth.messages import AuthRequest, Flow
+from mcp_runtime.revisions import LATEST
 from tests.support.authorization_server import ISSUER, SERVER, World, reply
 
 pytestmark = pytest.mark.anyio
@@ -32,6 +33,9 @@ async def found(world: World, named: str | None = None, **options: Any) -> Disco
     return result
 
 
+@pytest.mark.requirement("auth.prm.client")
+@pytest.mark.requirement("auth.prm.client-both")
+@pytest.mark.requirement("auth.challenge.parsed")
 async def test_the_place_in_the_challenge_is_asked_first() -> None:
     world = World()
     place = f"{HOST}/custom/place.json"
@@ -40,6 +44,7 @@ async def test_the_place_in_the_challenge_is_asked_first() -> None:
     assert world.asked == [place, f"{ISSUER}/.well-known/oauth-authorization-server"]
 
 
+@pytest.mark.requirement("auth.prm.client-order")
 async def test_without_one_the_path_is_asked_before_the_root() -> None:
     world = World(resource=HOST)
     result = await found(world)
@@ -70,6 +75,13 @@ async def test_the_root_is_not_asked_where_the_path_answers() -> None:
         ),
     ],
 )
+@pytest.mark.requirement(
+    "auth.asm.order-with-path",
+    "auth.asm.order-without-path",
+    "auth.asm.several-places",
+    "auth.asm.client-both",
+    "auth.discovery.client-metadata",
+)
 async def test_an_issuer_is_asked_at_its_places_in_order(issuer: str, places: list[str]) -> None:
     world = World(issuer=issuer)
     del world.places[f"{ISSUER}{places[0]}"]
@@ -78,11 +90,15 @@ async def test_an_issuer_is_asked_at_its_places_in_order(issuer: str, places: li
     assert [url.removeprefix(ISSUER) for url in world.asked[1:]] == places
 
 
+@pytest.mark.requirement(
+    "auth.discovery.base-url", "auth.discovery.metadata-first", "auth.discovery.well-known-at-root"
+)
 async def test_a_server_without_metadata_is_its_own_issuer() -> None:
     world = World(issuer=HOST, protected=None)
     assert (await found(world)).server.token_endpoint == f"{HOST}/token"
 
 
+@pytest.mark.requirement("auth.discovery.default-paths.client")
 async def test_without_any_metadata_the_paths_are_fixed() -> None:
     world = World(issuer=HOST, protected=None)
     world.places.clear()
@@ -92,6 +108,8 @@ async def test_without_any_metadata_the_paths_are_fixed() -> None:
     assert server.has_pkce
 
 
+@pytest.mark.requirement("auth.asm.issuer-checked")
+@pytest.mark.requirement("auth.asm.issuer-differs")
 async def test_an_issuer_that_differs_is_refused_and_both_are_named() -> None:
     world = World(metadata={"issuer": f"{ISSUER}/"})
     with pytest.raises(IssuerMismatch) as caught:
@@ -148,3 +166,24 @@ async def test_a_server_in_trouble_is_not_one_without_metadata() -> None:
 async def test_a_challenge_cannot_name_a_place_that_is_not_secure() -> None:
     with pytest.raises(DiscoveryFailed, match="https"):
         await found(World(), "http://internal.example/metadata")
+
+
+@pytest.mark.requirement("auth.discovery.version-header")
+async def test_metadata_is_asked_for_with_the_revision() -> None:
+    world = World()
+    await found(world)
+    request = next(r for r in world.requests if "authorization-server" in r.url)
+    assert request.headers["MCP-Protocol-Version"] == LATEST
+
+
+@pytest.mark.requirement("auth.resource.case-tolerant")
+async def test_the_case_of_a_host_makes_no_difference() -> None:
+    world = World(protected={"resource": "HTTPS://MCP.example/mcp"})
+    assert (await found(world)).resource == "HTTPS://MCP.example/mcp"
+
+
+@pytest.mark.requirement("auth.token.not-in-query")
+async def test_no_url_of_a_flow_has_a_token_in_it() -> None:
+    world = World()
+    await found(world)
+    assert all("token=" not in url and "code=" not in url for url in world.asked)

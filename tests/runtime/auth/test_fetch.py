@@ -79,6 +79,8 @@ async def test_a_server_on_the_loopback_may_name_the_loopback() -> None:
 @pytest.mark.parametrize(
     "address", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "::1", "fd00::1"]
 )
+@pytest.mark.requirement("security.ssrf.considered")
+@pytest.mark.requirement("security.ssrf.private-addresses")
 async def test_a_public_server_may_not_name_an_address_inside(
     names: dict[str, list[str]], address: str
 ) -> None:
@@ -119,6 +121,7 @@ async def test_a_name_cannot_change_its_address_after_it_was_judged(
     assert seen == []
 
 
+@pytest.mark.requirement("security.ssrf.redirects")
 async def test_a_redirect_is_an_answer_and_not_followed() -> None:
     moved = b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"
     async with serving(moved) as port, fetching("http://127.0.0.1/") as fetch:

@@ -131,6 +131,7 @@ async def text(who: Client, tool: str) -> str:
 
 
 @pytest.mark.parametrize("revision", ALL)
+@pytest.mark.requirement("auth.http")
 async def test_a_person_signs_in_and_the_handler_sees_whom_it_serves(revision: str) -> None:
     async with serving() as issuer, client(issuer, revisions=[revision]) as who:
         assert await text(who, "whoami") == "ann read"
@@ -203,6 +204,9 @@ async def test_the_metadata_and_the_health_need_no_token() -> None:
     ("method", "path"),
     [("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("GET", "/sse"), ("POST", "/messages")],
 )
+@pytest.mark.requirement("auth.token.no-leak")
+@pytest.mark.requirement("auth.token.validated-first")
+@pytest.mark.requirement("security.session.verify-all")
 async def test_every_other_route_needs_a_token(method: str, path: str) -> None:
     async with serving() as issuer:
         answer = await ask(issuer, method, path)
@@ -210,6 +214,9 @@ async def test_every_other_route_needs_a_token(method: str, path: str) -> None:
         assert "oauth-protected-resource/mcp" in answer.headers["www-authenticate"]
 
 
+@pytest.mark.requirement("security.session.not-authentication")
+@pytest.mark.requirement("security.handle.not-authentication")
+@pytest.mark.requirement("security.handle.bound-to-user")
 async def test_another_person_s_session_is_no_session() -> None:
     """Session hijacking: the id of a session is worth nothing without its owner's token."""
     async with serving() as issuer, client(issuer, revisions=["2025-11-25"]) as who:
@@ -223,6 +230,7 @@ async def test_another_person_s_session_is_no_session() -> None:
             assert (await ask(issuer, method, "/mcp", **told, **accept)).status_code == 404
 
 
+@pytest.mark.requirement("auth.token.no-passthrough")
 async def test_a_handler_cannot_pass_the_token_on() -> None:
     """Token passthrough: neither the context nor what it holds has the token's text."""
     async with serving() as issuer:

@@ -110,11 +110,14 @@ async def test_a_person_who_pastes_nothing_has_given_up() -> None:
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "file:///etc/passwd", "http://as.example/", "calc.exe", "-x"]
 )
+@pytest.mark.requirement("security.url.dangerous-refused")
 def test_only_a_secure_page_is_opened_in_a_browser(url: str) -> None:
     with pytest.raises(DiscoveryFailed):
         browser.open_browser(url)
 
 
+@pytest.mark.requirement("security.url.no-shell")
+@pytest.mark.requirement("security.url.platform-opener")
 def test_a_url_is_an_argument_that_no_shell_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser.shutil, "which", lambda name: f"/bin/{name}")
     url = "https://as.example/?a=$(id)&b=`id`;x"

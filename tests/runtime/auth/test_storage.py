@@ -60,6 +60,7 @@ async def test_what_is_set_is_got_until_it_is_deleted(storage: TokenStorage) -> 
     assert (await storage.get("a"), await storage.get("b")) == (None, b"2")
 
 
+@pytest.mark.requirement("auth.token.client-storage")
 async def test_the_file_and_its_lock_are_the_owners_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:

@@ -90,6 +90,7 @@ async def refusal(verify: Any, token: str) -> str:
 # ---- signed tokens
 
 
+@pytest.mark.requirement("auth.token.validated")
 async def test_a_token_of_ours_says_who_asks() -> None:
     clock = Clock()
     verified = await verifier(clock).verify(issued(clock))
@@ -114,6 +115,13 @@ async def test_a_token_of_ours_says_who_asks() -> None:
         ({"cnf": {"x5t#S256": "…"}}, "read"),
         ({"sub": 3}, "claims|read"),
     ],
+)
+@pytest.mark.requirement(
+    "auth.token.audience",
+    "auth.token.audience-refused",
+    "auth.token.server-own-resources",
+    "auth.token.no-other",
+    "auth.token.expiry-enforced",
 )
 async def test_claims_that_do_not_fit_are_refused(changed: dict[str, Any], why: str) -> None:
     clock = Clock()
@@ -341,6 +349,7 @@ async def test_no_more_verdicts_are_kept_than_there_is_room_for() -> None:
     assert counting.asked == 4
 
 
+@pytest.mark.requirement("auth.token.storage")
 async def test_a_cache_holds_no_token() -> None:
     checks = CachedVerifier(Counting(None), Clock())
     await checks.verify("a-secret-token")

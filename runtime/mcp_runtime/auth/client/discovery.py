@@ -17,6 +17,7 @@ import msgspec
 from mcp_runtime.auth.addresses import origin, require_secure
 from mcp_runtime.auth.errors import DiscoveryFailed, IssuerMismatch, ResourceMismatch
 from mcp_runtime.auth.messages import AuthResponse, Flow, get
+from mcp_runtime.revisions import LATEST
 
 __all__ = ["AuthorizationServer", "Discovered", "ProtectedResource", "discover"]
 
@@ -158,7 +159,8 @@ def authorization_server_urls(issuer: str) -> tuple[str, ...]:
 
 def _authorization_server(issuer: str, lenient: bool) -> Flow[AuthorizationServer | None]:
     for place in authorization_server_urls(issuer):
-        response = yield get(place, "asks for the metadata of the authorization server")
+        purpose = "asks for the metadata of the authorization server"
+        response = yield get(place, purpose, {"MCP-Protocol-Version": LATEST})
         if _is_there(response):
             document = response.json(f"the authorization server's metadata at {place}")
             return _checked(_read(AuthorizationServer, document, place), issuer, lenient)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mcp_runtime.auth.client.auth_trace import Report
+from mcp_runtime.auth.client.client_document import require_document_url
 from mcp_runtime.auth.client.grants import Grant
 from mcp_runtime.auth.client.redirect import Redirect
 from mcp_runtime.auth.client.registration import AuthMethod
@@ -60,3 +61,12 @@ class OAuth:
     report: Report | None = field(default=None, repr=False)
     now: Callable[[], float] = field(default=time.time, repr=False)
     draw: Callable[[], str] = field(default=_draw, repr=False)
+
+    def __post_init__(self) -> None:
+        """Raises DiscoveryFailed, ValueError for a document's URL that is no client id.
+
+        Source: 2026-07-28 basic/authorization/client-registration, "Client ID Metadata Documents".
+        """
+        url = self.client_metadata_url
+        if url is not None:
+            require_document_url(url)

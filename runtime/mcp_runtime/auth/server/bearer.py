@@ -48,10 +48,14 @@ class BearerAuth:
 
     `resource` is the URI of this server, which tokens must be issued for. `issuer` names the
     authorization servers that issue them. `scopes_supported` are those that clients are told of,
-    by default `scopes`. `dpop` refuses tokens that are not bound to a key; one that is bound is
-    taken only with a proof, whatever `dpop` says. `now` gives seconds since 1970.
+    by default `scopes`. `includes` says which narrow scopes a broad one stands for, as in
+    `{"files": ["files:read", "files:write"]}`.
 
-    Raises DiscoveryFailed for addresses that are neither https nor on the loopback.
+    `dpop` refuses tokens that are not bound to a key; one that is bound is taken only with a proof,
+    whatever `dpop` says. `now` gives seconds since 1970.
+
+    Raises DiscoveryFailed for addresses that are neither https nor on the loopback, ValueError for
+    `offline_access` among the scopes, which is between a client and its authorization server.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class BearerAuth:
         resource: str,
         scopes: Iterable[str] = (),
         scopes_supported: Iterable[str] | None = None,
+        includes: Mapping[str, Iterable[str]] | None = None,
         dpop: bool = False,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -70,6 +75,9 @@ class BearerAuth:
         self._issuers = [require_secure(one, "the authorization server") for one in issuers]
         self.scopes: Final = tuple(scopes)
         self._supported = self.scopes if scopes_supported is None else tuple(scopes_supported)
+        if "offline_access" in {*self.scopes, *self._supported}:
+            raise ValueError("offline_access is no scope of a server; clients ask for it")
+        self._includes = {broad: frozenset(narrow) for broad, narrow in (includes or {}).items()}
         self._dpop = dpop
         self._verifier = CachedVerifier(verifier, now)
         self._now = now
@@ -131,7 +139,8 @@ class BearerAuth:
         Source: 2026-07-28 basic/authorization, "Runtime Insufficient Scope Errors".
         """
         needed = tuple(scopes)
-        missing = sorted(set(needed) - verified.scopes)
+        included = (self._includes.get(broad, frozenset()) for broad in verified.scopes)
+        missing = sorted(set(needed) - verified.scopes.union(*included))
         if missing:
             message = f"the token lacks scope {' '.join(missing)}"
             raise AccessDenied(

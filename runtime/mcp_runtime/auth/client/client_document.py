@@ -1,0 +1,48 @@
+"""The document by which a client makes itself known: its URL is the client id.
+
+Source: 2026-07-28 basic/authorization/client-registration, "Client ID Metadata Documents".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+
+from mcp_runtime.auth.addresses import require_secure
+from mcp_runtime.auth.client.registration import application_type
+
+__all__ = ["client_document", "require_document_url"]
+
+
+def client_document(
+    url: str, *, name: str, redirect_uris: Sequence[str], client_uri: str | None = None
+) -> bytes:
+    """The document to serve at `url`, as JSON.
+
+    Raises ValueError for a URL that is no client id, DiscoveryFailed for a redirect URI that is
+    neither https nor on the loopback.
+    """
+    require_document_url(url)
+    members = {
+        "client_id": url,
+        "client_name": name,
+        "redirect_uris": [require_secure(uri, "a redirect URI") for uri in redirect_uris],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "application_type": application_type(redirect_uris[0]),
+    }
+    if client_uri is not None:
+        members["client_uri"] = client_uri
+    return msgspec.json.encode(members)
+
+
+def require_document_url(url: str) -> None:
+    """Raises ValueError, DiscoveryFailed for a URL that cannot be a client id."""
+    require_secure(url, "the URL of the client's document")
+    parts = urlsplit(url)
+    steps = parts.path.split("/")
+    if parts.scheme != "https" or parts.path in ("", "/") or {".", ".."} & set(steps):
+        raise ValueError(f"a client's document has an https URL with a path, not {url!r}")
