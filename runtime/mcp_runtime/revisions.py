@@ -1,4 +1,4 @@
-"""The one door to the generated bindings: what each revision has, as the runtime needs it."""
+"""The only module that imports the generated bindings: what the runtime needs of each revision."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -29,6 +29,7 @@ __all__ = [
     "Position",
     "Revision",
     "StepError",
+    "Tolerance",
     "Trip",
     "UnsetType",
     "fault",
@@ -43,6 +44,17 @@ __all__ = [
 Era: TypeAlias = Literal["handshake", "per-request"]
 Position: TypeAlias = Literal["params", "result"]
 
+
+class Tolerance(NamedTuple):
+    """In a body that `reader` receives, `member` gets `value` where it has a forgiven fault."""
+
+    reader: Literal["client", "server"]
+    position: Position
+    member: str
+    value: Any
+    forgives: tuple[Literal["absent", "negative"], ...]
+
+
 ALL: Final[tuple[str, ...]] = tuple(mcp_wire.REVISIONS)
 """Every revision, oldest first."""
 
@@ -54,6 +66,12 @@ class Revision:
     name: str
     methods: Mapping[str, Method]
     era: Era
+    version_header: bool
+    """Whether a client repeats the agreed revision in a header of each HTTP request."""
+    primed_streams: bool
+    """Whether an HTTP stream begins with an event that has an id and no data."""
+    tolerances: tuple[Tolerance, ...]
+    """Faults of peers that are repaired in what they send."""
 
     @cached_property
     def models(self) -> ModuleType:
@@ -71,20 +89,20 @@ class Revision:
 
     @cached_property
     def encode(self) -> Callable[[Any], bytes]:
-        """A model as JSON. Raises EncodeError."""
+        """Encodes a model as JSON. Raises EncodeError."""
         encode: Callable[[Any], bytes] = self.models.encode
         return encode
 
     def type_of(self, position: Position, method: str) -> object:
-        """Of a method's params or result. Raises KeyError."""
+        """The type of a method's params or result. Raises KeyError."""
         return self._types[position][method]
 
     def decode(self, position: Position, method: str, raw: bytes) -> Any:
-        """A body of a method. Raises DecodeError, KeyError where the method has none."""
+        """The model of a body. Raises DecodeError, and KeyError where the method has none."""
         return self._decode(self._types[position][method], raw)
 
     def decode_no_params(self, method: str) -> Any:
-        """What absent params are. Raises DecodeError where they are required."""
+        """UNSET for absent params. Raises DecodeError where they are required."""
         if self.methods[method].params_required:
             raise DecodeError("$", "object", "nothing")
         return UNSET
@@ -110,5 +128,23 @@ _IDLESS: Final = b'{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse erro
 @cache
 def revision(name: str) -> Revision:
     """The revision with that name. Raises KeyError."""
-    found = mcp_wire.load(name)
-    return Revision(name, found.METHODS, found.ERA)
+    tables = mcp_wire.load(name)
+    return Revision(
+        name,
+        tables.METHODS,
+        tables.ERA,
+        version_header=name in _VERSION_HEADER,
+        primed_streams=name in _PRIMED_STREAMS,
+        tolerances=_TOLERANCES.get(name, ()),
+    )
+
+
+_VERSION_HEADER: Final = frozenset({"2025-06-18", "2025-11-25", "2026-07-28"})
+_PRIMED_STREAMS: Final = frozenset({"2025-11-25"})
+_TOLERANCES: Final[Mapping[str, tuple[Tolerance, ...]]] = {
+    "2026-07-28": (
+        Tolerance("client", "result", "resultType", "complete", ("absent",)),
+        Tolerance("client", "result", "ttlMs", 0, ("absent", "negative")),
+        Tolerance("client", "result", "cacheScope", "private", ("absent",)),
+    )
+}

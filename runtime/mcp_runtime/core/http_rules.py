@@ -24,7 +24,6 @@ __all__ = [
     "initializes",
     "is_per_request",
     "media_type",
-    "primes",
     "status",
 ]
 
@@ -34,7 +33,6 @@ VERSION: Final = "mcp-protocol-version"
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 
 _PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
-_PRIMED: Final = frozenset({"2025-11-25"})
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>[0-9]{1,5}))?")
 _ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
 _WEB: Final = frozenset({"http", "https"})
@@ -156,11 +154,3 @@ def status(data: bytes, at_once: bool) -> int:
     if at_once and code == error_codes.INVALID_PARAMS:
         return 400
     return 200 if code is None else _STATUS.get(code, 200)
-
-
-def primes(version: str) -> bool:
-    """Whether a stream begins with an event that has an id and no data.
-
-    Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
-    """
-    return version in _PRIMED

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from msgspec import UNSET
 
 from mcp_runtime.auth.server.current import current_token
-from mcp_runtime.core import error_codes, http_rules
+from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
@@ -322,7 +322,7 @@ class Context:
 
         For long work over Streamable HTTP of 2025-11-25; elsewhere it does nothing.
         """
-        if http_rules.primes(self.revision):
+        if self._called.terms.translation.revision.primed_streams:
             self._peer.interrupt(self._called.id, round(retry * 1000))
 
     async def read(self, uri: str) -> list[t.TextResourceContents | t.BlobResourceContents]:

@@ -34,8 +34,6 @@ log: Final = logging.getLogger("mcp_runtime.client")
 
 _POST: Final = {"Accept": f"{JSON}, {EVENT_STREAM}", "Content-Type": JSON}
 _SESSION: Final = "Mcp-Session-Id"
-_VERSIONED: Final = frozenset({"2025-06-18", "2025-11-25"})
-"""Revisions with a handshake whose requests name the revision after it."""
 _MAYBE_LEGACY: Final = frozenset({400, 404, 405})
 """Statuses by which a server of HTTP+SSE answers a POST."""
 
@@ -178,7 +176,7 @@ class Exchanges(ClientConnection):
         """The headers of everything after a handshake."""
         headers = {_SESSION: self._session_id} if self._session_id else {}
         agreed = self.session.agreed
-        if agreed is not None and agreed.translation.revision.name in _VERSIONED:
+        if agreed is not None and agreed.translation.revision.version_header:
             headers["MCP-Protocol-Version"] = agreed.translation.revision.name
         return headers
 

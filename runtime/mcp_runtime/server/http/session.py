@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Final
 
-from mcp_runtime.core import http_rules, sse
+from mcp_runtime.core import sse
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.lifecycle import State
@@ -108,7 +108,7 @@ class HttpSession(StreamingConnection):
     def primes(self) -> bool:
         """Whether a stream begins with an event without data, so that it can be resumed."""
         agreed = self.session.agreed
-        return agreed is not None and http_rules.primes(agreed.translation.revision.name)
+        return agreed is not None and agreed.translation.revision.primed_streams
 
     def hold_open(self) -> None:
         """Keeps the session from being idle, until `release_hold`: it has an open response."""
