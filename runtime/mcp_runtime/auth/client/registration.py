@@ -6,7 +6,6 @@ Client Registration 1.0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -56,9 +55,11 @@ def register(
     *,
     client_name: str,
     redirect_uri: str,
-    scopes: Sequence[str] | None = None,
 ) -> Flow[ClientRegistration]:
-    """Registers the client anew. Raises RegistrationRefused, which says what may help."""
+    """Registers the client anew, without scopes: they would bound what it may ask for later.
+
+    Raises RegistrationRefused, which says what may help.
+    """
     if server.registration_endpoint is None:
         raise RegistrationRefused(
             f"{server.issuer} registers no clients: give the `client_id` that it knows you by, or"
@@ -73,8 +74,6 @@ def register(
         "token_endpoint_auth_method": method,
         "application_type": application_type(redirect_uri),
     }
-    if scopes:
-        body["scope"] = " ".join(scopes)
     kinds = {"Content-Type": "application/json", "Accept": "application/json"}
     response = yield AuthRequest(
         "POST",

@@ -94,7 +94,7 @@ class TokenSource:
         client = await self._known_client(found)
         async with redirect(client.redirect_uri if client is not None else None) as visit:
             if client is None or client.redirect_uri not in (None, visit.uri):
-                client = await self._registered(found, visit.uri, scopes)
+                client = await self._registered(found, visit.uri)
             asked = _with_offline_access(found, scopes)
             flow = code_flow(self._request(found, client), visit.uri, asked, self._settings.draw)
             return await self._run(flow, visit)
@@ -153,13 +153,9 @@ class TokenSource:
             auth_method=settings.client_auth_method or usual,
         )
 
-    async def _registered(
-        self, found: Discovered, uri: str, scopes: tuple[str, ...]
-    ) -> ClientRegistration:
+    async def _registered(self, found: Discovered, uri: str) -> ClientRegistration:
         name = self._settings.client_name
-        client = await self._run(
-            register(found.server, client_name=name, redirect_uri=uri, scopes=scopes)
-        )
+        client = await self._run(register(found.server, client_name=name, redirect_uri=uri))
         key = f"client {found.server.issuer}"
         await self._settings.storage.set(key, msgspec.json.encode(client))
         return client
