@@ -1,4 +1,4 @@
-"""README.md and docs/: what they show runs as it stands, and what they name is there."""
+"""README.md and docs/: what they show runs as it stands, in the order of the page."""
 
 from __future__ import annotations
 
@@ -7,30 +7,21 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-import click
 import pytest
 
-from mcp_bindgen.cli import main
 from tests.support.pages import Block, Page, pages
 
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = {page.path.relative_to(ROOT).as_posix(): page for page in pages(ROOT)}
 RUN: Final = [name for name, page in PAGES.items() if page.blocks]
 SHOWN: Final = {"console", "json", "python", "sh", "text", "toml", "typescript"}
-PROGRAMS: Final = {"git", "make", "mcp-bindgen", "npx", "pip", "python", "uvicorn", "uvx"}
 PRINTED: Final = re.compile(r"^ *print\(.*\) +# (.*)$", re.M)
 FRONT_PAGE: Final = 145
-PLACE: Final = re.compile(
-    r"(?:bench|codegen|docs|examples|generated|runtime|schema|templates|tests)/[\w./:-]*$"
-)
-"""Names of files between backticks; those with `<revision>` or `*` in them are patterns."""
-MACHINE: Final = re.compile(r"(?<![\w.])/(?:home|root|tmp|Users|work)/")
 
 
 @pytest.mark.parametrize("name", RUN)
@@ -122,124 +113,6 @@ def test_typescript_stands_in_a_schema_and_the_python_below_is_what_is_made_of_i
             shown = printed(f"mcp-bindgen inspect {place[1]} {declared[1]}", ROOT)
             assert block.text.partition("\n")[2] in shown
             assert python.text in shown
-
-
-def commands(page: Page) -> Iterator[list[str]]:
-    """Commands that a page names, in blocks of shell and between backticks."""
-    for block in page.blocks:
-        if block.language == "sh":
-            for line in block.lines:
-                yield shlex.split(line)
-    for code in page.code:
-        program = code.partition(" ")[0]
-        if program in ("mcp-bindgen", "make") and " " in code:
-            yield code.replace("'", "").split()
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_commands_that_a_page_names_are_there(name: str) -> None:
-    assert [problem for words in commands(PAGES[name]) for problem in faults(words)] == []
-
-
-def faults(words: list[str]) -> Iterator[str]:
-    match words:
-        case ["mcp-bindgen", *rest] | ["uvx", "mcp-bindgen", *rest]:
-            yield from unknown_options(rest)
-        case ["make", target, *_] if not target.startswith("-"):
-            if f"\n{target}:" not in (ROOT / "Makefile").read_text("utf-8"):
-                yield f"make {target}: no such target"
-        case ["pip", "install", *packages]:
-            yield from (package for package in packages if not is_ours(package))
-        case [program, *_]:
-            if program not in PROGRAMS:
-                yield f"{program}: no program that a page may name"
-        case _:
-            yield "no command"
-
-
-def unknown_options(words: list[str]) -> Iterator[str]:
-    """What `mcp-bindgen` would not know of these words."""
-    context = click.Context(main)
-    verb = next((word for word in words if not word.startswith("-")), None)
-    command = main if verb is None else main.get_command(context, verb)
-    if command is None:
-        yield f"mcp-bindgen {verb}: no such verb"
-        return
-    options = {name for option in command.get_params(context) for name in option.opts}
-    asked = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
-    yield from (f"{verb} {word}" for word in asked if word not in {*options, "-h", "--help"})
-
-
-def is_ours(package: str) -> bool:
-    """A distribution of this repository, with extras that it has."""
-    name, _, extras = package.strip("'\"").rstrip("]").partition("[")
-    for path in (ROOT / "pyproject.toml", ROOT / "runtime/pyproject.toml"):
-        project = tomllib.loads(path.read_text("utf-8"))["project"]
-        known = project.get("optional-dependencies", {})
-        if project.get("name") == name and set(filter(None, extras.split(","))) <= known.keys():
-            return True
-    return False
-
-
-@pytest.mark.parametrize(
-    ("words", "count"),
-    [
-        (["mcp-bindgen", "generate", "--check"], 0),
-        (["mcp-bindgen", "generate", "--chek"], 1),
-        (["mcp-bindgen", "generat"], 1),
-        (["make", "test"], 0),
-        (["make", "tests"], 1),
-        (["pip", "install", "mcp-bindgen[http]"], 0),
-        (["pip", "install", "mcp-bindgen[htp]"], 1),
-        (["rm", "-rf"], 1),
-    ],
-)
-def test_a_command_that_is_not_there_is_seen(words: list[str], count: int) -> None:
-    assert len(list(faults(words))) == count
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_links_of_a_page_lead_somewhere(name: str) -> None:
-    page = PAGES[name]
-    assert [link for link in page.links if not leads(page, link)] == []
-
-
-@pytest.mark.parametrize("link", ["NO.md", "#no", "docs/CLI.md#no", "../elsewhere.md"])
-def test_a_link_that_leads_nowhere_is_seen(link: str) -> None:
-    assert not leads(PAGES["README.md"], link)
-
-
-def leads(page: Page, link: str) -> bool:
-    if link.startswith(("https://", "http://")):
-        return True
-    file, _, anchor = link.partition("#")
-    path = (page.path.parent / file).resolve() if file else page.path
-    if not path.exists() or not path.is_relative_to(ROOT):
-        return False
-    return not anchor or anchor in Page(path, path.read_text("utf-8")).anchors
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_files_and_tests_that_a_page_names_are_there(name: str) -> None:
-    assert [code for code in PAGES[name].code if PLACE.match(code) and not is_there(code)] == []
-
-
-def is_there(code: str) -> bool:
-    """A file or folder of the checkout, or `FILE::TEST`."""
-    file, _, test = code.partition("::")
-    path = ROOT / file
-    return path.exists() and (not test or f"\ndef {test}(" in path.read_text("utf-8"))
-
-
-@pytest.mark.parametrize("code", ["tests/no.py", "tests/test_readme.py::test_no", "codegen/no/"])
-def test_a_file_or_test_that_is_not_there_is_seen(code: str) -> None:
-    assert PLACE.match(code)
-    assert not is_there(code)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_names_no_place_of_one_machine(name: str) -> None:
-    assert MACHINE.findall(PAGES[name].text) == []
 
 
 def test_readme_is_a_front_page() -> None:
