@@ -42,7 +42,7 @@ class ServerConnection(Connection):
         self.server_session = ServerSession(
             server.offer, next_id=count(first_id).__next__, limits=server.limits
         )
-        self.log_rate = Bucket(server.limits.log_rate)
+        self._log_rate: Bucket | None = None
         self._rates: dict[str, Bucket] = {}
         self.roots: list[t.Root] | None = None
         """The client's roots, while it promises to report changes and has reported none."""
@@ -95,6 +95,22 @@ class ServerConnection(Connection):
         return BoundSealer(
             server.sealer, called.method, params, self.principal, time.time(), server.limits
         )
+
+    async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
+        """Sends a log message about a request, if the client wants messages of that level."""
+        if self._log_rate is None:
+            self._log_rate = Bucket(self.server.limits.log_rate)
+        if self._log_rate.allow(self.loop.time()):
+            message = self.server_session.log(called.id, called.terms, level, data, logger)
+            self.send(message, called.id)
+            await self.drain()
+
+    async def report(
+        self, called: Called, progress: float, total: float | None, message: str | None
+    ) -> None:
+        """Sends progress on a request, if the client wants it and `progress` has grown."""
+        self.send(self.session.report(called.id, progress, total, message), called.id)
+        await self.drain()
 
     def _on_notified(self, event: Notified) -> None:
         if event.method == "notifications/roots/list_changed":

@@ -30,8 +30,8 @@ from mcp_runtime.core.server_session import missing, require_client
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.dispatcher import ServerView
 from mcp_runtime.server.peer import Peer
+from mcp_runtime.server.view import ServerView
 from mcp_runtime.shared import elicitation_form, sampling
 from mcp_runtime.shared.uri_template import is_uri
 
@@ -138,11 +138,7 @@ class Context:
 
     async def log(self, level: Level, data: Any, logger: str | None = None) -> None:
         """Sends a log message if the client wants that level; `data` is any JSON value."""
-        peer, called = self._peer, self._called
-        if peer.log_rate.allow(peer.loop.time()):
-            message = peer.server_session.log(called.id, called.terms, level, data, logger)
-            peer.send(message, called.id)
-            await peer.drain()
+        await self._peer.log(self._called, level, data, logger)
 
     async def debug(self, data: Any) -> None:
         await self.log("debug", data)
@@ -160,12 +156,10 @@ class Context:
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
         """Sends progress, if the client asked for it and `progress` has grown."""
-        peer, id = self._peer, self._called.id
         if self._progress_rate is None:
             self._progress_rate = Bucket(self.server.limits.progress_rate)
-        if progress == total or self._progress_rate.allow(peer.loop.time()):
-            peer.send(peer.server_session.report(id, progress, total, message), id)
-            await peer.drain()
+        if progress == total or self._progress_rate.allow(self._peer.loop.time()):
+            await self._peer.report(self._called, progress, total, message)
 
     # ---- questions to the client
 

@@ -1,4 +1,4 @@
-"""Protocols of the server, as its connections and its request contexts use it."""
+"""Protocol of the server, as its connections use it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,14 @@ from typing import Any, Protocol, TypeVar
 from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import StateSealer
-from mcp_runtime.limits import Limits
-from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeListener
+from mcp_runtime.server.view import ServerView
 from mcp_runtime.shared.connection import Connection
 
-__all__ = ["Dispatcher", "ServerView"]
+__all__ = ["Dispatcher"]
 
 _Ctx = TypeVar("_Ctx", contravariant=True)
 """The context that handlers of this server take."""
-
-
-class ServerView(Protocol[_Ctx]):
-    """What a request's context reads from the server."""
-
-    limits: Limits
-    state: Any
-
-    async def read(
-        self, uri: str, ctx: _Ctx, /
-    ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource. Raises RpcError if the server has no such resource."""
-        ...
 
 
 class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop
 from typing import Any, Protocol
 
+from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
-from mcp_runtime.core.rate_limit import Bucket
-from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.revisions import latest as t
 
 __all__ = ["Peer"]
@@ -18,8 +17,6 @@ class Peer(Protocol):
     """Sends messages and requests to one client."""
 
     loop: AbstractEventLoop
-    server_session: ServerSession
-    log_rate: Bucket
     principal: str
     """Whom the client acts for; empty for nobody."""
     roots: list[t.Root] | None
@@ -27,12 +24,17 @@ class Peer(Protocol):
     root_changes: int
     """How often the client has reported changed roots."""
 
-    def send(self, data: bytes, about: Id | None = None, /) -> None:
-        """Sends a message that belongs to the client's request `about`."""
+    async def log(self, called: Called, level: str, data: Any, logger: str | None, /) -> None:
+        """Sends a log message about a request, if the client wants messages of that level.
+
+        Raises ValueError for an unknown level.
+        """
         ...
 
-    async def drain(self) -> None:
-        """Waits until there is room to send more."""
+    async def report(
+        self, called: Called, progress: float, total: float | None, message: str | None, /
+    ) -> None:
+        """Sends progress on a request, if the client wants it and `progress` has grown."""
         ...
 
     async def notify(self, method: str, params: Any, /) -> None: ...

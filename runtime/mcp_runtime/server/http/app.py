@@ -88,7 +88,7 @@ class HttpApp:
         sessions: SessionStore | None = None,
         trace: Trace | None = None,
     ) -> None:
-        self.path: Final = path
+        self.path = path
         self._hosts = allowed_hosts(hosts or (), origins)
         self._forwarded = forwarded
         protection = None if auth is None else _protection(server, auth)
@@ -96,7 +96,7 @@ class HttpApp:
         self._table = SessionTable(self._service, events=events, store=sessions)
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
-        self._legacy = LegacySseEndpoint(self._service, self._table, messages)
+        self._legacy = LegacySseEndpoint(self._service, messages)
         self._routes = self._routed(path, sse, messages, health)
         self.sessions: Final = self._table.open
         self.sse_sessions: Final = self._legacy.sessions

@@ -14,8 +14,7 @@ from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpError, HttpRequest
-from mcp_runtime.server.http.service import HttpService
-from mcp_runtime.server.http.session_table import SessionTable, new_id
+from mcp_runtime.server.http.service import HttpService, new_session_id
 from mcp_runtime.server.http.streaming import StreamingConnection
 
 __all__ = ["LegacySseEndpoint", "LegacySseSession"]
@@ -29,7 +28,7 @@ class LegacySseSession(StreamingConnection):
     ) -> None:
         super().__init__(service.server, principal=principal, trace=service.trace)
         self.protection = service.protection
-        self.id: Final = new_id()
+        self.id: Final = new_session_id()
         self.stream: Final = Outbox("0", service.limits)
         self._sessions = sessions
         self._is_ending = False
@@ -79,16 +78,15 @@ class LegacySseSession(StreamingConnection):
 class LegacySseEndpoint:
     """The two routes of HTTP+SSE; `messages` is the path that clients POST to."""
 
-    def __init__(self, service: HttpService, table: SessionTable, messages: str) -> None:
+    def __init__(self, service: HttpService, messages: str) -> None:
         self.sessions: Final[dict[str, LegacySseSession]] = {}
         self._service = service
-        self._table = table
         self._messages = messages
-        table.count_also(self.sessions)
+        service.count(self.sessions)
 
     async def open_stream(self, request: HttpRequest) -> EventResponse:
         """Begins a session; its first event names the path to POST to. Raises HttpError."""
-        self._table.require_room()
+        self._service.require_room()
         principal = self._service.principal(request)
         session = LegacySseSession(self._service, principal, self.sessions)
         root = request.scope.get("root_path", "").rstrip("/")

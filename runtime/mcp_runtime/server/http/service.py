@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Sized
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.dispatcher import Dispatcher
 from mcp_runtime.server.http.deadline import Deadline
-from mcp_runtime.server.http.request import HttpRequest, Scope
+from mcp_runtime.server.http.request import HttpError, HttpRequest, Scope, retry_after
 from mcp_runtime.shared.connection import Trace
 
 if TYPE_CHECKING:
     from mcp_runtime.server.http.protection import Protection
 
-__all__ = ["HttpService", "Principal"]
+__all__ = ["HttpService", "Principal", "new_session_id"]
 
 Principal: TypeAlias = Callable[[Scope], str]
 """Names the authenticated client of a request; empty for an anonymous one."""
@@ -37,10 +38,21 @@ class HttpService:
         self.protection: Final = protection
         self._principal = principal
         self._body_deadline = Deadline(self.limits.body_seconds)
+        self._sessions: list[Sized] = []
 
     def restart(self) -> None:
         """Drops what belongs to an event loop that has ended."""
         self._body_deadline = Deadline(self.limits.body_seconds)
+
+    def count(self, sessions: Sized) -> None:
+        """Counts these as sessions."""
+        self._sessions.append(sessions)
+
+    def require_room(self) -> None:
+        """Raises HttpError if as many sessions are open as there may be."""
+        if sum(map(len, self._sessions)) >= self.limits.sessions:
+            why = f"{self.limits.sessions} sessions are open (Limits.sessions)"
+            raise HttpError(503, why, headers=retry_after(60))
 
     def principal(self, request: HttpRequest) -> str:
         """Whom the request belongs to; empty for an anonymous one."""
@@ -51,3 +63,8 @@ class HttpService:
     async def body(self, request: HttpRequest) -> bytes:
         """The body of a request. Raises HttpError and ClientGone."""
         return await request.body(self.limits.line_bytes, self._body_deadline)
+
+
+def new_session_id() -> str:
+    """An id that nobody can guess."""
+    return secrets.token_urlsafe(32)

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Sized
 from typing import Final
 
 import msgspec
 
-from mcp_runtime.server.http.request import HttpError, retry_after
-from mcp_runtime.server.http.service import HttpService
+from mcp_runtime.server.http.service import HttpService, new_session_id
 from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.server.http.session_record import SessionRecord
 from mcp_runtime.stores import EventStore, SessionStore
 from mcp_runtime.stores.memory import MemoryEvents
 
-__all__ = ["SessionTable", "new_id"]
+__all__ = ["SessionTable"]
 
 _SWEEP_EVERY: Final = 60.0
 """Seconds between two searches for idle sessions."""
@@ -45,25 +43,15 @@ class SessionTable:
         self._service = service
         self._limits = service.limits
         self._store = store
-        self._counted: list[Sized] = [self.open]
+        service.count(self.open)
         self._sweeper: asyncio.TimerHandle | None = None
-
-    def count_also(self, connections: Sized) -> None:
-        """Counts other connections as sessions."""
-        self._counted.append(connections)
-
-    def require_room(self) -> None:
-        """Raises HttpError if as many sessions are open as there may be."""
-        if sum(map(len, self._counted)) >= self._limits.sessions:
-            why = f"{self._limits.sessions} sessions are open (Limits.sessions)"
-            raise HttpError(503, why, headers=retry_after(60))
 
     # ---- the life of a session
 
     def new(self, principal: str) -> HttpSession:
         """A session that `find` does not know before `begin`. Raises HttpError."""
-        self.require_room()
-        return self._new(new_id(), principal, 1)
+        self._service.require_room()
+        return self._new(new_session_id(), principal, 1)
 
     async def begin(self, session: HttpSession, body: bytes) -> None:
         """`body` is the client's `initialize`."""
@@ -86,7 +74,7 @@ class SessionTable:
 
     def _restored(self, id: str, session: HttpSession | None, record: SessionRecord) -> HttpSession:
         if session is None:
-            self.require_room()
+            self._service.require_room()
             first = secrets.randbits(_PROCESS_BITS) << _NUMBER_BITS
             session = self._new(id, record.principal, first)
             session.restore(record)
@@ -149,8 +137,3 @@ class SessionTable:
                 session.spawn(self._release(session))
         if self.open:
             self._sweep_later()
-
-
-def new_id() -> str:
-    """A session id that nobody can guess."""
-    return secrets.token_urlsafe(32)

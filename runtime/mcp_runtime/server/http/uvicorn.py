@@ -7,14 +7,24 @@ import logging
 from collections.abc import Callable
 from socket import AF_INET6, socket
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from mcp_runtime.errors import NotInstalled
-from mcp_runtime.server.http.app import HttpApp
+from mcp_runtime.server.http.request import Receive, Scope, Send
 
 __all__ = ["address", "serve"]
 
 log: Final = logging.getLogger("mcp_runtime.http")
+
+
+class DrainableApp(Protocol):
+    """An ASGI application that can end its streams in good order."""
+
+    path: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    async def drain(self) -> None: ...
 
 
 def address(text: str) -> tuple[str, int]:
@@ -26,7 +36,7 @@ def address(text: str) -> tuple[str, int]:
 
 
 async def serve(
-    app: HttpApp, where: str, started: Callable[[str], object] = lambda url: None
+    app: DrainableApp, where: str, started: Callable[[str], object] = lambda url: None
 ) -> None:
     """Serves at an address until SIGINT or SIGTERM; a second signal does not wait for requests.
 

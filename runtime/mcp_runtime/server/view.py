@@ -1,0 +1,26 @@
+"""Protocol of the server, as the context of a request uses it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest as t
+
+__all__ = ["ServerView"]
+
+_Ctx = TypeVar("_Ctx", contravariant=True)
+"""The context that handlers of this server take."""
+
+
+class ServerView(Protocol[_Ctx]):
+    """What a request's context reads from the server."""
+
+    limits: Limits
+    state: Any
+
+    async def read(
+        self, uri: str, ctx: _Ctx, /
+    ) -> list[t.TextResourceContents | t.BlobResourceContents]:
+        """The contents of a resource. Raises RpcError if the server has no such resource."""
+        ...
