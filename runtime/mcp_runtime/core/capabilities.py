@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, cast
 
-__all__ = ["declares", "needed", "required"]
+from mcp_runtime.core import error_codes
+from mcp_runtime.errors import NotOffered, RpcError
+from mcp_runtime.revisions import UNSET, latest
+
+__all__ = ["declares", "missing_capability", "needed", "require_client", "required"]
 
 
 def declares(capabilities: Mapping[str, Any], path: str) -> bool:
@@ -41,6 +45,24 @@ def required(path: str) -> dict[str, Any]:
     for name in reversed(path.split(".")):
         capabilities = {name: capabilities}
     return capabilities
+
+
+def require_client(method: str, capability: str, params: Any, declared: Mapping[str, Any]) -> None:
+    """Raises NotOffered if a client that has declared this lacks what a request to it needs."""
+    body: Mapping[str, Any] = {} if params is UNSET else latest.to_wire(params)
+    for path in needed(method, capability, body):
+        if not declares(declared, path):
+            raise NotOffered(method, path)
+
+
+def missing_capability(error: NotOffered) -> RpcError:
+    """The error for a request that cannot be served without a capability of its client.
+
+    Source: 2026-07-28 basic/index, "Error Codes".
+    """
+    data = {"requiredCapabilities": required(error.capability)}
+    why = f"the client does not declare `{error.capability}`"
+    return RpcError(error_codes.MISSING_CLIENT_CAPABILITY, why, data)
 
 
 def _of_elicitation(params: Mapping[str, Any]) -> Iterator[str]:

@@ -20,9 +20,10 @@ from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, ErrorResponse, Id, Request
-from mcp_runtime.core.lifecycle import CLIENT, State
+from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.negotiation import ClientOffer, common_revision
 from mcp_runtime.core.pending import Sent, Timeout
+from mcp_runtime.core.role import CLIENT
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.translation import Translation
 from mcp_runtime.errors import (
@@ -252,7 +253,7 @@ class ClientSession(Session):
             raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
         self._require_room(frame)
         self._require_own(frame, method.capability)
-        token = peek.request_meta(frame.params).progress_token
+        token = peek.request_params(frame.params or b"{}").meta.progress_token
         terms = msgspec.structs.replace(self.agreed, token=None if token is UNSET else token)
         self.running[frame.id] = Running(frame.method, terms)
         return [Called(frame.id, frame.method, frame.params, terms)]

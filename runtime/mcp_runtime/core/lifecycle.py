@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
+from mcp_runtime.core.role import CLIENT, SERVER, Role
 from mcp_runtime.errors import NotOpen
 
-__all__ = ["CLIENT", "LIFECYCLE", "SERVER", "Role", "State", "after"]
-
-Role: TypeAlias = Literal["client", "server"]
-CLIENT: Final = "client"
-SERVER: Final = "server"
+__all__ = ["LIFECYCLE", "State", "after"]
 
 
 class State(Enum):

@@ -57,7 +57,7 @@ def request_headers(request: Request, of_tools: Mapping[str, ParamHeaders]) -> d
 
     Raises TooMuch for an integer that not every peer can hold.
     """
-    params = peek.header_params(request.params)
+    params = peek.request_params(request.params or b"{}")
     headers = {
         "MCP-Protocol-Version": str(params.meta.protocol_version or ""),
         "Mcp-Method": encoded(request.method),
@@ -107,7 +107,8 @@ def _text(value: Any, path: Path) -> str | None:
 
 def check_headers(
     headers: Mapping[str, str],
-    request: Request,
+    method: str,
+    params: peek.RequestParams,
     version: str,
     of_tool: Callable[[object], ParamHeaders],
 ) -> None:
@@ -116,7 +117,6 @@ def check_headers(
     `headers` have their names in lower case; `of_tool` says which headers a tool asks for.
     Source: 2026-07-28 basic/transports/streamable-http, "Server Validation".
     """
-    params, method = peek.header_params(request.params), request.method
     _require_equal(headers, "MCP-Protocol-Version", version, coded=False)
     _require_equal(headers, "Mcp-Method", method, coded=False)
     if method in _NAMED:

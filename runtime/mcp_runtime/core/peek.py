@@ -15,15 +15,14 @@ from mcp_runtime.core.jsonrpc import UNREADABLE, Id
 
 __all__ = [
     "Cancellation",
-    "HeaderParams",
     "HttpMessage",
     "RequestMeta",
+    "RequestParams",
     "cancellation",
     "error_code",
-    "header_params",
     "http_message",
     "protocol_version",
-    "request_meta",
+    "request_params",
     "supported_versions",
 ]
 
@@ -50,14 +49,10 @@ class Cancellation(Struct):
     reason: str = ""
 
 
-class VersionMeta(Struct):
-    protocol_version: Any = field(default=None, name="io.modelcontextprotocol/protocolVersion")
+class RequestParams(Struct):
+    """What the session reads of any request, and what HTTP headers repeat; `arguments` are JSON."""
 
-
-class HeaderParams(Struct):
-    """The params that headers of an HTTP request repeat; `arguments` are JSON."""
-
-    meta: VersionMeta = field(default_factory=VersionMeta, name="_meta")
+    meta: RequestMeta = field(default_factory=RequestMeta, name="_meta")
     name: Any = None
     uri: Any = None
     arguments: Raw = Raw(b"null")
@@ -71,12 +66,8 @@ class HttpMessage(Struct):
     """Whether its `_meta` names a revision, as each request of the per-request era does."""
 
 
-def request_meta(params: bytes) -> RequestMeta:
-    """Of the params of a request, empty for none."""
-    if not params:
-        return _NO_META
-    meta = _params.decode(params).meta
-    return _NO_META if meta is UNSET else meta
+request_params: Final = msgspec.json.Decoder(RequestParams).decode
+"""Of the params of a request."""
 
 
 def cancellation(params: bytes) -> Cancellation:
@@ -104,19 +95,10 @@ def http_message(body: bytes) -> HttpMessage:
     return HttpMessage()
 
 
-def header_params(params: bytes) -> HeaderParams:
-    """Of the params of a request, empty for none."""
-    return _header_params.decode(params or b"{}")
-
-
 def error_code(message: bytes) -> int | None:
     """Of a response of ours; None for one with a result."""
     error = _response.decode(message).error
     return None if error is None else error.code
-
-
-class _Params(Struct):
-    meta: RequestMeta | UnsetType = field(default=UNSET, name="_meta")
 
 
 class _Initialize(Struct):
@@ -127,8 +109,12 @@ class _ErrorData(Struct):
     supported: list[str] = []
 
 
+class _VersionMeta(Struct):
+    protocol_version: Any = field(default=None, name="io.modelcontextprotocol/protocolVersion")
+
+
 class _VersionParams(Struct):
-    meta: VersionMeta | None = field(default=None, name="_meta")
+    meta: _VersionMeta | None = field(default=None, name="_meta")
 
 
 class _Message(Struct):
@@ -144,11 +130,8 @@ class _Response(Struct):
     error: _Error | None = None
 
 
-_params: Final = msgspec.json.Decoder(_Params)
 _cancellation: Final = msgspec.json.Decoder(Cancellation)
 _initialize: Final = msgspec.json.Decoder(_Initialize)
-_header_params: Final = msgspec.json.Decoder(HeaderParams)
 _error_data: Final = msgspec.json.Decoder(_ErrorData)
 _message: Final = msgspec.json.Decoder(_Message)
 _response: Final = msgspec.json.Decoder(_Response)
-_NO_META: Final = RequestMeta()

@@ -9,20 +9,24 @@ Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", and basic/v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Final, cast, get_args
 
 import msgspec
 from msgspec import UNSET
 
 from mcp_runtime.core import error_codes, jsonrpc, peek
-from mcp_runtime.core.capabilities import declares, needed, required
+from mcp_runtime.core.capabilities import declares, require_client
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Notification, Request
-from mcp_runtime.core.lifecycle import SERVER, State
+from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
+from mcp_runtime.core.pending import Pending
+from mcp_runtime.core.role import SERVER
 from mcp_runtime.core.session import Running, Session
 from mcp_runtime.core.subscriptions import Subscriptions
-from mcp_runtime.core.translation import Translation
+from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.core.translation import Translation, Translations
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import (
@@ -35,7 +39,7 @@ from mcp_runtime.revisions import (
     revision,
 )
 
-__all__ = ["LEVELS", "ServerSession", "missing", "require_client"]
+__all__ = ["LEVELS", "ServerSession"]
 
 LEVELS: Final[tuple[str, ...]] = get_args(latest.LoggingLevel)
 """Of log messages, rising. Source: 2025-11-25 server/utilities/logging, "Log Levels"."""
@@ -47,6 +51,8 @@ class ServerSession(Session):
     """A session with one client. `offer()` is what the server declares at the time."""
 
     role = SERVER
+    has_handshake: ClassVar = True
+    """Whether a client may begin with `initialize`; without, each request stands for itself."""
 
     def __init__(
         self,
@@ -54,18 +60,22 @@ class ServerSession(Session):
         *,
         next_id: Callable[[], Id],
         limits: Limits = DEFAULT,
+        translations: Translations | None = None,
+        pending: Pending | None = None,
     ) -> None:
-        super().__init__(next_id=next_id, limits=limits)
+        translations = Translations(Tolerances(SERVER)) if translations is None else translations
+        super().__init__(
+            next_id=next_id, limits=limits, tolerances=translations.tolerances, pending=pending
+        )
         self.offer = offer
-        self.stateless = False
-        """Whether there is no handshake here: each request stands for itself."""
-        self.guard: Callable[[Request, str], None] | None = None
-        """Sees a request and the revision that it names, and may raise RpcError."""
         self.log_level: str | None = None
         """The level that the client has set for the session."""
-        self.subscriptions = Subscriptions(limits.subscriptions)
         self._declared: Mapping[str, Any] = {}
-        self._translations: dict[str, Translation] = {}
+        self._translations = translations
+
+    @cached_property
+    def subscriptions(self) -> Subscriptions:
+        return Subscriptions(self.limits.subscriptions)
 
     # ---- requests
 
@@ -87,23 +97,24 @@ class ServerSession(Session):
 
     def _terms(self, frame: Request) -> Terms | None:
         """Of the request itself, or of the handshake; None before there was one."""
-        meta = peek.request_meta(frame.params)
-        token = None if meta.progress_token is UNSET else meta.progress_token
-        if isinstance(meta.protocol_version, str):
-            return self._per_request_terms(frame, meta, meta.protocol_version, token)
-        if self.agreed is None or token is None:
+        params = peek.request_params(frame.params or b"{}")
+        if isinstance(params.meta.protocol_version, str):
+            return self._per_request_terms(frame, params, params.meta.protocol_version)
+        token = params.meta.progress_token
+        if self.agreed is None or token is UNSET:
             return self.agreed
         return msgspec.structs.replace(self.agreed, token=token)
 
-    def _per_request_terms(
-        self, frame: Request, meta: peek.RequestMeta, version: str, token: Id | None
-    ) -> Terms:
+    def _check(self, frame: Request, params: peek.RequestParams, version: str) -> None:
+        """Raises RpcError if a request that names a revision is not to be served."""
+
+    def _per_request_terms(self, frame: Request, params: peek.RequestParams, version: str) -> Terms:
+        meta = params.meta
         if not isinstance(meta.client_capabilities, dict):
             raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities"
             )
-        if self.guard is not None:
-            self.guard(frame, version)
+        self._check(frame, params, version)
         offer = self.offer()
         if version not in offer.per_request:
             data = {"supported": list(offer.newest_first), "requested": version}
@@ -112,20 +123,17 @@ class ServerSession(Session):
             raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel"
             )
-        info = None if meta.client_info is UNSET else meta.client_info
-        level = None if meta.log_level is UNSET else meta.log_level
-        capabilities = cast("dict[str, Any]", meta.client_capabilities)
-        return Terms(self._translation(version), info, capabilities, token, level)
-
-    def _translation(self, version: str) -> Translation:
-        """For a revision of the per-request era, whose messages hold their own context."""
-        if version not in self._translations:
-            self._translations[version] = Translation(revision(version), Context(), self.tolerances)
-        return self._translations[version]
+        return Terms(
+            self._translations.of(version),
+            None if meta.client_info is UNSET else meta.client_info,
+            cast("dict[str, Any]", meta.client_capabilities),
+            None if meta.progress_token is UNSET else meta.progress_token,
+            None if meta.log_level is UNSET else meta.log_level,
+        )
 
     def _before_handshake(self, frame: Request) -> list[Event]:
         """Answers a request that names no revision, before any handshake."""
-        if self.stateless:
+        if not self.has_handshake:
             raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no protocolVersion"
             )
@@ -347,7 +355,7 @@ class ServerSession(Session):
         if known.kind == "notification":
             self._require_declared(known, terms)
         else:
-            require_client(method, known.capability, params, terms)
+            require_client(method, known.capability, params, terms.capabilities)
 
     def _require_declared(self, method: Method, terms: Terms) -> None:
         """Raises NotOffered if neither side has declared the notification's capability."""
@@ -355,24 +363,6 @@ class ServerSession(Session):
         is_declared = any(declares(side, method.capability) for side in sides)
         if method.direction != "both" and not is_declared:
             raise NotOffered(method.name, f"{method.capability}: the server declares none")
-
-
-def require_client(method: str, capability: str, params: Any, terms: Terms) -> None:
-    """Raises NotOffered if a request needs a capability that the client has not declared."""
-    body: Mapping[str, Any] = {} if params is UNSET else latest.to_wire(params)
-    for path in needed(method, capability, body):
-        if not declares(terms.capabilities, path):
-            raise NotOffered(method, path)
-
-
-def missing(error: NotOffered) -> RpcError:
-    """The error for a request that needs a capability which its client has not declared.
-
-    Source: 2026-07-28 basic/index, "Error Codes".
-    """
-    data = {"requiredCapabilities": required(error.capability)}
-    why = f"the client does not declare `{error.capability}`"
-    return RpcError(error_codes.MISSING_CLIENT_CAPABILITY, why, data)
 
 
 def _tagged(id: Id) -> latest.NotificationMetaObject:

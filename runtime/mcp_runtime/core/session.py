@@ -43,9 +43,10 @@ from mcp_runtime.core.jsonrpc import (
     Response,
     Single,
 )
-from mcp_runtime.core.lifecycle import Role, State, after
+from mcp_runtime.core.lifecycle import State, after
 from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Pending, Sent, Timeout
+from mcp_runtime.core.role import Role
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.errors import (
     BadAnswer,
@@ -81,17 +82,24 @@ class Session(ABC):
     role: Role
     _on_frame: ClassVar[dict[type, Callable[[Any, Any, float], list[Event]]]]
 
-    def __init__(self, *, next_id: Callable[[], Id], limits: Limits = DEFAULT) -> None:
-        self.tolerances = Tolerances(self.role)
+    def __init__(
+        self,
+        *,
+        next_id: Callable[[], Id],
+        limits: Limits = DEFAULT,
+        tolerances: Tolerances | None = None,
+        pending: Pending | None = None,
+    ) -> None:
+        self.tolerances = Tolerances(self.role) if tolerances is None else tolerances
         self.limits = limits
         self.state = State.NEW
         self.agreed: Terms | None = None
-        self.pending = Pending()
+        self.pending = Pending() if pending is None else pending
         self.running: dict[Id, Running] = {}
         self.watch: Callable[[bytes], object] | None = None
         """Sees each message that arrives."""
         self._next_id = next_id
-        self._lines = Lines(limits.line_bytes)
+        self._lines: Lines | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -108,6 +116,8 @@ class Session(ABC):
 
     def receive(self, chunk: bytes, now: float) -> Iterator[Event]:
         """The events of the lines that end in `chunk`."""
+        if self._lines is None:
+            self._lines = Lines(self.limits.line_bytes)
         for line in self._lines.feed(chunk):
             if isinstance(line, TooLong):
                 yield from self._too_long(line)

@@ -26,7 +26,7 @@ from mcp_runtime.revisions import (
     route,
 )
 
-__all__ = ["Translation"]
+__all__ = ["Translation", "Translations"]
 
 _NEWEST: Final = revision(LATEST)
 _parse: Final = msgspec.json.decode
@@ -69,7 +69,10 @@ class Translation:
         if not raw:
             native = self.revision.decode_no_params(method)
         else:
-            raw, native = self.tolerances.decode(self.revision, position, method, raw)
+            try:
+                native = self.revision.decode(position, method, raw)
+            except DecodeError:
+                raw, native = self.tolerances.decode(self.revision, position, method, raw)
         if step is None:
             return native
         value = step(_parse(raw) if raw else None, Trip(self.context))
@@ -94,6 +97,24 @@ class Translation:
             known = method in _NEWEST.methods
             self._steps[key] = route(here, there, method, position, bare=True) if known else None
         return self._steps[key]
+
+
+class Translations:
+    """Translations for revisions without a handshake, whose messages carry all that others need.
+
+    Sessions may share one.
+    """
+
+    def __init__(self, tolerances: Tolerances) -> None:
+        self.tolerances = tolerances
+        self._by_revision: dict[str, Translation] = {}
+
+    def of(self, version: str) -> Translation:
+        """Raises KeyError for an unknown revision."""
+        if version not in self._by_revision:
+            translation = Translation(revision(version), Context(), self.tolerances)
+            self._by_revision[version] = translation
+        return self._by_revision[version]
 
 
 def _object(raw: bytes) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from itertools import count
 from typing import Any, Final
 
 from mcp_runtime.core import error_codes
+from mcp_runtime.core.capabilities import missing_capability
 from mcp_runtime.core.events import Called, Notified
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.core.request_state import BoundSealer, InputRequests
-from mcp_runtime.core.server_session import ServerSession, missing
+from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.errors import NotOffered, RpcError
+from mcp_runtime.revisions import UNSET
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context, InputNeeded
 from mcp_runtime.server.dispatcher import Dispatcher
@@ -34,13 +36,13 @@ class ServerConnection(Connection):
         server: Dispatcher[Context],
         *,
         principal: str = "",
-        first_id: int = 1,
         trace: Trace | None = None,
+        session: ServerSession | None = None,
     ) -> None:
         self.server = server
         self.principal = principal
-        self.server_session = ServerSession(
-            server.offer, next_id=count(first_id).__next__, limits=server.limits
+        self.server_session = session or ServerSession(
+            server.offer, next_id=count(1).__next__, limits=server.limits
         )
         self._log_rate: Bucket | None = None
         self._rates: dict[str, Bucket] = {}
@@ -76,9 +78,11 @@ class ServerConnection(Connection):
         return era == "per-request" and hasattr(params, "input_responses")
 
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
-        ctx.inputs = InputRequests.from_params(
-            params, lambda text: self._sealer(called, params).open(text)
-        )
+        ctx.asks_in_result = True
+        if params.input_responses is not UNSET or params.request_state is not UNSET:
+            ctx.inputs = InputRequests.from_params(
+                params, lambda text: self._sealer(called, params).open(text)
+            )
         try:
             return await self.server.handle(called.method, params, ctx)
         except InputNeeded:
@@ -87,7 +91,8 @@ class ServerConnection(Connection):
             if group.split(InputNeeded)[1] is not None:
                 raise
         except NotOffered as error:
-            raise missing(error) from None
+            raise missing_capability(error) from None
+        assert ctx.inputs is not None  # a question was asked
         return ctx.inputs.result(self._sealer(called, params).seal)
 
     def _sealer(self, called: Called, params: Any) -> BoundSealer:

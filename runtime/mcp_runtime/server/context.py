@@ -20,13 +20,12 @@ from msgspec import UNSET
 
 from mcp_runtime.auth.server.current import current_token
 from mcp_runtime.core import error_codes
-from mcp_runtime.core.capabilities import declares
+from mcp_runtime.core.capabilities import declares, missing_capability, require_client
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.core.request_state import InputRequests
-from mcp_runtime.core.server_session import missing, require_client
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
@@ -80,7 +79,10 @@ class Context:
         self._peer = peer
         self._called = called
         self._progress_rate: Bucket | None = None
+        self.asks_in_result = False
+        """Whether questions to the client become part of the result."""
         self.inputs: InputRequests | None = None
+        """Questions and answers of this run of the handler; None if there were none so far."""
         self._token = current_token.get()
 
     # ---- the request and its client
@@ -233,7 +235,7 @@ class Context:
             return [await self.elicit_url(message, url) for message, url in pages]
         params = [self._page(message, url) for message, url in pages]
         for page in params:
-            require_client("elicitation/create", "elicitation", page, self._called.terms)
+            require_client("elicitation/create", "elicitation", page, self.client_capabilities)
         data = {"elicitations": [t.to_wire(page) for page in params]}
         raise RpcError(error_codes.URL_ELICITATION_REQUIRED, "URL elicitation required", data)
 
@@ -332,19 +334,20 @@ class Context:
         return asyncio.run_coroutine_threadsafe(awaited(), self._peer.loop).result()
 
     async def _ask(self, request: Any, key: str | None, timeout: float | None) -> Any:
-        terms = self._called.terms
         params = getattr(request, "params", UNSET)
         try:
-            require_client(request.method, request.method.partition("/")[0], params, terms)
+            capability = request.method.partition("/")[0]
+            require_client(request.method, capability, params, self.client_capabilities)
         except NotOffered as error:
-            raise (error if self.inputs is None else missing(error)) from None
+            raise (missing_capability(error) if self.asks_in_result else error) from None
         if self.era == "handshake":
             wait = Timeout(timeout or self.server.limits.total)
             return await self._peer.request(
                 request.method, params, timeout=wait, about=self._called.id
             )
-        if self.inputs is None:
+        if not self.asks_in_result:
             raise RpcError(error_codes.INTERNAL_ERROR, f"{self.method} cannot ask the client")
+        self.inputs = self.inputs or InputRequests({})
         answer = self.inputs.answer(self.inputs.key(request, key), request)
         if answer is None:
             raise InputNeeded(request.method)

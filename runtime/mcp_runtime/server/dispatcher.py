@@ -10,8 +10,8 @@ from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.server.broadcast import ChangeListener
+from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.view import ServerView
-from mcp_runtime.shared.connection import Connection
 
 __all__ = ["Dispatcher"]
 
@@ -46,7 +46,7 @@ class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
         """The result of a request. Raises RpcError, and what the handler raises."""
         ...
 
-    def notified(self, method: str, params: Any, connection: Connection, /) -> None:
+    def notified(self, method: str, params: Any, connection: Peer, /) -> None:
         """Calls the handlers of a notification."""
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop
+from collections.abc import Coroutine
 from typing import Any, Protocol
 
 from mcp_runtime.core.events import Called
@@ -43,6 +44,10 @@ class Peer(Protocol):
         self, method: str, params: Any, /, *, timeout: Timeout, about: Id | None
     ) -> Any:
         """The client's result, a model. Raises LocalError or PeerError."""
+        ...
+
+    def spawn(self, work: Coroutine[Any, Any, object], /) -> None:
+        """Runs the handler of a notification, and logs what it raises."""
         ...
 
     def interrupt(self, id: Id, retry: int, /) -> None:

@@ -37,8 +37,9 @@ from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
+from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features, Kind, listed, or_unset
-from mcp_runtime.shared.connection import Connection, Trace
+from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.meta_names import require_extensions
 from mcp_runtime.shared.uri_template import is_uri
 from mcp_runtime.stores import Bus
@@ -178,7 +179,7 @@ class Server(Decorators):
             handler = around(middleware, method, handler)
         return await handler(params, ctx)
 
-    def notified(self, method: str, params: Any, connection: Connection) -> None:
+    def notified(self, method: str, params: Any, connection: Peer) -> None:
         """Calls the handlers of a notification."""
         for function in self._on_notification.get(method, ()):
             work = function(params, connection)

@@ -52,6 +52,9 @@ _LAST_RESPONSES: Final = 1.0
 _POLL: Final = 0.005
 """Seconds between two looks at whether requests are still open."""
 
+_REMEMBERED: Final = 64
+"""How many combinations of allowed hosts and origins are remembered."""
+
 
 class HttpApp:
     """An ASGI application.
@@ -91,6 +94,7 @@ class HttpApp:
         self.path = path
         self._hosts = allowed_hosts(hosts or (), origins)
         self._forwarded = forwarded
+        self._allowed_names: set[tuple[str | None, ...]] = set()
         protection = None if auth is None else _protection(server, auth)
         self._service = HttpService(server, principal, trace, protection)
         self._table = SessionTable(self._service, events=events, store=sessions)
@@ -159,7 +163,7 @@ class HttpApp:
         if handler is None:
             raise self._not_found(request)
         if handler is not _healthy:
-            require_allowed(self._hosts, request, forwarded=self._forwarded)
+            self._require_allowed(request)
         if self._draining:
             raise HttpError(503, "the server is shutting down", headers=retry_after(1))
         return handler
@@ -168,6 +172,14 @@ class HttpApp:
         """Health and metadata need no token. Raises HttpError."""
         if handler not in (_healthy, protection.metadata):
             await protection.admit(request)
+
+    def _require_allowed(self, request: HttpRequest) -> None:
+        """Raises HttpError unless the hosts that the request names are allowed."""
+        names = tuple(map(request.headers.get, ("host", "x-forwarded-host", "origin")))
+        if names not in self._allowed_names:
+            require_allowed(self._hosts, request, forwarded=self._forwarded)
+            if len(self._allowed_names) < _REMEMBERED:
+                self._allowed_names.add(names)
 
     def _not_found(self, request: HttpRequest) -> HttpError:
         methods = sorted(method for method, path in self._routes if path == request.path)
@@ -178,7 +190,7 @@ class HttpApp:
 
     async def _post(self, request: HttpRequest) -> EventResponse | None:
         _require_media_types(request)
-        body = await self._service.body(request)
+        body = await request.body(self._service.limits.line_bytes, self._service.body_deadline)
         has_sessions = self._service.server.offer().handshake
         if not has_sessions or http_rules.is_per_request(request.headers, body):
             return await self._per_request.post(request, body)
@@ -255,11 +267,16 @@ def _require_media_types(request: HttpRequest) -> None:
 
     Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
     """
-    if http_rules.media_type(request.headers.get("content-type")) != http_rules.JSON:
+    if not _is_json(request.headers.get("content-type")):
         raise HttpError(415, f"Content-Type must be {http_rules.JSON}")
     if not _accepts_both(request.headers.get("accept")):
         both = f"{http_rules.JSON} and {http_rules.EVENT_STREAM}"
         raise HttpError(406, f"Accept must have both {both}")
+
+
+@lru_cache(64)
+def _is_json(content_type: str | None) -> bool:
+    return http_rules.media_type(content_type) == http_rules.JSON
 
 
 @lru_cache(64)

@@ -109,5 +109,7 @@ class LegacySseEndpoint:
         session = self.sessions.get(query.get("session_id", [""])[0])
         if session is None or session.principal != self._service.principal(request):
             raise HttpError(404, "there is no such session")
-        session.receive(await self._service.body(request))
+        service = self._service
+        body = await request.body(service.limits.line_bytes, service.body_deadline)
+        session.receive(body)
         await request.reply(202, b"Accepted", ((b"content-type", b"text/plain"),))

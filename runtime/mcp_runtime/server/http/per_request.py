@@ -13,40 +13,66 @@ import msgspec
 
 from mcp_runtime.core import error_codes, http_rules, jsonrpc
 from mcp_runtime.core.events import Called, Write
-from mcp_runtime.core.jsonrpc import ErrorResponse, Id, Request, Response
+from mcp_runtime.core.jsonrpc import ErrorResponse, Id, Malformed, Request, Response
 from mcp_runtime.core.param_headers import check_headers
+from mcp_runtime.core.peek import RequestParams
+from mcp_runtime.core.pending import Pending
 from mcp_runtime.core.rate_limit import Bucket
+from mcp_runtime.core.role import SERVER
+from mcp_runtime.core.server_session import ServerSession
+from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.core.translation import Translations
+from mcp_runtime.errors import NotOpen
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import JSON, ClientGone, HttpError, HttpRequest, retry_after
 from mcp_runtime.server.http.service import HttpService
-from mcp_runtime.server.http.streaming import StreamingConnection
+from mcp_runtime.server.http.streaming import StreamingConnection, malformed
 
 __all__ = ["PerRequestEndpoint", "RequestConnection"]
 
 
-class RequestConnection(StreamingConnection):
-    """One request, and the stream of its response.
+class RequestSession(ServerSession):
+    """The session of one request: it has no handshake, and headers must repeat the body."""
 
-    `rates` limits all requests of the application together.
-    """
+    has_handshake = False
 
-    def __init__(
-        self,
-        service: HttpService,
-        headers: Mapping[str, str],
-        principal: str,
-        *,
-        open_requests: set[RequestConnection],
-        rates: dict[str, Bucket],
-    ) -> None:
-        super().__init__(service.server, principal=principal, trace=service.trace)
-        self.protection = service.protection
-        self.server_session.stateless = True
-        self.stream: Final = Outbox("", service.limits)
-        self._open_requests = open_requests
-        self._rates = rates
+    def __init__(self, endpoint: PerRequestEndpoint, headers: Mapping[str, str]) -> None:
+        server = endpoint.service.server
+        super().__init__(
+            server.offer,
+            next_id=_no_id,
+            limits=server.limits,
+            translations=endpoint.translations,
+            pending=endpoint.nothing_pending,
+        )
         self._headers = headers
+        self._mirrored = server.mirrored
+
+    def _check(self, frame: Request, params: RequestParams, version: str) -> None:
+        check_headers(self._headers, frame.method, params, version, self._mirrored)
+
+
+def _no_id() -> Id:
+    raise NotOpen("a request to the client has no place in the per-request era")
+
+
+class RequestConnection(StreamingConnection):
+    """One request, and the stream of its response."""
+
+    def __init__(self, endpoint: PerRequestEndpoint, request: HttpRequest) -> None:
+        service = endpoint.service
+        super().__init__(
+            service.server,
+            principal="" if service.is_anonymous else service.principal(request),
+            trace=service.trace,
+            session=RequestSession(endpoint, request.headers),
+        )
+        self.protection = service.protection
+        self.stream: Final = Outbox("", service.limits)
+        self._endpoint = endpoint
+        self._rates = endpoint.rates
+        self._names_version = http_rules.VERSION in request.headers
 
     @property
     def general_stream(self) -> Outbox:
@@ -54,32 +80,28 @@ class RequestConnection(StreamingConnection):
 
     def receive(self, body: bytes) -> None:
         """Starts to work on a body. Raises HttpError."""
-        frame = self.read(body)
+        frame = self.session.read(body)
+        if isinstance(frame, Malformed):
+            raise malformed(frame)
+        if self.protection is not None:
+            self.protection.require_tool_scopes(frame)
         if isinstance(frame, Response | ErrorResponse):
             raise HttpError(400, "a response is not expected here: a server asks in its results")
-        if isinstance(frame, Request):
-            self._require_version(frame)
-        self.server_session.guard = self._guard
-        try:
-            self.handle(self.session.handle(frame, self.loop.time()))
-        finally:
-            self.server_session.guard = None  # no reference cycle is left to the collector
-        if self.server_session.subscriptions.open:
+        if isinstance(frame, Request) and not self._names_version:
+            raise self._version_missing(frame)
+        self.handle(self.session.handle(frame, self.loop.time()))
+        if isinstance(frame, Request) and frame.method == "subscriptions/listen":
             self.server.connections.add(self)
-        self._open_requests.add(self)
+        self._endpoint.open.add(self)
 
-    def _require_version(self, frame: Request) -> None:
+    def _version_missing(self, frame: Request) -> HttpError:
         """Source: 2026-07-28 basic/versioning, "Backward Compatibility"."""
-        if http_rules.VERSION not in self._headers:
-            versions = self.server.offer().newest_first
-            names = ", ".join(versions)
-            why = f"Header mismatch: MCP-Protocol-Version is missing; supported: {names}"
-            data = msgspec.json.encode({"supported": versions})
-            body = jsonrpc.error_response(frame.id, error_codes.HEADER_MISMATCH, why, data)
-            raise HttpError(400, why, body)
-
-    def _guard(self, frame: Request, version: str) -> None:
-        check_headers(self._headers, frame, version, self.server.mirrored)
+        versions = self.server.offer().newest_first
+        names = ", ".join(versions)
+        why = f"Header mismatch: MCP-Protocol-Version is missing; supported: {names}"
+        data = msgspec.json.encode({"supported": versions})
+        body = jsonrpc.error_response(frame.id, error_codes.HEADER_MISMATCH, why, data)
+        return HttpError(400, why, body)
 
     def _write(self, data: bytes, about: Id | None) -> None:
         self.stream.put(data)
@@ -103,8 +125,11 @@ class RequestConnection(StreamingConnection):
         self.close()
 
     def close(self) -> None:
-        self._open_requests.discard(self)
-        self.disconnect("the client has closed the stream")
+        self._endpoint.open.discard(self)
+        if self.session.running:
+            self.disconnect("the client has closed the stream")
+        else:  # nothing is left to cancel
+            self.server.connections.discard(self)
 
     def stop_listening(self) -> None:
         if self.server_session.subscriptions.open:
@@ -117,23 +142,22 @@ class RequestConnection(StreamingConnection):
 
 
 class PerRequestEndpoint:
-    """Answers the POSTs of the per-request era; `open` has the requests that are not answered."""
+    """Answers the POSTs of the per-request era."""
 
     def __init__(self, service: HttpService) -> None:
+        self.service: Final = service
         self.open: Final[set[RequestConnection]] = set()
-        self._service = service
-        self._rates: dict[str, Bucket] = {}
+        """Requests that are not answered yet."""
+        self.rates: Final[dict[str, Bucket]] = {}
+        """The rate limits of all requests together, by method."""
+        self.translations: Final = Translations(Tolerances(SERVER))
+        self.nothing_pending: Final = Pending()
+        """Shared by all sessions, for none of them sends a request."""
 
     async def post(self, request: HttpRequest, body: bytes) -> EventResponse | None:
         """Replies, or returns the stream that is the response. Raises HttpError, ClientGone."""
         self._require_room()
-        connection = RequestConnection(
-            self._service,
-            request.headers,
-            self._service.principal(request),
-            open_requests=self.open,
-            rates=self._rates,
-        )
+        connection = RequestConnection(self, request)
         connection.receive(body)
         response = None
         try:
@@ -141,7 +165,7 @@ class PerRequestEndpoint:
             if not stream.has_news and not connection.session.running:
                 await request.reply(202, b"", ())
                 return None
-            keep_alive = self._service.limits.keep_alive
+            keep_alive = self.service.limits.keep_alive
             if not await stream.has_news_soon():
                 await _news_or_gone(stream, request, keep_alive)
             if (message := stream.only_message) is not None:
@@ -155,7 +179,7 @@ class PerRequestEndpoint:
                 connection.close()
 
     def _require_room(self) -> None:
-        limit = self._service.limits.sessions
+        limit = self.service.limits.sessions
         if len(self.open) >= limit:
             why = f"{limit} requests are open (Limits.sessions)"
             raise HttpError(503, why, headers=retry_after(1))

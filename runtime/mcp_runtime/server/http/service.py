@@ -36,13 +36,15 @@ class HttpService:
         self.limits: Final[Limits] = server.limits
         self.trace: Final = trace
         self.protection: Final = protection
+        self.is_anonymous: Final = protection is None and principal is None
+        """Whether all clients are anonymous."""
         self._principal = principal
-        self._body_deadline = Deadline(self.limits.body_seconds)
+        self.body_deadline = Deadline(self.limits.body_seconds)
         self._sessions: list[Sized] = []
 
     def restart(self) -> None:
         """Drops what belongs to an event loop that has ended."""
-        self._body_deadline = Deadline(self.limits.body_seconds)
+        self.body_deadline = Deadline(self.limits.body_seconds)
 
     def count(self, sessions: Sized) -> None:
         """Counts these as sessions."""
@@ -59,10 +61,6 @@ class HttpService:
         if self.protection is not None:
             return self.protection.principal()
         return "" if self._principal is None else self._principal(request.scope)
-
-    async def body(self, request: HttpRequest) -> bytes:
-        """The body of a request. Raises HttpError and ClientGone."""
-        return await request.body(self.limits.line_bytes, self._body_deadline)
 
 
 def new_session_id() -> str:

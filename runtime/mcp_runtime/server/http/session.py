@@ -12,6 +12,7 @@ from mcp_runtime.core import sse
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session_record import SessionRecord
@@ -38,7 +39,9 @@ class HttpSession(StreamingConnection):
     def __init__(
         self, service: HttpService, id: str, principal: str, *, events: EventStore, first: int = 1
     ) -> None:
-        super().__init__(service.server, principal=principal, first_id=first, trace=service.trace)
+        server = service.server
+        session = ServerSession(server.offer, next_id=count(first).__next__, limits=server.limits)
+        super().__init__(server, principal=principal, trace=service.trace, session=session)
         self.protection = service.protection
         self.id: Final = id
         self._events = events

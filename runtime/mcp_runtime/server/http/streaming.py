@@ -14,7 +14,7 @@ from mcp_runtime.server.http.request import HttpError
 if TYPE_CHECKING:
     from mcp_runtime.server.http.protection import Protection
 
-__all__ = ["StreamingConnection"]
+__all__ = ["StreamingConnection", "malformed"]
 
 
 class StreamingConnection(ServerConnection):
@@ -31,10 +31,7 @@ class StreamingConnection(ServerConnection):
         """The message in a body. Raises HttpError if there is none."""
         frame = self.session.read(body)
         if isinstance(frame, Malformed):
-            id = None if frame.is_response else frame.id
-            raise HttpError(
-                400, frame.message, jsonrpc.error_response(id, frame.code, frame.message)
-            )
+            raise malformed(frame)
         if isinstance(frame, Batch) and all(map(_is_unanswerable, frame.frames)):
             raise HttpError(400, "Invalid request: a batch without a message")
         if self.protection is not None:
@@ -75,6 +72,12 @@ class StreamingConnection(ServerConnection):
             why = "the server is shutting down"
             self.send(self.session.refuse(id, error_codes.INTERNAL_ERROR, why), id)
             self._drop(id)
+
+
+def malformed(frame: Malformed) -> HttpError:
+    """The answer to a body that is no message."""
+    id = None if frame.is_response else frame.id
+    return HttpError(400, frame.message, jsonrpc.error_response(id, frame.code, frame.message))
 
 
 def _is_unanswerable(frame: Frame) -> bool:

@@ -13,8 +13,8 @@ import pytest
 
 from mcp_runtime import Context, Header, Server, types
 from mcp_runtime.core import error_codes
-from mcp_runtime.core.jsonrpc import Request
-from mcp_runtime.core.param_headers import check_headers
+from mcp_runtime.core.param_headers import ParamHeaders, check_headers
+from mcp_runtime.core.peek import request_params
 from mcp_runtime.errors import RpcError
 from mcp_runtime.json_schema.header_annotations import param_headers
 from tests.support.asgi_client import (
@@ -48,14 +48,18 @@ def coded(text: str) -> str:
 
 def compared(arguments: Any, headers: dict[str, str]) -> str:
     """What is wrong with them; empty for nothing."""
-    params = json.dumps({"name": "tool", "arguments": arguments}).encode()
-    request = Request(1, "tools/call", params)
+    body = json.dumps({"name": "tool", "arguments": arguments}).encode()
     told = {"mcp-protocol-version": LATEST, "mcp-method": "tools/call", "mcp-name": "tool"}
     try:
-        check_headers({**told, **headers}, request, LATEST, lambda _: param_headers(SCHEMA))
+        params = request_params(body)
+        check_headers({**told, **headers}, "tools/call", params, LATEST, _param_headers)
     except RpcError as refusal:
         return f"{refusal.message} ({refusal.code})"
     return ""
+
+
+def _param_headers(tool: object) -> ParamHeaders:
+    return param_headers(SCHEMA)
 
 
 @pytest.mark.requirement(

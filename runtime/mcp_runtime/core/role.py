@@ -1,0 +1,11 @@
+"""The two roles that a session can have."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+__all__ = ["CLIENT", "SERVER", "Role"]
+
+Role: TypeAlias = Literal["client", "server"]
+CLIENT: Final = "client"
+SERVER: Final = "server"
