@@ -47,6 +47,9 @@ MAX_PLACES: Final = 20_000
 MAX_LITERALS: Final = 512
 """Values of one `enum` that are compared one by one; a longer list is compared as a whole."""
 
+MAX_TYPING_TRIES: Final = 200
+"""Times that types are made of one schema of a tool, in search of what none can be made of."""
+
 MAX_NAME_CHARS: Final = 40
 """Length of a new project's name; with it, each line that is written stays within its width."""
 

@@ -15,8 +15,10 @@ import pytest
 from mcp_bindgen import pins
 from mcp_bindgen.cli import new
 from mcp_bindgen.emit import tree
+from mcp_runtime import Server
 from tests.support import tool_lists
 from tests.support.command import invoke, run
+from tests.support.loopback import Loopback
 from tests.support.projects import TOOLS, answers, made
 
 NEWEST = pins.revisions()[-1]
@@ -72,9 +74,12 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         (["a", "--into", "no/where"], "is no folder"),
         (["a", "--into", "file"], "is no folder"),
         (["a", "--into", "full"], "is not empty"),
-        (["a", "--from-tools", "absent.json"], "cannot be read"),
+        (["a", "--from-tools", "absent.json"], "absent.json: is no file that can be read"),
+        (["a", "--from-tools", "'unclosed"], "'unclosed: is no file that can be read"),
         (["a", "--from-tools", "file"], "is not JSON"),
-        (["a", "--from-tools", "untyped.json"], "cannot be typed"),
+        (["a", "--from-tools", "untyped.json", "--strict"], "cannot be typed"),
+        (["a", "--from-tools", "http://127.0.0.1:1/mcp"], "lists no tools"),
+        (["a", "--from-tools", "program"], "lists no tools"),
         (["a", "--from-tools", "absent-command x"], "lists no tools"),
         (["a", "--from-tools", f"{sys.executable} -c pass"], "lists no tools"),
     ],
@@ -82,10 +87,13 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 def test_what_cannot_be_done_leaves_no_trace(
     args: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schema, _ = tool_lists.UNTYPED["remote"]
+    schema, *_ = tool_lists.UNTYPED["remote"]
     listing = tool_lists.listing({"name": "t", "inputSchema": schema})
     (tmp_path / "untyped.json").write_bytes(listing)
     (tmp_path / "file").write_text("x")
+    (tmp_path / "program").write_text("#!/bin/sh\nexit\n")
+    (tmp_path / "program").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").write_text("mine")
     before = sorted(tmp_path.rglob("*"))
@@ -169,6 +177,46 @@ def test_tools_of_a_running_server_are_typed(tmp_path: Path) -> None:
     listed = json.loads((tmp_path / "a/src/my_server/tools/tools.json").read_bytes())["tools"]
     assert [tool["name"] for tool in listed] == ["add"]
     assert "    b: int = 2\n" in (tmp_path / "a/src/my_server/tools/add.py").read_text()
+
+
+def test_row_13_a_command_of_one_word_is_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "mcp-server-add"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n{SERVER}")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    options = ("--revisions", NEWEST, "--into")
+    for place, command in enumerate([str(program), "mcp-server-add"]):
+        done = invoke("new", "a", "--from-tools", command, *options, tmp_path / str(place))
+        assert done.exit_code == 0, done.stderr
+        assert (tmp_path / str(place) / "src/a/tools/add.py").exists()
+
+
+def test_row_13_the_server_of_a_url_is_asked(tmp_path: Path, loopback: Loopback) -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    with loopback.mounted(server.asgi()) as url:
+        options = ("--from-tools", f"{url}/mcp", "--revisions", NEWEST, "--into", tmp_path / "a")
+        done = invoke("new", "a", *options)
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "a/src/a/tools/add.py").exists()
+
+
+def test_row_13_what_has_no_type_is_said(tmp_path: Path) -> None:
+    schema, *_ = tool_lists.UNTYPED["nested"]
+    listing = tool_lists.listing({"name": "t", "inputSchema": schema})
+    (tmp_path / "tools.json").write_bytes(listing)
+    options = ("--from-tools", tmp_path / "tools.json", "--into", tmp_path / "a")
+    done = invoke("new", "a", *options, "--revisions", NEWEST)
+    assert done.exit_code == 0, done.stderr
+    assert '  "t": input.x.y: msgspec has no such types' in done.stderr
+    assert "    y: Any | UnsetType = UNSET\n" in (tmp_path / "a/src/a/tools/t.py").read_text()
 
 
 def typed_in(text: str, *args: str, cwd: Path) -> tuple[str, int]:

@@ -13,13 +13,15 @@ import msgspec
 import pytest
 
 from mcp_bindgen.errors import InputError
-from mcp_bindgen.scaffold import structs
+from mcp_bindgen.scaffold import loosen, structs
 from mcp_bindgen.scaffold import typed as typing_
 from mcp_bindgen.scaffold.answers import Answers
+from mcp_bindgen.scaffold.handlers import tool_view
 from mcp_bindgen.scaffold.render import project, templates
 from mcp_bindgen.scaffold.tools import Tool, listing, read
 from mcp_bindgen.scaffold.typed import Untyped, typed
 from tests.support import tool_lists
+from tests.support.projects import write
 
 ANSWERS: Final = Answers(name="my-server", revisions=("2026-07-28",), tools=True)
 HOME: Final = "src/my_server/tools"
@@ -106,14 +108,79 @@ def test_what_no_type_says_is_told() -> None:
     assert tool.unsaid == ("input: not",)
 
 
+GOOD: Final = {"name": "good", "inputSchema": {"type": "object"}}
+
+
 @pytest.mark.parametrize("name", tool_lists.UNTYPED)
-def test_what_cannot_be_typed_is_refused_by_name(name: str) -> None:
-    schema, said = tool_lists.UNTYPED[name]
-    good = {"name": "good", "inputSchema": {"type": "object"}}
-    with pytest.raises(InputError, match=said) as refused:
-        read(tool_lists.listing(good, {"name": name, "inputSchema": schema}), "f.json")
-    assert "f.json: 1 of 2 tools cannot be typed" in str(refused.value)
-    assert f'"{name}": input: ' in str(refused.value) or f'"{name}": no value' in str(refused.value)
+def test_row_13_what_cannot_be_typed_is_any_at_its_place(name: str) -> None:
+    schema, place, why = tool_lists.UNTYPED[name]
+    good, tool = read(tool_lists.listing(GOOD, {"name": name, "inputSchema": schema}), "f.json")
+    assert good.loose == ()
+    (loose,) = tool.loose
+    assert loose.place == f"input{place}"
+    assert why in loose.why
+    body = "\n".join(structs.lines(tool.input.types))
+    ast.parse(body)
+    assert "Any" in body
+    view = tool_view(tool)
+    assert f"{loose.place}: all of it" in " ".join(" ".join(view["docstring"]).split())
+
+
+@pytest.mark.parametrize("name", tool_lists.UNTYPED)
+def test_row_13_strict_refuses_it_by_name(name: str) -> None:
+    schema, place, why = tool_lists.UNTYPED[name]
+    listing = tool_lists.listing(GOOD, {"name": name, "inputSchema": schema})
+    with pytest.raises(InputError) as refused:
+        read(listing, "f.json", strict=True)
+    assert "f.json: 1 of 2 tools cannot be typed in full" in str(refused.value)
+    assert f'"{name}": input{place}: ' in str(refused.value)
+    assert why in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("member", "written"),
+    [
+        ({"type": "array", "items": {"type": "string"}, "default": []}, "list[str]"),
+        ({"type": "object", "default": {}}, "dict[str, Any]"),
+        (
+            {"type": "object", "additionalProperties": {"type": "integer"}, "default": {}},
+            "dict[str, int]",
+        ),
+    ],
+)
+def test_row_13_an_empty_default_is_one(member: dict[str, Any], written: str) -> None:
+    schema = {"type": "object", "properties": {"x": member}}
+    (tool,) = read(tool_lists.listing({"name": "t", "inputSchema": schema}), "f", strict=True)
+    line = f"    x: {written} = field(default_factory={written.partition('[')[0]})"
+    assert line in structs.lines(tool.input.types)
+
+
+def test_the_tries_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loosen, "MAX_TYPING_TRIES", 3)
+    places = {f"p{n}": {"$ref": "#there"} for n in range(9)}
+    schema = {"type": "object", "properties": places}
+    (tool,) = read(tool_lists.listing({"name": "t", "inputSchema": schema}), "f")
+    assert [each.place for each in tool.loose] == [f"input.p{n}" for n in range(9)]
+
+
+def test_row_13_the_tools_of_real_servers_are_written_as_they_are_linted(
+    shared: Path, tmp_path: Path
+) -> None:
+    """Whatever lists them: nothing is refused, and ruff finds nothing to change."""
+    vendored = {"__init__.py": "", "runtime/__init__.py": ""}
+    lists = sorted((shared / "tool-lists").glob("*.json"))
+    assert len(lists) > 20
+    for path in lists:
+        tools = read(path.read_bytes(), path.name)
+        write(project(ANSWERS, templates(True), vendored, tools), tmp_path / path.stem)
+    for command in (["format", "--check"], ["check", "--no-cache"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "."],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize(

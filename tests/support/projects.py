@@ -21,7 +21,11 @@ ALL = tuple(pins.revisions())
 WAYS = (("stdio",), ("http",), ("stdio", "http"))
 TOOLS = b"""{"tools": [
   {"name": "get-sum", "description": "Adds.", "inputSchema": {"type": "object", "properties":
-    {"a": {"type": "number"}, "class": {"type": "number"}}, "required": ["a", "class"]},
+    {"a": {"type": "number"}, "class": {"type": "number"},
+     "tags": {"type": "array", "items": {"type": "string"}, "default": []},
+     "where": {"oneOf": [{"type": "object", "properties": {"x": {"type": "number"}}},
+                         {"type": "object", "properties": {"y": {"type": "number"}}}]}},
+    "required": ["a", "class"]},
    "outputSchema": {"type": "object", "properties": {"sum": {"type": "number"}}}}]}"""
 
 

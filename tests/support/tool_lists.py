@@ -129,26 +129,43 @@ FIFTY: Final = (
     _tool("unicode", _object({"prénom": STRING, "naïve": {"enum": ["ä", "ß"]}})),
 )
 
-UNTYPED: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
-    "remote": (_object({"x": {"$ref": "https://example.com/s"}}), "not in the schema"),
-    "file": (_object({"x": {"$ref": "file:///etc/passwd"}}), "not in the schema"),
-    "anchor": (_object({"x": {"$ref": "#there"}}), "not in the schema"),
+_UNTAGGED: Final = {"oneOf": [_object({"a": STRING}), _object({"b": STRING})]}
+_NESTED: Final = _object({"y": _UNTAGGED, "z": STRING}, description="Says.")
+
+UNTYPED: Final[Mapping[str, tuple[Mapping[str, Any], str, str]]] = {
+    "remote": (_object({"x": {"$ref": "https://example.com/s"}}), ".x", "not in the schema"),
+    "file": (_object({"x": {"$ref": "file:///etc/passwd"}}), ".x", "not in the schema"),
+    "anchor": (_object({"x": {"$ref": "#there"}}), ".x", "not in the schema"),
     "hidden": (
         _object({"x": {"default": {"$ref": "https://example.com"}}}),
-        r"has `\$ref` in a value",
+        ".x",
+        "has `$ref` in a value",
     ),
-    "objects": (
-        _object({"x": {"oneOf": [_object({"a": STRING}), _object({"b": STRING})]}}),
+    "objects": (_object({"x": _UNTAGGED}), ".x", "must be tagged"),
+    "nested": (_object({"x": _NESTED}), ".x.y", "must be tagged"),
+    "items": (_object({"x": {"type": "array", "items": _UNTAGGED}}), ".x[]", "must be tagged"),
+    "members": (
+        _object({"x": {"type": "object", "additionalProperties": _UNTAGGED}}),
+        ".x{}",
         "must be tagged",
     ),
+    "shared": (
+        _object({"x": {"$ref": "#/$defs/u"}}, **{"$defs": {"u": _UNTAGGED}}),
+        ".$defs.u",
+        "must be tagged",
+    ),
+    "arms": (_object({"x": {"anyOf": [STRING, _NESTED]}}), ".x(anyOf 1).y", "must be tagged"),
+    "merged": (_object({"x": {"allOf": [_NESTED, {"$ref": "#no"}]}}), ".x", "not in the schema"),
     "lists": (
         _object({"x": {"anyOf": [{"type": "array", "items": STRING}, {"type": "array"}]}}),
+        ".x",
         "no such types",
     ),
-    "unnamed": (_object({"日本": STRING}), "no Python name"),
-    "quoted": (_object({'a"b': STRING}), "must not contain"),
-    "escaped": (_object({"a\\": STRING}), "must not contain"),
-    "never": (_object({"x": False}, required=["x"]), "no value satisfies"),
-    "endless": (_object({"me": {"$ref": "#"}}, required=["me"]), "no value satisfies"),
+    "unnamed": (_object({"日本": STRING}), "", "no Python name"),
+    "inside": (_object({"x": _object({"日本": STRING})}), ".x", "no Python name"),
+    "quoted": (_object({'a"b': STRING}), "", "must not contain"),
+    "escaped": (_object({"a\\": STRING}), "", "must not contain"),
+    "never": (_object({"x": False}, required=["x"]), "", "no value satisfies"),
+    "endless": (_object({"me": {"$ref": "#"}}, required=["me"]), "", "no value satisfies"),
 }
-"""By name: the input of a tool that cannot be typed, and what is said of it."""
+"""By name: the input of a tool that has no types in full, the place where, and why."""

@@ -6,9 +6,10 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +24,9 @@ from mcp_bindgen.scaffold.answers import (
     require_revisions,
     require_transports,
 )
+
+if TYPE_CHECKING:
+    from mcp_bindgen.scaffold.tools import Tool
 
 __all__ = ["command"]
 
@@ -47,9 +51,14 @@ __all__ = ["command"]
 )
 @click.option(
     "--from-tools",
-    metavar="FILE|COMMAND",
-    help="Write a typed handler for each tool that a tools/list result in FILE, or the server that "
-    "COMMAND starts, lists (default: one sample tool).",
+    metavar="FILE|COMMAND|URL",
+    help="Write a typed handler for each tool that a tools/list result in FILE, the server that "
+    "COMMAND starts, or the one at URL lists (default: one sample tool).",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Refuse a list of tools that cannot be typed in full, instead of writing Any there.",
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing; list the files.")
 @click.option("--yes", is_flag=True, help="Ask nothing; use the defaults.")
@@ -59,6 +68,7 @@ def command(
     revisions: str | None,
     transports: str | None,
     from_tools: str | None,
+    strict: bool,
     dry_run: bool,
     yes: bool,
 ) -> int:
@@ -69,13 +79,25 @@ def command(
     _require_free(folder)
     from mcp_bindgen.cli.project import texts, tools
 
-    files = texts(answers, [] if from_tools is None else tools(from_tools))
+    typed = [] if from_tools is None else tools(from_tools, strict=strict)
+    files = texts(answers, typed)
+    _warn(typed)
     if dry_run:
         say("\n".join(files))
         return OK
     _write(folder, files)
     click.echo(_done(folder, len(files)), err=True)
     return OK
+
+
+def _warn(tools: Sequence[Tool]) -> None:
+    """Says which places of the tools' types became `Any`."""
+    if any(tool.loose for tool in tools):
+        from mcp_bindgen.scaffold.tools import loose_places
+
+        click.echo("mcp-bindgen: these places have no type of their own; they are Any:", err=True)
+        for place in loose_places(tools):
+            click.echo(f"  {safe(place)}", err=True)
 
 
 # ---- what was asked for

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import shlex
-from collections.abc import Mapping, Sequence
+import shutil
+from codecs import BOM_UTF8
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.errors import InputError
@@ -15,8 +19,11 @@ from mcp_bindgen.scaffold.answers import Answers
 
 if TYPE_CHECKING:
     from mcp_bindgen.scaffold.tools import Tool
+    from mcp_runtime.client.client import Client
 
 __all__ = ["texts", "tools", "tools_of"]
+
+_URL: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
 def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dict[str, str]:
@@ -31,26 +38,48 @@ def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dic
     return project(answers, templates(answers.tools), files, tools, listed)
 
 
-def tools(source: str) -> list[Tool]:
-    """The tools of a file with a result of `tools/list`, or of the server that a command starts.
-
-    Raises InputError, SchemaError.
+def tools(source: str, *, strict: bool = False) -> list[Tool]:
+    """The tools of a file with a result of `tools/list`, of the server that a command starts, or of
+    one at a URL. Raises InputError, SchemaError.
     """
+    if _URL.match(source):
+        return tools_of(asyncio.run(_listed_at(source)), source, strict=strict)
     path = Path(source)
-    words = shlex.split(source)
-    if path.is_file() or len(words) < 2:
-        return tools_of(pins.read_bytes(path), source)
-    return tools_of(asyncio.run(_listed(words)), words[0])
+    words = _words(source)
+    if path.is_file() and not _is_program(path):
+        return tools_of(pins.read_bytes(path), source, strict=strict)
+    if len(words) > 1 or (words and shutil.which(words[0])):
+        return tools_of(asyncio.run(_listed_by(words)), words[0], strict=strict)
+    raise InputError(
+        f"{source}: is no file that can be read, no program and no URL",
+        remedy="Give a file with a tools/list result, a server's command in quotes, or its URL.",
+    )
 
 
-def tools_of(data: bytes, path: str) -> list[Tool]:
+def _words(command: str) -> list[str]:
+    """The words of a command, as a shell parts them; none where a quote is not closed."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+def _is_program(path: Path) -> bool:
+    """Whether a file is to be started, and not to be read: it may be, and holds no JSON."""
+    if not os.access(path, os.X_OK):
+        return False
+    with path.open("rb") as file:
+        return file.read(1024).removeprefix(BOM_UTF8).lstrip()[:1] not in (b"{", b"[")
+
+
+def tools_of(data: bytes, path: str, *, strict: bool = False) -> list[Tool]:
     """The tools of a list, which the runtime would offer. Raises InputError, SchemaError."""
     from mcp_bindgen.scaffold.tools import read
     from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
     from mcp_runtime.server.registry import require_tool_name
 
-    found = read(data, path)
-    for tool in found:
+    tools = read(data, path, strict=strict)
+    for tool in tools:
         try:
             require_tool_name(tool.name)
             param_headers(tool.declared["inputSchema"])
@@ -59,23 +88,35 @@ def tools_of(data: bytes, path: str) -> list[Tool]:
                 f"{path}: {json.dumps(tool.name)} cannot be offered: {error}",
                 remedy="Mend it in the file, or take this tool out of it.",
             ) from None
-    return found
+    return tools
 
 
-async def _listed(command: Sequence[str]) -> bytes:
+async def _listed_by(command: Sequence[str]) -> bytes:
     """What a server lists. Raises InputError for one that does not start or does not answer."""
     from mcp_runtime.client.client import Client
-    from mcp_runtime.errors import SessionError
+
+    remedy = "Does the command start a server that talks on its stdin and stdout?"
+    return await _listed(lambda: Client.stdio(command), command[0], remedy)
+
+
+async def _listed_at(url: str) -> bytes:
+    """What the server of a URL lists. Raises InputError."""
+    from mcp_runtime.client.client import Client
+
+    return await _listed(lambda: Client.http(url), url, "Does a server of MCP answer there?")
+
+
+async def _listed(make: Callable[[], Client], name: str, remedy: str) -> bytes:
+    from mcp_runtime.errors import NotInstalled, SessionError
     from mcp_runtime.revisions import latest
 
     try:
-        async with Client.stdio(command) as client:
+        async with make() as client:
             listed = [latest.to_wire(tool) for tool in await client.list_tools()]
+    except NotInstalled as error:
+        raise InputError(str(error)) from None
     except (SessionError, ValueError) as error:
-        raise InputError(
-            f"{command[0]!r} lists no tools: {error}",
-            remedy="Does the command start a server that talks on its stdin and stdout?",
-        ) from None
+        raise InputError(f"{name!r} lists no tools: {error}", remedy=remedy) from None
     return json.dumps({"tools": listed}).encode()
 
 

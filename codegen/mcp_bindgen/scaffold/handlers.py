@@ -58,7 +58,8 @@ def _unwritten(tool: Tool) -> str:
 
 def _docstring(tool: Tool) -> list[str]:
     said = tool.description or f"The tool {tool.name}."
-    unsaid = f" (Not said by the types: {', '.join(tool.unsaid)}.)" if tool.unsaid else ""
+    lacking = [*tool.unsaid, *(f"{each.place}: all of it" for each in tool.loose)]
+    unsaid = f" (Not said by the types: {', '.join(lacking)}.)" if lacking else ""
     return docstring("", " ".join(f"{said}{unsaid}".split()))
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec.structs import replace as struct_replace
+
 from mcp_bindgen.emit.text.imports import import_order
 from mcp_bindgen.emit.text.layout import (
     STEP,
@@ -43,12 +45,15 @@ IMPORTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a class; `default` is empty where it is required."""
+    """One member of a class; `default` is empty where it is required.
+
+    A group is what a factory makes; `list` and `dict` are factories.
+    """
 
     wire: str
     name: str
     annotation: Code
-    default: str
+    default: Code
     text: str
 
     def without_default(self) -> Member:
@@ -132,12 +137,18 @@ def _member_lines(each: Member) -> list[str]:
 
 def _assigned(each: Member) -> Code:
     """What stands to the right of a member; nothing where it is required under its own name."""
-    words = [f"name={literal(each.wire)}"] if each.wire != each.name else []
-    factory = each.default.startswith("lambda: ")
-    if not words and not factory:
-        return each.default
-    if each.default:
-        words.append(f"{'default_factory' if factory else 'default'}={each.default}")
+    words: list[Code] = [f"name={literal(each.wire)}"] if each.wire != each.name else []
+    match each.default:
+        case Group() as made:
+            words.append(struct_replace(made, head=f"default_factory={made.head}"))
+        case "list" | "dict" as empty:
+            words.append(f"default_factory={empty}")
+        case default if not words:
+            return default
+        case "":
+            pass
+        case default:
+            words.append(f"default={default}")
     return call("field", *words)
 
 

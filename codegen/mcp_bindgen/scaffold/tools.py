@@ -16,44 +16,22 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Type
 from mcp_bindgen.ir.names import snake
 from mcp_bindgen.scaffold.fits import fitting
+from mcp_bindgen.scaffold.loosen import ANY_OBJECT, Loose, loosened
+from mcp_bindgen.scaffold.prune import pruned
 from mcp_bindgen.scaffold.structs import Class, Models
-from mcp_bindgen.scaffold.typed import Untyped, typed
-from mcp_bindgen.tools.json_document import Node, list_of, object_of
+from mcp_bindgen.scaffold.typed import typed
+from mcp_bindgen.tools.json_document import Node
 from mcp_bindgen.tools.listing import listed
 from mcp_bindgen.tools.remarks import quoted
 from mcp_bindgen.tools.surface import Surface, surface
 
-__all__ = ["Tool", "listing", "read"]
+__all__ = ["Tool", "listing", "loose_places", "read"]
 
 _PARTS: Final = {
     "inputSchema": ("params", "arguments"),
     "outputSchema": ("result", "structuredContent"),
 }
 """The schemas of a tool, each with the shape and the member that `diff` has of it."""
-_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_TABLES: Final = frozenset({"$defs", "definitions", "properties"})
-_INNER: Final = frozenset({"additionalProperties", "items"})
-_PLAIN: Final = frozenset(
-    {
-        "$ref",
-        "const",
-        "default",
-        "description",
-        "enum",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "maxItems",
-        "maxLength",
-        "maximum",
-        "minItems",
-        "minLength",
-        "minimum",
-        "multipleOf",
-        "required",
-        "type",
-    }
-)
-"""Keywords that types say; all others are left out before anything is made of a schema."""
 _LONGEST: Final = 60
 """Characters of a module's name."""
 _SAID: Final = frozenset({"$ref", "multipleOf"})
@@ -65,7 +43,7 @@ class Tool:
     """`module` is the name of its module; `output` is None where the tool declares none.
 
     `declared` is the tool as it was listed; `unsaid` are keywords of its schemas that the types do
-    not say, each with its place.
+    not say, each with its place; `loose` are places that became `Any`, and why.
     """
 
     name: str
@@ -76,6 +54,7 @@ class Tool:
     output: Models | None
     sample: Any
     unsaid: tuple[str, ...]
+    loose: tuple[Loose, ...]
 
 
 def listing(tools: Sequence[Tool]) -> str:
@@ -84,27 +63,32 @@ def listing(tools: Sequence[Tool]) -> str:
     return json.dumps({"tools": declared}, indent=2) + "\n"
 
 
-def read(data: bytes, path: str) -> list[Tool]:
-    """The tools of a file. Raises InputError, which names each tool that cannot be typed, and why;
-    SchemaError."""
+def read(data: bytes, path: str, *, strict: bool = False) -> list[Tool]:
+    """The tools of a file. Raises InputError, which if `strict` names each tool that cannot be
+    typed in full, and why; SchemaError."""
     nodes = listed(data, path)
     if not nodes:
         raise InputError(f"{path}: lists no tools", remedy="Give a list with some.")
     whole = surface(nodes, path)
     modules = _modules(nodes)
-    found: list[Tool] = []
-    refused: list[str] = []
-    for node in nodes:
-        try:
-            found.append(_tool(node, modules[node.value["name"]], whole))
-        except Untyped as error:
-            refused.append(f"{json.dumps(node.value['name'])}: {error.message}")
-    if refused:
+    tools = [_tool(node, modules[node.value["name"]], whole) for node in nodes]
+    untyped = [tool for tool in tools if tool.loose]
+    if strict and untyped:
+        head = f"{path}: {len(untyped)} of {len(tools)} tools cannot be typed in full"
         raise InputError(
-            "\n".join([f"{path}: {len(refused)} of {len(nodes)} tools cannot be typed", *refused]),
-            remedy="Mend their schemas in the file, or take these tools out of it.",
+            "\n".join([head, *loose_places(untyped)]),
+            remedy="Mend their schemas, take these tools out of the list, or leave --strict out.",
         )
-    return found
+    return tools
+
+
+def loose_places(tools: Sequence[Tool]) -> list[str]:
+    """A line for each place that became `Any`: the tool, the place, and why."""
+    return [
+        f"{json.dumps(tool.name)}: {each.place}: {each.why}"
+        for tool in tools
+        for each in tool.loose
+    ]
 
 
 def _modules(nodes: Sequence[Node]) -> dict[str, str]:
@@ -137,12 +121,10 @@ def _module(name: str) -> str | None:
 def _tool(node: Node, module: str, whole: Surface) -> Tool:
     tool: dict[str, Any] = node.value
     name: str = tool["name"]
-    schemas = {s: tool[s] for s in _PARTS if tool.get(s) is not None}
-    samples = {s: _sample(whole, name, s) for s in schemas}
-    models = {
-        schema: _models(schemas[schema], title, samples[schema])
+    made = {
+        schema: _models(tool[schema], title, _samples(whole, name, schema))
         for schema, title in zip(_PARTS, ("Input", "Output"), strict=True)
-        if schema in schemas
+        if tool.get(schema) is not None
     }
     description = tool.get("description")
     return Tool(
@@ -150,19 +132,36 @@ def _tool(node: Node, module: str, whole: Surface) -> Tool:
         module,
         description if isinstance(description, str) else "",
         tool,
-        models["inputSchema"],
-        models.get("outputSchema"),
-        samples["inputSchema"],
+        made["inputSchema"].models,
+        made["outputSchema"].models if "outputSchema" in made else None,
+        made["inputSchema"].sample,
         tuple(_unsaid(whole, name)),
+        tuple(loose for each in made.values() for loose in each.loose),
     )
 
 
-def _models(schema: Any, title: str, sample: Any) -> Models:
-    """The types of one schema of a tool. Raises Untyped."""
-    try:
-        return fitting(_closed(typed(_pruned(schema), title), schema), sample)
-    except Untyped as error:
-        raise Untyped(f"{title.lower()}: {error.message}") from None
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The types of one schema, a value of it, and what is loose in the types."""
+
+    models: Models
+    sample: Any
+    loose: tuple[Loose, ...]
+
+
+def _models(schema: Any, title: str, samples: Sequence[Any]) -> _Made:
+    """The types of one schema of a tool; of any object where no value satisfies the schema."""
+    part = title.lower()
+    if not samples:
+        anything = Loose(part, "no value satisfies its schema")
+        return _Made(typed(ANY_OBJECT, title), {}, (anything,))
+
+    def typing(schema: Any) -> Models:
+        return fitting(_closed(typed(pruned(schema), title), schema), samples[0])
+
+    models, places = loosened(schema, typing)
+    loose = tuple(replace(each, place=part + each.place) for each in places)
+    return _Made(models, samples[0], loose)
 
 
 def _closed(models: Models, schema: Any) -> Models:
@@ -174,13 +173,12 @@ def _closed(models: Models, schema: Any) -> Models:
     return replace(models, types=(*inner, closed))
 
 
-def _sample(whole: Surface, name: str, schema: str) -> Any:
-    """The smallest value of a schema of a tool. Raises Untyped where there is none."""
-    found = whole.side.schema
+def _samples(whole: Surface, name: str, schema: str) -> Sequence[Any]:
+    """The smallest value of a schema of a tool; none where there is none."""
     try:
-        return smallest(found, _type(whole, name, schema))
+        return [smallest(whole.side.schema, _type(whole, name, schema))]
     except UnmakeableError:
-        raise Untyped(f"no value satisfies its {schema}") from None
+        return []
 
 
 def _type(whole: Surface, name: str, schema: str) -> Type:
@@ -194,53 +192,3 @@ def _unsaid(whole: Surface, name: str) -> Iterator[str]:
     for remark in whole.reader.unread.values():
         if remark.tool == name and remark.keyword not in _SAID:
             yield f"{remark.path.removeprefix(f'{name}.')}: {remark.keyword}"
-
-
-def _pruned(schema: Any) -> dict[str, Any]:
-    """A schema of the keywords that types say alone. Raises Untyped."""
-    members = object_of(schema)
-    if members is None:
-        raise Untyped("its schema is no object")
-    _require_local(members.get("$ref"))
-    found: dict[str, Any] = {}
-    for key, value in members.items():
-        if key in _PLAIN:
-            _require_no_reference(value)
-            found[key] = value
-        elif key in _LISTS or (key == "items" and list_of(value) is not None):
-            found[key] = [_pruned_if_any(each) for each in list_of(value) or ()]
-        elif key in _TABLES:
-            found[key] = {n: _pruned_if_any(each) for n, each in (object_of(value) or {}).items()}
-        elif key in _INNER:
-            found[key] = _pruned_if_any(value)
-    return _with_required(found)
-
-
-def _pruned_if_any(schema: Any) -> Any:
-    """The same, of what may be true or false too."""
-    return schema if isinstance(schema, bool) else _pruned(schema)
-
-
-def _with_required(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema whose required members are all declared."""
-    declared: Mapping[str, Any] = schema.get("properties", {})
-    lacking = [name for name in schema.get("required", ()) if name not in declared]
-    if lacking and declared:
-        schema["properties"] = {**declared, **{name: {} for name in lacking}}
-    return schema
-
-
-def _require_local(ref: Any) -> None:
-    """Raises Untyped for a reference that leads out of the schema: nothing is fetched."""
-    if ref is not None and not (ref == "#" or str(ref).startswith("#/")):
-        raise Untyped(f"refers to {str(ref)[:80]!r}, which is not in the schema")
-
-
-def _require_no_reference(value: Any) -> None:
-    """Raises Untyped for a value in which datamodel-code-generator would follow a reference."""
-    for key, inner in (object_of(value) or {}).items():
-        if key == "$ref":
-            raise Untyped("has `$ref` in a value, where it is no reference")
-        _require_no_reference(inner)
-    for inner in list_of(value) or ():
-        _require_no_reference(inner)

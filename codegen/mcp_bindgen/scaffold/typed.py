@@ -14,7 +14,9 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
-from mcp_bindgen.emit.text.layout import Code, Group, call, flat, literal
+from msgspec.structs import replace
+
+from mcp_bindgen.emit.text.layout import Code, Group, call, literal
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.names import member_name
 from mcp_bindgen.scaffold.structs import (
@@ -184,7 +186,7 @@ class _Reading:
         if not isinstance(node.target, ast.Name):
             self._refuse(node)
         wire: str = node.target.id
-        default: str = ""
+        default: Code = ""
         if node.value is not None:
             named, default = self._default(node.value)
             wire = wire if named is None else named
@@ -198,8 +200,8 @@ class _Reading:
             annotation = without(annotation, "UnsetType")
         return Member(wire, name, annotation, default, text)
 
-    def _default(self, node: ast.expr) -> tuple[str | None, str]:
-        """The wire name, where it is told, and the default; empty where there is none."""
+    def _default(self, node: ast.expr) -> tuple[str | None, Code]:
+        """The wire name, where it is given, and the default; empty where there is none."""
         match node:
             case ast.Call(func=ast.Name(id=name), args=[], keywords=words) if (
                 self.known.get(name) == "field"
@@ -210,22 +212,37 @@ class _Reading:
                 wire = table.get("name")
                 if wire is not None and not _is_string(wire):
                     self._refuse(node)
-                value = table.get("default_factory", table.get("default"))
-                said = "" if value is None else self._value(value)
-                return (None if wire is None else ast.literal_eval(wire)), said
+                return (None if wire is None else ast.literal_eval(wire)), self._given(table)
             case _:
                 return None, self._value(node)
+
+    def _given(self, table: Mapping[str | None, ast.expr]) -> Code:
+        """The default among the arguments of `field`."""
+        match table:
+            case {"default_factory": ast.Name(id="list" | "dict" as empty)} if (
+                empty not in self.renamed
+            ):
+                return empty
+            case {"default_factory": ast.Lambda(body=body) as factory} if not ast.unparse(
+                factory.args
+            ):
+                made = self._made(body)
+                return replace(made, head=f"lambda: {made.head}")
+            case {"default_factory": other}:
+                self._refuse(other)
+            case {"default": value}:
+                return self._value(value)
+            case _:
+                return ""
 
     def _value(self, node: ast.expr) -> str:
         match node:
             case ast.Name(id=name) if self.known.get(name) == "UNSET":
                 return "UNSET"
-            case ast.Lambda(body=body) if not ast.unparse(node.args):
-                return f"lambda: {flat(self._made(body))}"
             case _:
                 return self._literal(node)
 
-    def _made(self, node: ast.expr) -> Code:
+    def _made(self, node: ast.expr) -> Group:
         """What a factory makes: a list or an object, or one converted to a type."""
         match node:
             case ast.Call(
@@ -235,9 +252,10 @@ class _Reading:
             ) if self.known.get(name) == "convert" and type in self.renamed:
                 return call("convert", self._display(value), f"type={self.renamed[type]}")
             case _:
-                return self._display(node)
+                shown = self._display(node)
+                return shown if isinstance(shown, Group) else self._refuse(node)
 
-    def _display(self, node: ast.expr) -> Code:
+    def _display(self, node: ast.expr) -> str | Group:
         match node:
             case ast.List(elts=items):
                 return Group("[", tuple(map(self._display, items)), "]")
@@ -247,10 +265,11 @@ class _Reading:
             case _:
                 return self._literal(node)
 
-    def _row(self, key: ast.expr | None, value: ast.expr) -> str:
+    def _row(self, key: ast.expr | None, value: ast.expr) -> Code:
         if key is None or not _is_string(key):
             self._refuse(value)
-        return f"{self._literal(key)}: {flat(self._display(value))}"
+        head, shown = f"{self._literal(key)}: ", self._display(value)
+        return replace(shown, head=head + shown.head) if isinstance(shown, Group) else head + shown
 
     # ---- annotations
 

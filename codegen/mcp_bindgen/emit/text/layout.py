@@ -122,6 +122,8 @@ def member(indent: str, name: str, annotation: Code, default: Code = "") -> list
     opened = default.head if isinstance(default, Group) else "("
     if len(indent + head + opened) <= WIDTH:
         return lay(indent, head, default)
+    if len(f"{indent}{head}(") <= WIDTH and len(f"{indent}{STEP}{flat(default)}") <= WIDTH:
+        return [f"{indent}{head}(", f"{indent}{STEP}{flat(default)}", f"{indent})"]
     if isinstance(annotation, Group):
         inside = _inside(indent + STEP, annotation)
         last = lay(indent, f"{annotation.close} = ", default)
