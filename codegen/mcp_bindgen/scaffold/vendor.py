@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from mcp_bindgen.errors import TemplateError
@@ -88,9 +89,24 @@ def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
     return found
 
 
+@lru_cache(1024)
+def _imports(text: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """Every statement of a text that imports, at any depth; expressions hold none."""
+    found: list[ast.Import | ast.ImportFrom] = []
+    queue: list[ast.AST] = [ast.parse(text)]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.append(node)
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, block, None)
+            queue += inner if isinstance(inner, list) else ()
+    return tuple(found)
+
+
 def _imported(module: _Module) -> Iterator[str]:
     """What a module imports, by absolute name; of `from a import b` both `a` and `a.b`."""
-    for node in ast.walk(ast.parse(module.text)):
+    for node in _imports(module.text):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -104,7 +120,7 @@ def _imported(module: _Module) -> Iterator[str]:
 def _relative(module: _Module) -> str:
     """The text of a module, each import of the two packages made relative."""
     lines = module.text.splitlines(keepends=True)
-    for node in ast.walk(ast.parse(module.text)):
+    for node in _imports(module.text):
         if isinstance(node, ast.Import) and any(_home(alias.name) for alias in node.names):
             lines[node.lineno - 1] = _imported_whole(module, node, lines[node.lineno - 1])
         elif isinstance(node, ast.ImportFrom) and not node.level and _home(node.module or ""):
