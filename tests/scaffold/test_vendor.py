@@ -17,7 +17,7 @@ from tests.support.projects import ALL, WAYS, answers, environment, made, run, w
 
 NEEDED: Final = {f"{root.replace('.', '/')}.py": "" for root in (*COMMON, *TRANSPORTS["stdio"])}
 PROBE: Final = """
-import asyncio, importlib, pathlib, socket, sys
+import asyncio, importlib, pathlib, pkgutil, socket, sys
 
 package, *ways = sys.argv[1:]
 runtime = importlib.import_module(f"{package}._mcp.runtime")
@@ -49,7 +49,10 @@ if "stdio" in ways:
     importlib.import_module(f"{package}._mcp.runtime.transports.stdio")
 if "http" in ways:
     asyncio.run(ask_over_http())
-    importlib.import_module(f"{package}._mcp.runtime.server.http.uvicorn")  # which `--http` has
+    for name in ("auth", "client.http", "server.http"):
+        room = importlib.import_module(f"{package}._mcp.runtime.{name}")
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            importlib.import_module(module.name)
 
 home = pathlib.Path(runtime.__file__).parents[1]
 for module in [m for name, m in sys.modules.items() if name.startswith(f"{package}._mcp")]:
@@ -93,8 +96,13 @@ def test_imports_become_relative(line: str, becomes: str) -> None:
 
 
 def test_imports_of_a_deeper_module_lead_further_up() -> None:
-    module = "server__functions__content"
-    assert moved("from mcp_wire.steps import route", module) == "from ....wire.steps import route"
+    files = runtime(
+        server__server="from mcp_runtime.server.functions import content",
+        server__functions__content="from mcp_wire.steps import route\n",
+    )
+    files = vendored(answers(), {}, {**files, "server/functions/__init__.py": ""})
+    text = files["runtime/server/functions/content.py"]
+    assert text.split("\n")[1] == "from ....wire.steps import route"
     wire = "from mcp_runtime.transports.wire import Wire"
     assert moved(wire, "transports__stdio") == "from .wire import Wire"
 

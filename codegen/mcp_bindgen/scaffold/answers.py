@@ -28,15 +28,16 @@ COMMON: Final = ("server.server", "client.client", "server.context", "transports
 
 TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("transports.stdio", "transports.child_process"),
-    "http": ("server.http.app", "server.http.uvicorn", "client.http"),
+    "http": ("server.http.*", "client.http.*", "auth.*"),
 }
-"""Those that each transport adds; the first transport is chosen where nothing is said."""
+"""Those that each transport adds, `.*` for a whole package; the first transport is the default."""
 
 OWNED: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("transports.child_process", "transports.pipes", "transports.stdio"),
-    "http": ("server.http", "client.http"),
+    "http": ("server.http", "client.http", "auth"),
 }
-"""How the modules begin that only one transport needs, though others import them when asked to."""
+"""How the names of modules begin that belong to one transport: another's projects have only those
+of them that are imported with a module of their own, not what a function imports when called."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

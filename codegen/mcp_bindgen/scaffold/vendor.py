@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias, cast
 
 from mcp_bindgen.errors import TemplateError
 from mcp_bindgen.scaffold.answers import COMMON, OWNED, TRANSPORTS, Answers
@@ -71,56 +71,80 @@ def _modules(package: str, files: Mapping[str, str]) -> dict[str, _Module]:
 
 
 def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
-    """The modules that the transports begin with, those that they import, and their packages;
-    none of a transport that was not chosen."""
+    """The modules that the transports begin with, those that they import, and their packages; of
+    another transport's modules only those that are imported at once."""
     others = [owned for other, owned in OWNED.items() if other not in answers.transports]
     barred = tuple(f"mcp_runtime.{start}" for owned in others for start in owned)
-    added = [root for transport in answers.transports for root in TRANSPORTS[transport]]
-    queue = ["mcp_runtime", *(f"mcp_runtime.{root}" for root in (*COMMON, *added))]
-    lacking = [name for name in queue if name not in modules]
-    if lacking:
-        raise TemplateError(f"{lacking[0]} is not there", remedy="Install mcp-bindgen again.")
+    queue = [(name, True) for name in _roots(answers, modules)]
     found: set[str] = set()
     while queue:
-        name = queue.pop()
-        if name in modules and name not in found and not name.startswith(barred):
+        name, at_once = queue.pop()
+        if name in modules and name not in found and (at_once or not name.startswith(barred)):
             found.add(name)
-            queue += [*_imported(modules[name]), name.rpartition(".")[0]]
+            queue += [*_imported(modules[name]), (name.rpartition(".")[0], True)]
     return found
 
 
+def _roots(answers: Answers, modules: Mapping[str, _Module]) -> Iterator[str]:
+    """Raises TemplateError where one is not there."""
+    yield "mcp_runtime"
+    added = [root for transport in answers.transports for root in TRANSPORTS[transport]]
+    for root in (*COMMON, *added):
+        name = f"mcp_runtime.{root}".removesuffix(".*")
+        if name not in modules:
+            raise TemplateError(f"{name} is not there", remedy="Install mcp-bindgen again.")
+        yield name
+        if root.endswith(".*"):
+            yield from (each for each in modules if each.startswith(f"{name}."))
+
+
+Import: TypeAlias = ast.Import | ast.ImportFrom
+
+_BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
 @lru_cache(1024)
-def _imports(text: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
-    """Every statement of a text that imports, at any depth; expressions hold none."""
-    found: list[ast.Import | ast.ImportFrom] = []
-    queue: list[ast.AST] = [ast.parse(text)]
+def _imports(text: str) -> tuple[tuple[Import, bool], ...]:
+    """Every statement of a text that imports, and whether it does when the module is imported."""
+    found: list[tuple[Import, bool]] = []
+    queue: list[tuple[ast.AST, bool]] = [(ast.parse(text), True)]
     while queue:
-        node = queue.pop()
+        node, at_once = queue.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            found.append(node)
-        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
-            inner = getattr(node, block, None)
-            queue += inner if isinstance(inner, list) else ()
+            found.append((node, at_once))
+        inside = at_once and not _is_later(node)
+        for block in _BLOCKS:
+            inner: object = getattr(node, block, None)
+            if isinstance(inner, list):
+                queue += [(each, inside) for each in cast("list[ast.AST]", inner)]
     return tuple(found)
 
 
-def _imported(module: _Module) -> Iterator[str]:
-    """What a module imports, by absolute name; of `from a import b` both `a` and `a.b`."""
-    for node in _imports(module.text):
+def _is_later(node: ast.AST) -> bool:
+    """Whether what stands in a statement is not run when its module is imported."""
+    if isinstance(node, ast.If):
+        return ast.unparse(node.test).endswith("TYPE_CHECKING")
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def _imported(module: _Module) -> Iterator[tuple[str, bool]]:
+    """What a module imports, by absolute name, and whether at once; of `from a import b` both `a`
+    and `a.b`."""
+    for node, at_once in _imports(module.text):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+            yield from ((alias.name, at_once) for alias in node.names)
+        else:
             parents = module.package.split(".")
             near = parents[: len(parents) - node.level + 1] if node.level else []
             source = ".".join([*near, *filter(None, [node.module])])
-            yield source
-            yield from (f"{source}.{alias.name}" for alias in node.names)
+            yield source, at_once
+            yield from ((f"{source}.{alias.name}", at_once) for alias in node.names)
 
 
 def _relative(module: _Module) -> str:
     """The text of a module, each import of the two packages made relative."""
     lines = module.text.splitlines(keepends=True)
-    for node in _imports(module.text):
+    for node, _ in _imports(module.text):
         if isinstance(node, ast.Import) and any(_home(alias.name) for alias in node.names):
             lines[node.lineno - 1] = _imported_whole(module, node, lines[node.lineno - 1])
         elif isinstance(node, ast.ImportFrom) and not node.level and _home(node.module or ""):
