@@ -14,6 +14,7 @@ import click
 
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.show import safe, say
+from mcp_bindgen.cli.sign_in import SigningIn, authorization, forget
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +37,12 @@ _HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value
 @click.option(
     "--format", type=click.Choice(("text", "json")), default="text", help="How it is said."
 )
+@click.option("--login", is_flag=True, help="Sign in to a protected server at a URL, in a browser.")
+@click.option("--no-browser", is_flag=True, help="Sign in without opening a browser here.")
+@click.option("--logout", is_flag=True, help="Forget the tokens of the server at a URL, and end.")
+@click.option(
+    "--auth-trace", is_flag=True, help="Show each step of authorization, with secrets masked."
+)
 @click.argument("words", nargs=-1, required=True, metavar="URL|-- COMMAND... [TOOL [JSON]]")
 def command(
     list_: bool,
@@ -44,6 +51,10 @@ def command(
     timeout: float,
     trace: str | None,
     format: str,
+    login: bool,
+    no_browser: bool,
+    logout: bool,
+    auth_trace: bool,
     words: tuple[str, ...],
 ) -> int:
     """Call TOOL of a server with JSON arguments, or list what the server has.
@@ -53,25 +64,43 @@ def command(
     The last words are the tool and its arguments, if those begin with `{`; with --list all words
     are the server's. Exit code 0: done; 1: the tool has failed; 2: it could not be asked.
     """
+    if logout:
+        return _log_out(words)
     server, tool, arguments = (words, "", {}) if list_ else _parted(words)
+    signing = SigningIn(login=login, browser=not no_browser, report=auth_trace)
     options: dict[str, Any] = {"timeout": timeout}
     if revision:
         options["revisions"] = revision
-    make = _maker(server, headers)
+    make = _maker(server, headers, signing)
     return asyncio.run(_ask(make, tool, arguments, options, trace, format))
 
 
-def _maker(server: Sequence[str], headers: Sequence[str]) -> Callable[..., Client]:
+def _log_out(words: Sequence[str]) -> int:
+    """Raises InputError for a command, which nobody signs in to."""
+    if not words[0].startswith(_SCHEMES):
+        raise InputError("one signs in to, and out of, a server that has a URL")
+    asyncio.run(forget(words[0]))
+    return OK
+
+
+def _maker(
+    server: Sequence[str], headers: Sequence[str], signing: SigningIn
+) -> Callable[..., Client]:
     """Makes the client of a command or URL. Raises InputError."""
     from mcp_runtime.client.client import Client
 
     if not server[0].startswith(_SCHEMES):
+        if signing.login or signing.report:
+            raise InputError("one signs in to a server that has a URL, not to a command")
         if headers:
             raise InputError("a header is for a server that has a URL, not for a command")
         return partial(Client.stdio, server)
     if len(server) > 1:
         raise InputError(f"after a URL come a tool and its arguments, not {server[1]!r}")
-    return partial(Client.http, server[0], headers=dict(map(_header, headers)))
+    named = dict(map(_header, headers))
+    if any(name.lower() == "authorization" for name in named):
+        return partial(Client.http, server[0], headers=named)
+    return partial(Client.http, server[0], headers=named, auth=authorization(signing))
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -1,0 +1,74 @@
+"""How `call` signs in to a protected server: by a browser, by a pasted address, or as before."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcp_bindgen.cli.show import safe
+
+if TYPE_CHECKING:
+    from mcp_runtime.auth.client.oauth import OAuth
+
+__all__ = ["SigningIn", "authorization", "forget", "token_file"]
+
+
+def token_file() -> Path:
+    """The file of the tokens of all servers, which only its owner can read."""
+    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(home).expanduser() / "mcp-bindgen" / "tokens.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningIn:
+    """`login` asks a person where a server demands it. `browser` opens one; without it the address
+    is shown, and the redirect is pasted back. `report` shows each step, with secrets masked."""
+
+    login: bool
+    browser: bool
+    report: bool
+
+
+def authorization(how: SigningIn) -> OAuth:
+    """Uses the tokens of an earlier sign-in, or signs in anew. What a person reads is on stderr."""
+    from mcp_runtime.auth.client.oauth import OAuth
+    from mcp_runtime.auth.client.redirect import LoopbackRedirect, PastedRedirect
+    from mcp_runtime.auth.client.storage import FileStorage
+
+    def page(url: str, host: str) -> None:
+        _show(f"sign in at {safe(host)}")
+        if not how.browser or not _opened(url):
+            _show(f"open this address in a browser:\n{safe(url)}")
+
+    def pasted() -> str:
+        _show("paste the address that the browser was sent to, and press Enter:")
+        return sys.stdin.readline()
+
+    redirect = LoopbackRedirect(page) if how.browser else PastedRedirect(page, pasted)
+    return OAuth(
+        client_name="mcp-bindgen",
+        redirect=redirect if how.login else None,
+        storage=FileStorage(token_file()),
+        report=(lambda line: _show(safe(line))) if how.report else None,
+    )
+
+
+def _show(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _opened(url: str) -> bool:
+    from mcp_runtime.auth.client.browser import open_browser
+
+    return open_browser(url)
+
+
+async def forget(url: str) -> None:
+    """Drops the tokens of the server at `url`."""
+    from mcp_runtime.auth.client.discovery import canonical
+    from mcp_runtime.auth.client.storage import FileStorage
+
+    await FileStorage(token_file()).delete(f"tokens {canonical(url)}")
