@@ -1,27 +1,27 @@
-"""What goes wrong in a session, by who must act.
+"""The exceptions of the runtime, by who must act.
 
     SessionError
       LocalError             ours
         NotOffered           a capability was not negotiated; nothing was sent
-        NotOpen              the session is not open yet, or no more
+        NotOpen              the session is not open yet, or closed
         TimedOut             no answer in time; the request was cancelled
-        CallCancelled        the call was given up
+        CallCancelled        the call was cancelled
         Disconnected         the peer is gone
           NotReached         no connection to it could be made
         NotStarted           the peer's process could not be started
         NotInstalled         a package of an extra is not installed
         NoCommonRevision     no revision that both sides speak
-        NotApproved          whoever approves has said no
+        NotApproved          the `approve` hook refused
         TooMuch              a limit of `limits.py` was reached
       PeerError              theirs
         RemoteError              the peer answered with an error
           NotFound           it has no such resource
         BadAnswer            the peer's answer is not what its revision says
         BadStatus            the peer's HTTP status is an error
-          Unauthorized       it is 401: the server asks for a token
+          Unauthorized       it is 401: the server wants a token
 
-A handler that wants to answer with an error of its own raises `RpcError`; a tool that wants to tell
-the model what went wrong raises `ToolError`.
+A handler raises `RpcError` to answer with an error of its own; a tool raises `ToolError` to tell
+the model what went wrong.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ __all__ = [
 
 
 class SessionError(Exception):
-    """Of a session; LocalError or PeerError says whose."""
+    """Any error of a session: a LocalError or a PeerError."""
 
 
 class LocalError(SessionError):
-    """Ours: the peer has not said this, and may never have seen the request."""
+    """The error is on our side; the peer may never have seen the request."""
 
 
 class NotOffered(LocalError):
@@ -71,7 +71,7 @@ class NotOffered(LocalError):
 
 
 class NotOpen(LocalError):
-    """The session is not open yet, or no more."""
+    """The session is not open yet, or closed."""
 
 
 class TimedOut(LocalError):
@@ -84,11 +84,11 @@ class TimedOut(LocalError):
 
 
 class CallCancelled(LocalError):
-    """The call was given up, by its caller or by the peer."""
+    """The call was cancelled, by its caller or by the peer."""
 
 
 class Disconnected(LocalError):
-    """The peer is gone, and with it the answers to what was asked."""
+    """The peer is gone; open requests will have no answer."""
 
 
 class NotReached(Disconnected):
@@ -107,14 +107,14 @@ class NotInstalled(LocalError, ModuleNotFoundError):
     """`what` needs `package`, which comes with an extra of mcp-bindgen-runtime."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        told = f"{what} needs {package}: pip install 'mcp-bindgen-runtime[{extra}]'"
-        super().__init__(told, name=package)
+        text = f"{what} needs {package}: pip install 'mcp-bindgen-runtime[{extra}]'"
+        super().__init__(text, name=package)
         self.package = package
         self.extra = extra
 
 
 class NoCommonRevision(LocalError):
-    """Neither side's revisions are among the other's; `why` we think so, if it was not told."""
+    """No revision is spoken by both sides; `why` we think so, if the peer has not said it."""
 
     def __init__(self, ours: Iterable[str], theirs: Iterable[str], why: str = "") -> None:
         self.ours, self.theirs = tuple(ours), tuple(theirs)
@@ -125,7 +125,7 @@ class NoCommonRevision(LocalError):
 
 
 class NotApproved(LocalError):
-    """The `approve` hook has said no."""
+    """The `approve` hook refused."""
 
 
 class TooMuch(LocalError):
@@ -133,7 +133,7 @@ class TooMuch(LocalError):
 
 
 class PeerError(SessionError):
-    """Theirs."""
+    """The error is on the peer's side."""
 
 
 class RemoteError(PeerError):
@@ -155,7 +155,7 @@ class BadAnswer(PeerError):
 
 
 class BadStatus(PeerError):
-    """The status of an HTTP answer is an error, and its body is none of the protocol."""
+    """The status of an HTTP response is an error, and its body is not JSON-RPC."""
 
     def __init__(self, what: str, status: int, reason: str = "") -> None:
         super().__init__(f"{what}: HTTP {status} {reason}".rstrip())

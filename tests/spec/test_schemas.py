@@ -133,9 +133,9 @@ async def test_a_reference_to_elsewhere_is_refused_and_not_fetched(where: str) -
     }
     async with RawServer("2026-07-28", answers=answers).client() as client:
         await client.list_tools()
-        with pytest.raises(BadAnswer, match="nothing is fetched"):
+        with pytest.raises(BadAnswer, match="schemas are not fetched"):
             await client.call_tool("x")
-    with pytest.raises(BadSchema, match="nothing is fetched"):
+    with pytest.raises(BadSchema, match="schemas are not fetched"):
         checker(schema)
     await asyncio.sleep(0.02)
     assert visits == []

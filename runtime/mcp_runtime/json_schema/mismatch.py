@@ -1,4 +1,4 @@
-"""Why a value does not fit its type: msgspec's words, with an exact place and in one form."""
+"""Explains why a value does not fit a type: one format, with the exact path."""
 
 from __future__ import annotations
 
@@ -16,54 +16,58 @@ _MOST: Final = 20
 
 
 class Mismatch(Exception):
-    """A value does not fit: where (`$.a[0].b`), and what was expected and found there."""
+    """A value does not fit at `path` (`$.a[0].b`); `why` says what was expected and found there."""
 
-    def __init__(self, path: str, said: str) -> None:
-        super().__init__(f"{path}: {said}")
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: {why}")
         self.path = path
-        self.said = said
+        self.why = why
 
     @property
     def depth(self) -> int:
         return len(_steps(self.path))
 
     def within(self, place: str) -> Mismatch:
-        return Mismatch(place + self.path[1:], self.said)
+        return Mismatch(place + self.path[1:], self.why)
 
 
-def explained(error: Exception, value: Any, schema: Schema, says: Callable[[Any], str]) -> Mismatch:
-    """What msgspec raised, as a Mismatch; `says` is what it finds wrong with another value."""
+def explained(
+    error: Exception, value: Any, schema: Schema, error_of: Callable[[Any], str]
+) -> Mismatch:
+    """An error of msgspec as a Mismatch; `error_of` is its error for another value."""
     if isinstance(error, RecursionError):
         return Mismatch("$", "expected less nesting, found a value that is nested too deeply")
-    said, key, path = _parts(str(error))
-    steps = _exact(_steps(path), str(error), value, says)
-    words = _worded(said, _found(value, steps), _schemas(schema, schema.get("$defs", {}), steps))
-    return Mismatch(place(steps), f"a key: {words}" if key else words)
+    text, is_key, path = _parts(str(error))
+    steps = _exact(_steps(path), str(error), value, error_of)
+    why = _worded(text, _value_at(value, steps), _schemas(schema, schema.get("$defs", {}), steps))
+    return Mismatch(place(steps), f"a key: {why}" if is_key else why)
 
 
-def _exact(steps: list[Step], said: str, value: Any, says: Callable[[Any], str]) -> list[Step]:
+def _exact(steps: list[Step], error: str, value: Any, error_of: Callable[[Any], str]) -> list[Step]:
     """The steps with the name of the key in place of each `...`, where it can be found."""
     for i, step in enumerate(steps):
         if step is ...:
-            key = _guilty(steps[:i], said, value, says)
+            key = _key_at_fault(steps[:i], error, value, error_of)
             if key is None:
                 return steps
             steps = [*steps[:i], key, *steps[i + 1 :]]
     return steps
 
 
-def _guilty(steps: list[Step], said: str, value: Any, says: Callable[[Any], str]) -> str | None:
-    """The key of the mapping at the place whose value is at fault, found by halving it."""
-    mapping = _found(value, steps)
+def _key_at_fault(
+    steps: list[Step], error: str, value: Any, error_of: Callable[[Any], str]
+) -> str | None:
+    """The key of the mapping at the place whose value is wrong, found by halving the mapping."""
+    mapping = _value_at(value, steps)
     if not isinstance(mapping, dict):
         return None
-    held = list(cast("dict[str, Any]", mapping).items())
-    while len(held) > 1:
-        half = held[: len(held) // 2]
-        at_fault = says(_replaced(value, steps, dict(half))) == said
-        held = half if at_fault else held[len(half) :]
-    alone = says(_replaced(value, steps, dict(held)))
-    return held[0][0] if held and alone == said else None
+    members = list(cast("dict[str, Any]", mapping).items())
+    while len(members) > 1:
+        half = members[: len(members) // 2]
+        is_in_half = error_of(_replaced(value, steps, dict(half))) == error
+        members = half if is_in_half else members[len(half) :]
+    is_found = error_of(_replaced(value, steps, dict(members))) == error
+    return members[0][0] if members and is_found else None
 
 
 _PARTS: Final = re.compile(r"(.*?)(?: - at (`key` in )?`(\$[^`]*)`)?", re.DOTALL)
@@ -72,10 +76,10 @@ _ABSENT: Final = object()
 
 
 def _parts(text: str) -> tuple[str, bool, str]:
-    """msgspec's words, whether they are about a key, and the path."""
-    found = _PARTS.fullmatch(text)
-    assert found is not None, "each part may be empty"
-    return found[1], found[2] is not None, found[3] or "$"
+    """msgspec's text, whether it is about a key, and the path."""
+    match = _PARTS.fullmatch(text)
+    assert match is not None, "each part may be empty"
+    return match[1], match[2] is not None, match[3] or "$"
 
 
 def _steps(path: str) -> list[Step]:
@@ -91,7 +95,7 @@ def _replaced(value: Any, steps: list[Step], by: Any) -> Any:
     return copy
 
 
-def _found(value: Any, steps: list[Step]) -> Any:
+def _value_at(value: Any, steps: list[Step]) -> Any:
     """The value at the place, _ABSENT if the place is not exact."""
     for step in steps:
         try:
@@ -102,7 +106,7 @@ def _found(value: Any, steps: list[Step]) -> Any:
 
 
 def _schemas(schema: Schema, defs: Schema, steps: list[Step]) -> Iterator[Schema]:
-    """What the schema says at the place, by each alternative that knows it."""
+    """The schemas of the place, one for each alternative that has it."""
     for each in alternatives(schema, defs):
         if not steps:
             yield each
@@ -124,17 +128,17 @@ _MEMBER: Final = re.compile(r"Object (missing required|contains unknown) field `
 _EXPECTED: Final = re.compile(r"Expected (.*?)(?:, got `(.*)`)?", re.DOTALL)
 
 
-def _worded(said: str, value: Any, schemas: Iterator[Schema]) -> str:
-    """What was expected and what was found, in one form."""
-    if member := _MEMBER.fullmatch(said):
+def _worded(text: str, value: Any, schemas: Iterator[Schema]) -> str:
+    """msgspec's text in our format: what was expected, and what was found."""
+    if member := _MEMBER.fullmatch(text):
         return _member(member[1] == "missing required", member[2], schemas)
-    if said.startswith("Invalid enum value"):
+    if text.startswith("Invalid enum value"):
         values = [excerpt(each) for schema in schemas for each in schema.get("enum", ())]
-        return f"expected one of {_list(values)}, found {_shown(value, said[19:])}"
-    if expected := _EXPECTED.fullmatch(said):
+        return f"expected one of {_list(values)}, found {_shown(value, text[19:])}"
+    if expected := _EXPECTED.fullmatch(text):
         what = expected[1].replace("`", "")
         return f"expected {what}, found {_shown(value, expected[2] or 'another value')}"
-    what = "a number in range" if said.endswith("out of range") else said
+    what = "a number in range" if text.endswith("out of range") else text
     return f"expected {what}, found {_shown(value, 'another value')}"
 
 

@@ -1,4 +1,4 @@
-"""Any value as JSON, by msgspec, and by pydantic what comes from there."""
+"""Converts any value to JSON: by msgspec, and models of pydantic by pydantic."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _LONGEST: Final = 80
 
 
 class BadResult(Exception):
-    """What a handler returned is not what it promised, or no content; the text has the place."""
+    """A handler returned what its output schema or its kind does not allow; the text says where."""
 
 
 def to_json(value: object) -> Any:
-    """`value` as parsed JSON: dataclasses, Structs, enums, dates, pydantic's models, paths …
+    """A value as parsed JSON: dataclasses, Structs, enums, dates, models of pydantic, paths …
 
-    Raises BadResult for what has no form in JSON, NaN and the infinities among it.
+    Raises BadResult for a value without a form in JSON, such as NaN and the infinities.
     """
     if value.__class__ in _PLAIN:
         return value
     try:
         if value.__class__.__module__ == t.__name__:
             return t.to_wire(value)
-        found = msgspec.to_builtins(value, str_keys=True, enc_hook=_foreign)
-        found = found if _has_lists(found) else _with_lists(found)
-        if is_json(found):
-            return found
+        json = msgspec.to_builtins(value, str_keys=True, enc_hook=_foreign)
+        json = json if _has_lists(json) else _with_lists(json)
+        if is_json(json):
+            return json
     except RecursionError:
         raise BadResult("$: expected JSON, found a value that is nested too deeply") from None
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise BadResult(f"{type(value).__qualname__} is not JSON: {error}") from error
-    raise BadResult(str(fault(found)))
+    raise BadResult(str(fault(json)))
 
 
 def _has_lists(value: Any) -> bool:
@@ -63,7 +63,7 @@ _PLAIN: Final = frozenset((str, bool, int, type(None)))
 
 
 def _foreign(value: object) -> Any:
-    """What msgspec does not know, by the library that does, if it is loaded."""
+    """A value that msgspec does not know, by the library that does."""
     if value.__class__.__module__ == t.__name__:
         return t.to_wire(value)
     if isinstance(value, PurePath | str):
@@ -88,18 +88,18 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def to_text(value: Any) -> str:
-    """Parsed JSON as text. Raises BadResult for lone surrogates and for integers without end."""
+    """Parsed JSON as text. Raises BadResult for lone surrogates and for integers too long."""
     try:
         return str(_encode(value), "utf-8")
     except (ValueError, RecursionError, msgspec.MsgspecError):
         raise BadResult(str(fault(value))) from None
 
 
-# ---- in messages
+# ---- for error messages
 
 
 def excerpt(value: Any) -> str:
-    """Parsed JSON in a message: short, and of one line."""
+    """Parsed JSON for an error message: short, in one line."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -112,7 +112,7 @@ def excerpt(value: Any) -> str:
 
 
 def place(steps: Iterable[Step]) -> str:
-    """`$.a[0]["b c"]`: short, and of one line, whatever the names are."""
+    """A path such as `$.a[0]["b c"]`: short, in one line, whatever the names are."""
     return "$" + "".join(map(_step, steps))
 
 
@@ -123,18 +123,18 @@ def _step(step: Step) -> str:
     return "[...]" if step is ... else f"[{step}]"
 
 
-# ---- whose types
+# ---- types of pydantic
 
 
 _PYDANTIC: Final = frozenset(("pydantic", "pydantic_core", "pydantic_extra_types"))
 _HOOKS: Final = ("__pydantic_validator__", "__get_pydantic_core_schema__")
 
 
-def is_pydantic(found: object) -> bool:
+def is_pydantic(type_or_note: object) -> bool:
     """Whether a type, or what annotates one, comes from pydantic; it is not imported to know.
 
     `annotated_types` counts: pydantic's `PositiveInt` is an int with a bound of that library.
     """
-    cls: type = found if isinstance(found, type) else type(found)
+    cls: type = type_or_note if isinstance(type_or_note, type) else type(type_or_note)
     homes = {base.__module__.partition(".")[0] for base in cls.__mro__}
     return bool(homes & {*_PYDANTIC, "annotated_types"}) or any(hasattr(cls, h) for h in _HOOKS)

@@ -1,4 +1,4 @@
-"""A Python type as JSON Schema, and as reader and writer of JSON: by msgspec, or by pydantic.
+"""A Python type as JSON Schema, and as a reader and writer of JSON, by msgspec or pydantic.
 
 pydantic is imported only where a type comes from it.
 """
@@ -53,7 +53,7 @@ _FAULTS: Final = (msgspec.ValidationError, RecursionError, OverflowError, ValueE
 
 
 class TypeAdapter(Protocol):
-    """`schema` has what it refers to under `$defs`."""
+    """Reads and writes the values of a type; `schema` has its definitions under `$defs`."""
 
     @property
     def schema(self) -> Schema: ...
@@ -67,7 +67,7 @@ class TypeAdapter(Protocol):
 
 
 def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
-    """Of a type. Raises TypeError if no library can take it, or the arms of its union."""
+    """The adapter of a type. Raises TypeError if no library knows it, or an arm of its union."""
     try:
         return _whole(annotation, output=output)
     except TypeError:
@@ -84,15 +84,15 @@ def _whole(annotation: Any, *, output: bool) -> TypeAdapter:
 
 
 def native_schema(annotation: Any) -> Schema:
-    """Raises TypeError for what msgspec cannot take."""
+    """The schema of a type that msgspec knows. Raises TypeError for another."""
     (schema,), defs = msgspec.json.schema_components(
         [annotation], schema_hook=_schema_of, ref_template=_REF
     )
-    found: Schema = {**schema, "$defs": defs} if defs else schema
-    for each in every(found):
+    whole: Schema = {**schema, "$defs": defs} if defs else schema
+    for each in every(whole):
         if not is_json(each.get("default")):
             del each["default"]
-    return found
+    return whole
 
 
 def _schema_of(annotation: Any) -> Schema:
@@ -102,7 +102,7 @@ def _schema_of(annotation: Any) -> Schema:
 
 
 def join(ours: Schema, theirs: Schema) -> None:
-    """Definitions added to definitions. Raises TypeError if two are of one name and differ."""
+    """Adds definitions to definitions. Raises TypeError if two of one name differ."""
     for name, schema in theirs.items():
         if ours.setdefault(name, schema) != schema:
             raise TypeError(f"two types are called {name}; rename one of them")
@@ -113,7 +113,7 @@ def join(ours: Schema, theirs: Schema) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MsgspecAdapter:
-    """By msgspec; with `strict` nothing is read as what it is not."""
+    """By msgspec; with `strict` a text is never read as a number or a truth value."""
 
     type: Any
     schema: Schema
@@ -123,15 +123,15 @@ class MsgspecAdapter:
         try:
             return msgspec.convert(value, self.type, strict=self.strict, str_keys=True)
         except _FAULTS as error:
-            raise explained(error, value, self.schema, self._says) from None
+            raise explained(error, value, self.schema, self._error_of) from None
 
     def write(self, value: Any) -> Any:
-        found = to_json(value)
-        self.read(found)
-        return found
+        json = to_json(value)
+        self.read(json)
+        return json
 
-    def _says(self, value: Any) -> str:
-        """What msgspec finds wrong with a value; nothing if it fits."""
+    def _error_of(self, value: Any) -> str:
+        """msgspec's error for a value; empty if it fits."""
         try:
             msgspec.convert(value, self.type, strict=self.strict, str_keys=True)
         except _FAULTS as error:
@@ -159,12 +159,12 @@ class _PydanticAdapter:
     def write(self, value: Any) -> Any:
         try:
             checked = self.adapter.validate_python(value, strict=True)
-            found = self.adapter.dump_python(checked, mode="json", by_alias=True, warnings="error")
+            json = self.adapter.dump_python(checked, mode="json", by_alias=True, warnings="error")
         except self.error as error:
             raise _first(error) from None
         except ValueError as error:  # pydantic_core.PydanticSerializationError
             raise Mismatch("$", str(error)) from None
-        return to_json(found)
+        return to_json(json)
 
 
 def _pydantic(annotation: Any, *, output: bool) -> _PydanticAdapter:
@@ -181,7 +181,7 @@ def _pydantic(annotation: Any, *, output: bool) -> _PydanticAdapter:
 
 
 def _first(error: Any) -> Mismatch:
-    """The first of pydantic's faults."""
+    """The first of pydantic's errors."""
     fault = error.errors(include_url=False, include_context=False)[0]
     return Mismatch(
         place(fault["loc"]), f"{fault['msg']}, found {excerpt(_as_json(fault['input']))}"
@@ -195,12 +195,12 @@ def _as_json(value: Any) -> Any:
         return type(value).__qualname__
 
 
-# ---- a union that no library takes as a whole
+# ---- unions with arms of both libraries
 
 
 @dataclass(frozen=True, slots=True)
 class _UnionAdapter:
-    """The first arm that takes a value; of faults, the one that lies deepest."""
+    """The first arm that accepts a value; if none does, the mismatch that lies deepest."""
 
     arms: tuple[TypeAdapter, ...]
 
@@ -220,11 +220,11 @@ class _UnionAdapter:
     def write(self, value: Any) -> Any:
         return self._first([arm.write for arm in self.arms], value)
 
-    def _first(self, ways: list[Callable[[Any], Any]], value: Any) -> Any:
+    def _first(self, methods: list[Callable[[Any], Any]], value: Any) -> Any:
         faults: list[Mismatch] = []
-        for way in ways:
+        for method in methods:
             try:
-                return way(value)
+                return method(value)
             except Mismatch as fault:
                 faults.append(fault)
         raise max(faults, key=lambda fault: fault.depth)
@@ -234,7 +234,7 @@ class _UnionAdapter:
 
 
 def bare(annotation: Any) -> Any:
-    """Without Annotated, NewType and type statements around it."""
+    """A type without Annotated, NewType and type statements around it."""
     while True:
         if get_origin(annotation) is Annotated:
             annotation = get_args(annotation)[0]
@@ -247,7 +247,7 @@ def bare(annotation: Any) -> Any:
 
 
 def arms_of(annotation: Any) -> tuple[Any, ...]:
-    """Of a union, those of unions in it too; a type that is none is its own arm."""
+    """The arms of a union and of the unions in it; any other type is its own arm."""
     plain = bare(annotation)
     if get_origin(plain) in (Union, types.UnionType):
         return tuple(arm for each in get_args(plain) for arm in arms_of(each))
@@ -255,37 +255,36 @@ def arms_of(annotation: Any) -> tuple[Any, ...]:
 
 
 def mentions(annotation: Any) -> Iterator[Any]:
-    """Every type that a type is made of, and what annotates them; members of classes too."""
+    """Every type in a type, members of classes too, and what annotates them."""
     seen: list[Any] = []
 
-    def visit(found: Any) -> Iterator[Any]:
-        if any(found is one for one in seen):
+    def visit(each: Any) -> Iterator[Any]:
+        if any(each is one for one in seen):
             return
-        seen.append(found)
-        yield found
-        for inner in _inner(found):
+        seen.append(each)
+        yield each
+        for inner in _inner(each):
             yield from visit(inner)
 
     return visit(annotation)
 
 
-def _inner(found: Any) -> Iterator[Any]:
-    plain = found
-    if get_origin(found) is Annotated:
-        yield from found.__metadata__
-        plain = get_args(found)[0]
+def _inner(annotation: Any) -> Iterator[Any]:
+    plain = bare(annotation)
+    if get_origin(annotation) is Annotated:
+        yield from annotation.__metadata__
+        yield get_args(annotation)[0]
+    elif plain is not annotation:
         yield plain
-    elif (plain := bare(found)) is not found:
-        yield plain
-    elif get_origin(found) is not Literal:
-        origin = get_origin(found)
-        yield from filter(None, (origin, *_flat(get_args(found))))
-        if isinstance(found, type) and not is_pydantic(found) and _has_members(found):
-            yield from _members(found).values()
+    elif (origin := get_origin(annotation)) is not Literal:
+        yield from filter(None, (origin, *_flat(get_args(annotation))))
+        is_class = isinstance(annotation, type) and not is_pydantic(annotation)
+        if is_class and _has_members(annotation):
+            yield from _members(annotation).values()
 
 
 def _flat(args: tuple[Any, ...]) -> Iterator[Any]:
-    """Arguments of generics; those of Callable are a list."""
+    """The arguments of a generic; those of Callable are a list."""
     for arg in args:
         yield from arg if isinstance(arg, list) else (arg,)
 

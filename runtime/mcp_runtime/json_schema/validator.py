@@ -1,4 +1,4 @@
-"""JSON against a JSON Schema that a peer gave, by jsonschema-rs of the extra `schemas`.
+"""Validates JSON by a peer's JSON Schema, with jsonschema-rs (extra `schemas`).
 
 Nothing is fetched: a reference must stay within its schema.
 """
@@ -17,12 +17,12 @@ from mcp_runtime.limits import SCHEMA_VISITS
 __all__ = ["BadSchema", "Check", "checker", "require_installed", "validate_schema"]
 
 Check: TypeAlias = Callable[[Any], str | None]
-"""What is wrong with parsed JSON, with its path; None if nothing is."""
+"""Says what is wrong with parsed JSON, and where; None if nothing is."""
 
 _BACKTRACKS: Final = 100_000
-"""Steps that a pattern of the peer may take back before it counts as not matching."""
+"""Backtracking steps after which a pattern of the peer counts as not matching."""
 _LONGEST: Final = 200
-"""Characters of what the validator says."""
+"""Characters of the validator's message."""
 
 
 class BadSchema(Exception):
@@ -30,9 +30,9 @@ class BadSchema(Exception):
 
 
 def validate_schema(schema: Any, value: Any) -> str | None:
-    """What is wrong with parsed JSON under a schema of 2020-12, or of the draft that it names.
+    """What is wrong with parsed JSON by a schema of draft 2020-12, or of the draft that it names.
 
-    None if nothing is. Raises BadSchema for a schema that is none or that refers to another
+    None if nothing is. Raises BadSchema for an invalid schema or one that refers to another
     document, NotInstalled without the extra `schemas`.
     """
     return checker(schema)(value)
@@ -46,7 +46,7 @@ def checker(schema: Any) -> Check:
     if not isinstance(schema, dict | bool):
         raise BadSchema(f"a schema is an object or a truth value, not {excerpt(schema)}")
     if isinstance(schema, dict) and cast("dict[str, Any]", schema).get("$schema") == "":
-        raise BadSchema("the schema names no dialect, though it has `$schema`")
+        raise BadSchema("the `$schema` of the schema is empty: it names no dialect")
     try:
         validator = jsonschema_rs.validator_for(
             cast("dict[str, Any] | bool", schema),
@@ -58,13 +58,13 @@ def checker(schema: Any) -> Check:
         raise BadSchema(f"the schema cannot be used: {_short(error)}") from None
 
     def check(value: Any) -> str | None:
-        done = work(value)
-        if done.is_too_much:
-            return f"$: to check it needs over {SCHEMA_VISITS} visits of the schema's parts"
+        cost = work(value)
+        if cost.is_too_much:
+            return f"$: validating it needs over {SCHEMA_VISITS} visits of the schema's parts"
         try:
             if validator.is_valid(value):
                 return None
-            if not done.is_fair:
+            if not cost.is_fair:
                 return "$: it does not fit the schema"
             validator.validate(value)
         except jsonschema_rs.ValidationError as fault:
@@ -85,9 +85,9 @@ def require_installed() -> None:
 
 
 def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"it refers to {uri}, and nothing is fetched")
+    raise ValueError(f"it refers to {uri}, and schemas are not fetched")
 
 
-def _short(said: object) -> str:
-    text = str(said).partition("\n")[0]
+def _short(message: object) -> str:
+    text = str(message).partition("\n")[0]
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

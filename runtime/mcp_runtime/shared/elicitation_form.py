@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from msgspec import UNSET
 
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.json_schema.type_adapter import Mismatch, adapter
+from mcp_runtime.json_schema.walk import Schema, resolved
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 
@@ -33,7 +34,6 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
         requested = _requested_schema(dict(of), "the schema")
         return Form(requested, lambda content: _checked(requested, content))
     reader = adapter(of)
-    schema, _ = _resolved(reader.schema)
 
     def read(content: Any) -> Any:
         try:
@@ -41,7 +41,7 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
         except Mismatch as mismatch:
             raise BadAnswer(f"the answer does not fit the form: {mismatch}") from None
 
-    return Form(_requested_schema(schema, of.__name__), read)
+    return Form(_requested_schema(reader.schema, of.__name__), read)
 
 
 def _checked(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> Any:
@@ -114,33 +114,11 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[Any], Any]], ...]] = (
 )
 
 
-def _resolved(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """The schema with its references replaced by their definitions, and these definitions."""
-    defs = cast("Mapping[str, Any]", schema.get("$defs", {}))
-    inlined = _inline({key: value for key, value in schema.items() if key != "$defs"}, defs, 0)
-    return inlined, defs
-
-
-def _inline(schema: Any, defs: Mapping[str, Any], depth: int) -> Any:
-    if isinstance(schema, list):
-        return [_inline(item, defs, depth) for item in schema]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(schema, dict):
-        return schema
-    members = cast("dict[str, Any]", schema)
-    name = str(members.get("$ref", "")).removeprefix("#/$defs/")
-    if name in defs and depth < 8:
-        siblings = {key: value for key, value in members.items() if key != "$ref"}
-        return _inline({**defs[name], **siblings}, defs, depth + 1)
-    return {key: _inline(value, defs, depth) for key, value in members.items()}
-
-
-def _requested_schema(
-    schema: dict[str, Any], name: str
-) -> t.ElicitRequestFormParamsRequestedSchema:
+def _requested_schema(schema: Schema, name: str) -> t.ElicitRequestFormParamsRequestedSchema:
     """Raises TypeError."""
-    properties = {
-        key: _field(value) for key, value in cast("dict[str, Any]", schema["properties"]).items()
-    }
+    defs: Schema = schema.get("$defs", {})
+    schema = resolved(schema, defs)
+    properties = {key: _field(value, defs) for key, value in schema["properties"].items()}
     requested: dict[str, Any] = {"type": "object", "properties": properties}
     if schema.get("required"):
         requested["required"] = schema["required"]
@@ -151,12 +129,15 @@ def _requested_schema(
         raise TypeError(f"{name} cannot be a form: {error}; {remedy}") from None
 
 
-def _field(schema: dict[str, Any]) -> dict[str, Any]:
-    """An optional field is one that may be left out, not one that is null."""
+def _field(schema: Schema, defs: Schema) -> Schema:
+    """A field without references; an optional one may be left out, and is never null."""
+    schema = resolved(schema, defs)
     arms = [arm for arm in schema.get("anyOf", ()) if arm.get("type") != "null"]
     if len(arms) == 1:
         siblings = {key: value for key, value in schema.items() if key != "anyOf"}
-        schema = {**arms[0], **siblings}
+        schema = {**resolved(arms[0], defs), **siblings}
+    if isinstance(schema.get("items"), dict):
+        schema = {**schema, "items": resolved(schema["items"], defs)}
     if schema.get("default", ...) is None:
         schema = {key: value for key, value in schema.items() if key != "default"}
     if "enum" in schema and "type" not in schema:

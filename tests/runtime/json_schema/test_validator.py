@@ -75,7 +75,7 @@ def test_nothing_is_fetched(keyword: str, scheme: str) -> None:
 
 
 def test_a_reference_to_a_closed_port_is_told() -> None:
-    with pytest.raises(BadSchema, match=r"http://127\.0\.0\.1:1/x, and nothing is fetched"):
+    with pytest.raises(BadSchema, match=r"http://127\.0\.0\.1:1/x, and schemas are not fetched"):
         validate_schema({"$ref": "http://127.0.0.1:1/x"}, {})
 
 
