@@ -40,9 +40,7 @@ def walk(page: Page, folder: Path) -> None:
             else:
                 assert printed(step.command, folder) == step.output, step.command
     program = "\n".join(block.text for block in snippets(page))
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = ran([sys.executable, "-c", program], folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == PRINTED.findall(program)
 
@@ -70,14 +68,18 @@ def snippets(page: Page) -> Iterator[Block]:
             yield block
 
 
+def ran(line: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """A process that finds the commands of this environment."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path}
+    return subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
 def printed(command: str, folder: Path) -> str:
     program, *args = shlex.split(command)
     assert program in ("mcp-bindgen", "python")
     start = ["-m", "mcp_bindgen"] if program == "mcp-bindgen" else []
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, "PATH": path}
-    line = [sys.executable, *start, *args]
-    done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    done = ran([sys.executable, *start, *args], folder)
     return done.stdout
 
 
