@@ -7,6 +7,7 @@ reason that does not name `../shared`, or if no test ran at all.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -57,6 +58,13 @@ def loopback() -> Iterator[Loopback]:
 
     with Loopback() as served:
         yield served
+
+
+@pytest.fixture(autouse=True)
+def _unknown_servers() -> None:
+    """No test knows what a server of another test spoke."""
+    if (eras := sys.modules.get("mcp_runtime.client.eras")) is not None:
+        eras.forget_all()
 
 
 class Skips:

@@ -56,6 +56,10 @@ __all__ = [
 class SessionError(Exception):
     """Any error of a session: a LocalError or a PeerError."""
 
+    def explain(self, more: str) -> None:
+        """Adds to the text what else is known."""
+        self.args = (f"{self}{more}", *self.args[1:])
+
 
 class LocalError(SessionError):
     """The error is on our side; the peer may never have seen the request."""

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["DEFAULT", "SCHEMA_VISITS", "THREADS", "Limits"]
+__all__ = ["DEFAULT", "REMEMBERED_SERVERS", "SCHEMA_VISITS", "THREADS", "Limits"]
 
 THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
 """Plain functions that run in threads at one time; the next one waits.
@@ -22,12 +22,18 @@ SCHEMA_VISITS: Final = 10_000_000
 """Visits of subschemas that validating one value by a peer's JSON Schema may take."""
 
 
+REMEMBERED_SERVERS: Final = 1000
+"""Servers of which a process remembers what they speak; the oldest is forgotten first."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Sizes in bytes or characters, times in seconds; the error for a crossed limit names it."""
 
     line_bytes: int = 4 * 1024 * 1024
-    """One message; a longer line is skipped and answered with an error."""
+    """One message that a server receives; a longer line is skipped and answered with an error."""
+    answer_bytes: int = 16 * 1024 * 1024
+    """One message that a client receives; an answer over it fails its request."""
     batch: int = 64
     """Messages in one batch, in revisions that have batches."""
     in_flight: int = 1024
@@ -39,7 +45,11 @@ class Limits:
     total: float = 300.0
     """Wait for that response in all, however much progress is reported."""
     probe: float = 5.0
-    """Wait for the response to the first `server/discover`; then a handshake is tried."""
+    """Wait for the response to the first `server/discover`; then a handshake is tried.
+
+    It is never more than a quarter of the time that opening the connection may take."""
+    first_answer: float = 60.0
+    """Wait for the first response of a server that a client has started, unless it names another."""
     page_size: int = 100
     """Items on one page of a list."""
     cached: int = 256
@@ -48,6 +58,10 @@ class Limits:
     """Pages that a client fetches of one list."""
     tool_rounds: int = 32
     """How often one sampling conversation may go on with results of tools."""
+    input_requests: int = 64
+    """Requests for input in one result."""
+    input_callbacks: int = 16
+    """Callbacks of a client that run at one time for one result; the next waits."""
     input_rounds: int = 16
     """How often a server may request more input for one request."""
     request_state_bytes: int = 16 * 1024

@@ -13,7 +13,7 @@ import pytest
 
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.core.server_session import ServerSession
-from mcp_runtime.errors import NoCommonRevision, RemoteError, SessionError, TimedOut, TooMuch
+from mcp_runtime.errors import RemoteError, SessionError, TimedOut, TooMuch
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.uri_template import Template, TemplateError
 from tests.support.raw_peer import connected
@@ -70,6 +70,22 @@ HELD: Final = {
         "test_a_stream_that_does_not_open_holds_no_call_back_for_long",
     ),
     "line_bytes": (HERE, "test_a_line_at_the_limit_is_read_and_one_byte_more_is_not"),
+    "answer_bytes": (
+        "runtime/client/test_message_limit.py",
+        "test_row_4_an_answer_over_the_limit_fails_its_call_at_once",
+    ),
+    "first_answer": (
+        "runtime/client/test_opening.py",
+        "test_row_3_a_started_command_has_a_minute_for_its_first_answer",
+    ),
+    "input_requests": (
+        "runtime/client/test_callbacks.py",
+        "test_row_19_a_result_asks_for_no_more_input_than_the_limit",
+    ),
+    "input_callbacks": (
+        "runtime/client/test_callbacks.py",
+        "test_row_19_no_more_callbacks_run_at_a_time_than_the_limit",
+    ),
     "batch": (
         "runtime/core/test_sessions.py",
         "test_a_batch_that_is_empty_or_too_long_cannot_be_told_so_where_an_error_needs_an_id",
@@ -214,11 +230,14 @@ def test_progress_does_not_hold_a_call_open_beyond_the_total() -> None:
 
 
 def test_a_probe_without_an_answer_is_given_up() -> None:
-    session = newborn(NEWEST, limits=Limits(probe=2.0))
+    session = newborn(limits=Limits(probe=2.0))
     session.open(0.0)
     assert session.expired(1.9) == []
     session.expired(2.0)
-    assert isinstance(session.failure, NoCommonRevision | TimedOut)
+    assert isinstance(session.failure, TimedOut)
+    session.open(0.0, timeout=4.0)
+    session.expired(1.0)
+    assert isinstance(session.failure, TimedOut)
 
 
 # ---- lists

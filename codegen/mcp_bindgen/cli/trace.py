@@ -22,7 +22,7 @@ from mcp_bindgen.validate.verdicts import Judge, Verdict
 __all__ = ["command"]
 
 _OTHER: Final = {"sent": "received", "received": "sent"}
-_ARROWS: Final = {"sent": "->", "received": "<-", "forgiven": "!!"}
+_ARROWS: Final = {"sent": "->", "received": "<-", "forgiven": "!!", "dropped": "xx"}
 _WIDEST: Final = 160
 
 

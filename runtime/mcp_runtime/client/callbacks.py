@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from msgspec import UNSET
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares, needed
-from mcp_runtime.errors import NotApproved, NotOffered, RpcError
+from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.elicitation_form import mismatch
@@ -23,7 +23,8 @@ __all__ = ["Approve", "ClientCallbacks", "OnElicit", "OnSample", "Roots"]
 
 OnSample: TypeAlias = Callable[[t.CreateMessageRequestParams], Awaitable[t.CreateMessageResult]]
 OnElicit: TypeAlias = Callable[[t.ElicitRequestParams], Awaitable[t.ElicitResult]]
-Roots: TypeAlias = Sequence[t.Root] | Callable[[], Awaitable[Sequence[t.Root]]]
+Roots: TypeAlias = Sequence[t.Root | str] | Callable[[], Awaitable[Sequence[t.Root | str]]]
+"""file:// URIs, or a function that gives them when the server asks."""
 Approve: TypeAlias = Callable[[str, Any], Awaitable[bool]]
 
 _USER_REJECTED: Final = -1
@@ -39,7 +40,15 @@ class ClientCallbacks:
     roots: Roots | None
     approve: Approve | None
     limits: Limits = DEFAULT
+    elicit_schemes: frozenset[str] = frozenset({"http", "https"})
     declared: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self.set_roots(self.roots)
+
+    def set_roots(self, roots: Roots | None) -> None:
+        """Raises ValueError for a root that is no file:// URI, TypeError for what is no URI."""
+        self.roots = roots if roots is None or callable(roots) else _roots(roots)
 
     def capabilities(
         self, sample_tools: bool, elicit_modes: Sequence[Literal["form", "url"]]
@@ -61,6 +70,8 @@ class ClientCallbacks:
 
     async def answer(self, method: str, params: Any) -> Any:
         """The result of one request of the server. Raises RpcError, NotApproved."""
+        if isinstance(params, t.ElicitRequestURLParams):
+            self._require_scheme(params.url)
         if self.approve is not None and not await self.approve(method, params):
             return self._rejected(method)
         return await _ANSWERS[method](self, params)
@@ -68,19 +79,26 @@ class ClientCallbacks:
     async def responses(self, result: t.InputRequiredResult) -> Any:
         """The input that a result asks for; UNSET if it asks for none.
 
-        Raises NotOffered for what was never declared, NotApproved, and what the callbacks raise.
+        Raises NotOffered for what was never declared, TooMuch for too many requests, NotApproved,
+        and what the callbacks raise.
         """
         if result.input_requests is UNSET:
             return UNSET
-        requests = result.input_requests
+        requests, most = result.input_requests, self.limits.input_requests
+        if len(requests) > most:
+            raise TooMuch(
+                f"{len(requests)} requests for input, over {most} (Limits.input_requests)"
+            )
         for request in requests.values():
             self._require_declared(request)
-        responses = await asyncio.gather(*(self._response(each) for each in requests.values()))
-        return dict(zip(requests, responses, strict=True))
+        at_a_time = asyncio.Semaphore(self.limits.input_callbacks)
+        responses = [self._response(request, at_a_time) for request in requests.values()]
+        return dict(zip(requests, await asyncio.gather(*responses), strict=True))
 
-    async def _response(self, request: Any) -> Any:
+    async def _response(self, request: Any, at_a_time: asyncio.Semaphore) -> Any:
         try:
-            return await self.answer(request.method, getattr(request, "params", UNSET))
+            async with at_a_time:
+                return await self.answer(request.method, getattr(request, "params", UNSET))
         except RpcError as error:
             raise NotApproved(f"{request.method}: {error}") from None
 
@@ -115,10 +133,21 @@ class ClientCallbacks:
             raise ValueError(f"the answer does not fit the form: {fault}")
         return answer
 
+    def _require_scheme(self, url: str) -> None:
+        """Raises RpcError for a URL that a user should not be sent to."""
+        scheme = url.partition(":")[0].lower()
+        if scheme not in self.elicit_schemes or not is_uri(url) or not _has_host(url, scheme):
+            known = ", ".join(sorted(self.elicit_schemes))
+            why = f"the URL to visit is no valid URI of these schemes: {known}"
+            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
+
     async def list_roots(self, params: Any) -> Any:
         assert self.roots is not None
         roots = await self.roots() if callable(self.roots) else self.roots
-        return t.ListRootsResult(roots=[_require_file(root) for root in roots])
+        try:
+            return t.ListRootsResult(roots=_roots(roots))
+        except (TypeError, ValueError) as error:
+            raise RpcError(error_codes.INTERNAL_ERROR, str(error)) from None
 
 
 _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] = {
@@ -128,12 +157,25 @@ _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] 
 }
 
 
-def _require_file(root: t.Root) -> t.Root:
-    """Raises RpcError for what is no file:// URI.
+def _has_host(url: str, scheme: str) -> bool:
+    return scheme not in ("http", "https") or bool(urlsplit(url).hostname)
+
+
+def _roots(roots: Sequence[t.Root | str]) -> list[t.Root]:
+    """Raises ValueError, TypeError.
 
     Source: 2025-11-25 client/roots, "Data Types" and "Security Considerations".
     """
-    path = unquote(root.uri).replace("\\", "/")
-    if not root.uri.startswith("file://") or not is_uri(root.uri) or "/../" in f"{path}/":
-        raise RpcError(error_codes.INTERNAL_ERROR, "a root is a file:// URI without `..`")
-    return root
+    if isinstance(roots, str):
+        raise TypeError(f"roots are a list of file:// URIs, not one string, {roots[:80]!r}")
+    return [_root(root) for root in roots]
+
+
+def _root(root: object) -> t.Root:
+    if not isinstance(root, t.Root | str):
+        raise TypeError(f"a root is a file:// URI or a Root, not {root!r:.80}")
+    uri = root if isinstance(root, str) else root.uri
+    path = unquote(uri).replace("\\", "/")
+    if not uri.startswith("file://") or not is_uri(uri) or "/../" in f"{path}/":
+        raise ValueError(f"a root is a file:// URI without `..`, not {uri[:80]!r}")
+    return t.Root(uri=uri) if isinstance(root, str) else root

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from msgspec import UNSET
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     import ssl
 
     from mcp_runtime.auth.client.oauth import OAuth
+    from mcp_runtime.transports.child_process import Stderr
 
 __all__ = ["Client"]
 
@@ -50,9 +52,13 @@ class Client:
 
     `on_sample`, `on_elicit` and `roots` answer requests of the server, and declare the capability.
     `approve(method, params)` decides about each of these requests, and about each call of a tool.
-    `timeout` is how many seconds to wait for an answer; progress restarts it, up to `Limits.total`.
+    `timeout` is how many seconds to wait for an answer, the first one too; progress restarts it, up
+    to `Limits.total`. `message_bytes` is how large an answer may be (`Limits.answer_bytes`).
+    The server is asked what it speaks; with `era="handshake"` a handshake begins at once.
     With `cache`, lists and resources are kept for as long as the server says that they hold.
-    With `validate`, structured results are checked against the output schemas that were listed.
+    With `validate`, structured results are checked against the output schemas that were listed, if
+    the extra `schemas` is installed; with `validate="strict"` its absence is an error.
+    Elicitation of another URL scheme than `elicit_schemes` is refused without `on_elicit`.
     With `ping_every`, a server that leaves a ping without an answer counts as gone. A server that
     is gone is started again, at most `restarts` times, and its subscriptions are renewed.
     """
@@ -64,23 +70,30 @@ class Client:
         name: str = "mcp-bindgen",
         version: str = "1",
         revisions: Sequence[str] = ALL,
+        era: Literal["auto", "handshake"] = "auto",
         on_sample: OnSample | None = None,
         sample_tools: bool = False,
         on_elicit: OnElicit | None = None,
         elicit_modes: Sequence[Literal["form", "url"]] = ("form",),
+        elicit_schemes: Sequence[str] = ("https", "http"),
         roots: Roots | None = None,
         approve: Approve | None = None,
         on_log: OnLog | None = None,
         log_level: str | None = None,
         timeout: float | None = None,
-        validate: bool = True,
+        validate: bool | Literal["strict"] = True,
         cache: bool = True,
         ping_every: float | None = None,
         restarts: int = 0,
+        message_bytes: int | None = None,
         limits: Limits = DEFAULT,
         trace: Trace | None = None,
     ) -> None:
-        self._callbacks = ClientCallbacks(on_sample, on_elicit, roots, approve, limits)
+        if message_bytes is not None:
+            limits = replace(limits, answer_bytes=message_bytes)
+        self._callbacks = ClientCallbacks(
+            on_sample, on_elicit, roots, approve, limits, frozenset(elicit_schemes)
+        )
         offer = ClientOffer(
             info=t.Implementation(name=name, version=version),
             revisions=tuple(revisions),
@@ -89,9 +102,10 @@ class Client:
         )
         settings = ClientSettings(
             offer=offer,
+            era=era,
             callbacks=self._callbacks,
             limits=limits,
-            timeout=limits.deadline if timeout is None else timeout,
+            timeout=timeout,
             log_level=log_level,
             ping_every=ping_every,
             restarts=restarts,
@@ -100,7 +114,7 @@ class Client:
         self._approve = approve
         self._on_log = on_log
         self._cache = Cache(limits.cached if cache else 0)
-        self._output_schemas = OutputSchemas() if validate else None
+        self._output_schemas = OutputSchemas(is_strict=validate == "strict") if validate else None
         self._reconnector = Reconnector(
             server if callable(server) else in_memory(server),
             settings,
@@ -116,12 +130,14 @@ class Client:
         *,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
-        stderr: Any = "inherit",
+        stderr: Stderr = "show",
         **options: Unpack[ClientOptions],
     ) -> Self:
         """Starts `command` as a child process, without a shell; it ends with the client.
 
-        It gets few names of our environment, and `env`. Other `options` are those of the class.
+        It gets few names of our environment, and `env`. Its standard error is shown on ours without
+        control characters; `stderr` may be "inherit", "capture" or "drop" instead, or a function
+        that is called with it. Other `options` are those of the class.
         """
         return cls(child_process(command, env=env, cwd=cwd, stderr=stderr), **options)
 
@@ -230,9 +246,9 @@ class Client:
         """Calls a tool. A result that `is_error` is returned too: it is for the model to read.
 
         Raises RemoteError, BadAnswer (also for structured content that does not fit the schema
-        that the tool was listed with), TimedOut, NotApproved, Disconnected. Raises NotInstalled
-        before anything is sent, if results of such a tool cannot be checked without the extra
-        `schemas`.
+        that the tool was listed with), TimedOut, TooMuch, NotApproved, Disconnected. With
+        `validate="strict"`, raises NotInstalled before anything is sent if the result could not be
+        checked.
         """
         if self._output_schemas is not None:
             self._output_schemas.require_checkable(name)
@@ -316,7 +332,7 @@ class Client:
         """
         if self._callbacks.roots is None:
             raise NotOffered("roots/list", "roots: the client was created without roots")
-        self._callbacks.roots = roots
+        self._callbacks.set_roots(roots)
         await self.roots_changed()
 
     async def roots_changed(self) -> None:

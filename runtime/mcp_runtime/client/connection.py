@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Hashable, Iterable
 from itertools import count
 from math import inf
 from typing import Any, Literal, Protocol
@@ -52,6 +52,8 @@ class ClientConnection(Connection):
     """A connection to one server; a subclass knows how a message is sent."""
 
     session: ClientSession
+    server_key: Hashable | None = None
+    """Under what the process remembers what the server speaks."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
         self.owner = owner
@@ -64,12 +66,27 @@ class ClientConnection(Connection):
 
     # ---- opening and losing the server
 
-    async def open(self, *, handshake: bool = False) -> None:
+    @property
+    def open_timeout(self) -> float:
+        """How many seconds opening may take."""
+        return self.settings.answer_timeout
+
+    async def open(self, *, handshake: bool = False, timeout: float | None = None) -> None:
         """Raises NoCommonRevision, BadAnswer, RemoteError, TimedOut, Disconnected."""
         self._opened = self.loop.create_future()
-        self.send(self.session.open(self.loop.time(), handshake=handshake))
+        timeout = self.open_timeout if timeout is None else timeout
+        self.send(self.session.open(self.loop.time(), handshake=handshake, timeout=timeout))
         self._watch_pending()
         await self._opened
+
+    @property
+    def restarts_after_probe(self) -> bool:
+        """Whether a failed probe may have spoiled the connection, so that another is needed."""
+        return False
+
+    def diagnosis(self) -> str:
+        """What else is known of a server that could not be opened; ends an error's text."""
+        return ""
 
     @property
     def terms(self) -> Terms:
@@ -127,7 +144,7 @@ class ClientConnection(Connection):
         on_progress: OnProgress | None = None,
     ) -> Any:
         """`request` with the client's timeout, which progress restarts."""
-        seconds = timeout or self.settings.timeout
+        seconds = timeout or self.settings.answer_timeout
         wait = Timeout(seconds, self.settings.limits.total, progress_counts=True)
         return await self.request(
             method, params, timeout=wait, token=token, on_progress=on_progress
@@ -169,7 +186,7 @@ class ClientConnection(Connection):
             await self.ask(f"resources/{verb}", make(uri=uri))
 
     async def _open_stream(self, subscription: Subscription) -> None:
-        timeout = self.settings.timeout
+        timeout = self.settings.answer_timeout
         subscription.acknowledged.clear()
         self._send_listen(subscription)
         try:
@@ -211,6 +228,10 @@ class ClientWireConnection(ClientConnection, WireConnection):
     def __init__(self, owner: ConnectionOwner, wire: Wire) -> None:
         super().__init__(owner)
         self.attach(wire)
+
+    @property
+    def restarts_after_probe(self) -> bool:
+        return True
 
     def ended(self) -> None:
         super().ended()

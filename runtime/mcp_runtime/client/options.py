@@ -21,18 +21,21 @@ class ClientOptions(TypedDict, total=False):
     name: str
     version: str
     revisions: Sequence[str]
+    era: Literal["auto", "handshake"]
     on_sample: OnSample | None
     sample_tools: bool
     on_elicit: OnElicit | None
     elicit_modes: Sequence[Literal["form", "url"]]
+    elicit_schemes: Sequence[str]
     roots: Roots | None
     approve: Approve | None
     on_log: OnLog | None
     log_level: str | None
     timeout: float | None
-    validate: bool
+    validate: bool | Literal["strict"]
     cache: bool
     ping_every: float | None
     restarts: int
+    message_bytes: int | None
     limits: Limits
     trace: Trace | None

@@ -5,18 +5,22 @@ A tool's validator is made at its first result, and kept while the tool's schema
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 from msgspec import UNSET
 
-from mcp_runtime.errors import BadAnswer
+from mcp_runtime.errors import BadAnswer, NotInstalled
 from mcp_runtime.json_schema.validator import BadSchema, Check, checker, require_installed
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared import threads
 
 __all__ = ["OutputSchemas"]
+
+log: Final = logging.getLogger("mcp_runtime.client")
 
 
 @dataclass(slots=True)
@@ -35,10 +39,12 @@ class _Output:
 
 
 class OutputSchemas:
-    """By the tool's name."""
+    """By the tool's name. Without a validator nothing is checked, unless the check `is_strict`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_strict: bool = False) -> None:
         self._outputs: dict[str, _Output] = {}
+        self._is_strict = is_strict
+        self._is_off = False
 
     def listed(self, tools: Iterable[t.Tool]) -> None:
         """Replaces all schemas by those of these tools."""
@@ -54,14 +60,21 @@ class OutputSchemas:
         return before if before and before.text == text else _Output(schema, text)
 
     def require_checkable(self, name: str) -> None:
-        """Raises NotInstalled if a result of that tool could not be checked."""
-        if name in self._outputs:
+        """Raises NotInstalled if a result of that tool must be checked and cannot be."""
+        if name not in self._outputs or self._is_off:
+            return
+        try:
             require_installed()
+        except NotInstalled as error:
+            if self._is_strict:
+                raise
+            self._is_off = True
+            _warn_once(str(error))
 
     async def require(self, name: str, result: t.CallToolResult) -> None:
         """Raises BadAnswer for structured content that does not fit the tool's schema."""
         output = self._outputs.get(name)
-        if output is None or result.is_error is True:
+        if output is None or result.is_error is True or self._is_off:
             return
         if result.structured_content is UNSET:
             raise BadAnswer(f"{name}: no structured content, though the tool has an output schema")
@@ -71,3 +84,9 @@ class OutputSchemas:
             raise BadAnswer(f"{name}: its output schema: {error}") from None
         if fault is not None:
             raise BadAnswer(f"{name}: structured content does not fit the output schema: {fault}")
+
+
+@cache
+def _warn_once(why: str) -> None:
+    """Once in the process."""
+    log.warning("structured results are not checked: %s", why)

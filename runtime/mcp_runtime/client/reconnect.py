@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ClientConnection
 from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.transports import TransportFactory
 from mcp_runtime.core.events import Notified
-from mcp_runtime.errors import NotOpen
+from mcp_runtime.errors import NoCommonRevision, NotOpen, SessionError, TimedOut
 
 __all__ = ["Reconnector"]
 
@@ -62,11 +63,53 @@ class Reconnector:
             raise
 
     async def _open(self, log_level: str | None) -> None:
+        try:
+            await self._agree(await self._start(log_level))
+        except SessionError as error:
+            await self._stack.aclose()
+            if self._connection is not None:
+                error.explain(self._connection.diagnosis())
+            raise
+        await self._restore_log_level()
+
+    async def _start(self, log_level: str | None) -> ClientConnection:
         self._connection = connection = await self._connect(self._stack, self)
         connection.ping_every = self.settings.ping_every
         connection.session.log_level = log_level
-        await connection.open()
-        await self._restore_log_level()
+        return connection
+
+    async def _agree(self, connection: ClientConnection) -> None:
+        """Finds out what the server speaks. One that does not survive the probe is started again.
+
+        Source: 2026-07-28 basic/transports/stdio, "Backward Compatibility".
+        """
+        handshake = self.settings.era == "handshake" or self._recalls_handshake(connection)
+        started, timeout = connection.loop.time(), connection.open_timeout
+        try:
+            await connection.open(handshake=handshake)
+        except SessionError as error:
+            if isinstance(error, TimedOut):
+                timeout -= connection.loop.time() - started
+            if timeout <= 0 or not self._may_begin_otherwise(connection, error):
+                raise
+            other = "server/discover" if handshake else "initialize"
+            log.info("%s; starting the server once more, with %s", error, other)
+            eras.remember(connection.server_key, None)
+            await self._stack.aclose()
+            connection = await self._start(connection.session.log_level)
+            await connection.open(handshake=not handshake, timeout=timeout)
+        eras.remember(connection.server_key, connection.terms.translation.revision.era)
+
+    def _recalls_handshake(self, connection: ClientConnection) -> bool:
+        mode = eras.recall(connection.server_key)
+        return mode == "handshake" and bool(self.settings.offer.handshake)
+
+    def _may_begin_otherwise(self, connection: ClientConnection, error: SessionError) -> bool:
+        """Whether the server may be started once more, to begin in the other era's way."""
+        offer = self.settings.offer
+        has_both = bool(offer.handshake and offer.per_request) and self.settings.era == "auto"
+        is_told = isinstance(error, NoCommonRevision)
+        return has_both and not is_told and connection.restarts_after_probe
 
     async def _restore_log_level(self) -> None:
         connection = self.connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from mcp_runtime.client.callbacks import ClientCallbacks
 from mcp_runtime.core.negotiation import ClientOffer
@@ -14,13 +15,22 @@ __all__ = ["ClientSettings"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSettings:
-    """`timeout` and `ping_every` are in seconds; `restarts` is how often a server may restart."""
+    """Times are in seconds; `restarts` is how often a server may be started again.
+
+    `timeout` is None if the client's user named none.
+    """
 
     offer: ClientOffer
+    era: Literal["auto", "handshake"]
     callbacks: ClientCallbacks
     limits: Limits
-    timeout: float
+    timeout: float | None
     log_level: str | None
     ping_every: float | None
     restarts: int
     trace: Trace | None
+
+    @property
+    def answer_timeout(self) -> float:
+        """For an answer, once the connection is open."""
+        return self.limits.deadline if self.timeout is None else self.timeout

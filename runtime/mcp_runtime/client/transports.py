@@ -6,16 +6,24 @@ A transport opens a new connection each time the client is entered or its server
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from mcp_runtime.client.connection import (
     ClientConnection,
     ClientWireConnection,
     ConnectionOwner,
 )
+from mcp_runtime.transports.stderr import printable
 from mcp_runtime.transports.wire import Wire
+
+if TYPE_CHECKING:
+    from mcp_runtime.transports.child_process import Child, Stderr
+
+_MAX_SHOWN: Final = 2000
+_MAX_LINES: Final = 20
+"""Characters and lines of a server's standard error in an error of ours."""
 
 __all__ = ["LocalServer", "TransportFactory", "child_process", "in_memory"]
 
@@ -55,7 +63,7 @@ def in_memory(server: LocalServer) -> TransportFactory:
 
 
 def child_process(
-    command: Sequence[str], *, env: Mapping[str, str] | None, cwd: str | None, stderr: Any
+    command: Sequence[str], *, env: Mapping[str, str] | None, cwd: str | None, stderr: Stderr
 ) -> TransportFactory:
     """A server that is started as a child process and uses its standard input and output."""
 
@@ -65,6 +73,37 @@ def child_process(
         limits = owner.settings.limits
         process = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=limits)
         stack.push_async_callback(process.close)
-        return ClientWireConnection(owner, process)
+        return ChildConnection(owner, process, ("command", *command, cwd))
 
     return connect
+
+
+class ChildConnection(ClientWireConnection):
+    """A connection to a server that the client has started."""
+
+    def __init__(self, owner: ConnectionOwner, process: Child, key: Hashable) -> None:
+        self.server_key = key
+        self._process = process
+        super().__init__(owner, process)
+        self.session.is_unread = process.is_unread
+
+    @property
+    def open_timeout(self) -> float:
+        limits = self.settings.limits
+        return limits.first_answer if self.settings.timeout is None else self.settings.timeout
+
+    @property
+    def restarts_after_probe(self) -> bool:
+        """Not if it never read the probe: then something else has ended it."""
+        return not self._process.is_unread()
+
+    def diagnosis(self) -> str:
+        code = self._process.returncode if self.is_gone else None
+        ended = f" (exit code {code})" if code is not None and code >= 0 else ""
+        stderr = printable(self._process.stderr.decode(errors="replace")).strip()
+        return f"{ended}; its standard error ends with:\n{_tail(stderr)}" if stderr else ended
+
+
+def _tail(text: str) -> str:
+    """Its last lines."""
+    return "\n".join(text[-_MAX_SHOWN:].splitlines()[-_MAX_LINES:])

@@ -9,9 +9,9 @@ Source: 2026-07-28 basic/versioning and basic/transports/stdio, "Backward Compat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 from msgspec import UNSET
@@ -21,6 +21,7 @@ from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, ErrorResponse, Id, Request
 from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.lines import TooLong
 from mcp_runtime.core.negotiation import ClientOffer, common_revision
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.role import CLIENT
@@ -34,6 +35,7 @@ from mcp_runtime.errors import (
     RpcError,
     SessionError,
     TimedOut,
+    TooMuch,
 )
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import Context, DecodeError, Revision, StepError, latest, revision
@@ -66,8 +68,11 @@ class ClientSession(Session):
         self.instructions: str | None = None
         self.failure: SessionError | None = None
         """Why the session did not open."""
-        self.probe_may_time_out = True
-        """Whether a server that does not answer `server/discover` in time wants a handshake."""
+        self.shakes_hands_late = False
+        """Whether to shake hands on the same connection when `server/discover` has no answer."""
+        self.is_unread: Callable[[], bool] = lambda: False
+        """Whether the server has not even read what was sent: it is still starting."""
+        self._open_timeout = limits.deadline
         self._proposed: list[str] = []
         self._opening: Final[dict[str, Callable[[Sent, bytes, float], list[Event]]]] = {
             "server/discover": self._discovered,
@@ -76,12 +81,14 @@ class ClientSession(Session):
 
     # ---- opening
 
-    def open(self, now: float, *, handshake: bool = False) -> bytes:
+    def open(self, now: float, *, handshake: bool = False, timeout: float | None = None) -> bytes:
         """The first message; `handshake` skips `server/discover`. Called again, it opens anew.
 
-        Requests in flight stay so. Raises NoCommonRevision if no revision of ours can open.
+        `timeout` is how many seconds the answer may take. Requests in flight stay so. Raises
+        NoCommonRevision if no revision of ours can open.
         """
         self.state, self.failure, self._proposed = State.NEW, None, []
+        self._open_timeout = self.limits.deadline if timeout is None else timeout
         if self.offer.per_request and not handshake:
             return self._discover(self.offer.per_request[0], now)
         if not self.offer.handshake:
@@ -95,14 +102,22 @@ class ClientSession(Session):
         body = terms.translation.write_params(
             "server/discover", latest.RequestParams(meta=self.meta(version))
         )
-        timeout = Timeout(self.limits.probe) if self.probe_may_time_out else None
+        timeout = Timeout(self._probe_timeout, self._open_timeout)
         return self._send("server/discover", body, now=now, timeout=timeout)[1]
 
-    def _initialize(self, version: str, now: float) -> bytes:
+    @property
+    def _probe_timeout(self) -> float:
+        """For the first `server/discover`, if a handshake can still follow."""
+        if len(self._proposed) > 1 or not self.offer.handshake:
+            return self._open_timeout
+        return min(self.limits.probe, self._open_timeout / 4)
+
+    def _initialize(self, version: str, now: float, timeout: float | None = None) -> bytes:
         self._move("send initialize")
         self._proposed.append(version)
         body = _dump(self.offer.offered(version))
-        return self._send("initialize", body, now=now)[1]
+        wait = Timeout(timeout or self._open_timeout)
+        return self._send("initialize", body, now=now, timeout=wait)[1]
 
     def _answered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         if not self._opens(sent):
@@ -172,7 +187,7 @@ class ClientSession(Session):
         supported = peek.supported_versions(frame.data)
         if sent.method == "initialize" and not supported:
             return self._give_up(sent, RemoteError(frame.code, frame.message))
-        if sent.method == "server/discover" and frame.code not in MODERN_ERRORS:
+        if sent.method == "server/discover" and not (supported and frame.code in MODERN_ERRORS):
             return self._fall_back(sent, f"{frame.message} ({frame.code})", now)
         return self._try_again(sent, supported, now)
 
@@ -184,18 +199,26 @@ class ClientSession(Session):
         again = self._discover if chosen.era == "per-request" else self._initialize
         return [Write(again(chosen.name, now))]
 
-    def _fall_back(self, sent: Sent, why: object, now: float) -> list[Event]:
+    def _on_error_response(self, frame: ErrorResponse, now: float) -> list[Event]:
+        """An error without an id answers the only request that can be open before a session is."""
+        if frame.id is None and self.state is State.ASKED and len(self.pending) == 1:
+            (sent,) = self.pending.drain()
+            return self._refused(sent, frame, now)
+        return super()._on_error_response(frame, now)
+
+    def _fall_back(
+        self, sent: Sent, why: object, now: float, timeout: float | None = None
+    ) -> list[Event]:
         """Opens with a handshake: no server of the per-request era answers so."""
         if self.state is not State.ASKED:
             return [Ignored(f"server/discover: {why}")]
         if self.offer.handshake:
-            return [Write(self._initialize(self.offer.handshake[0], now))]
+            return [Write(self._initialize(self.offer.handshake[0], now, timeout))]
         ours = self.offer.newest_first
         return self._give_up(sent, NoCommonRevision(ours, ["a handshake only"], f"{why}"))
 
     def _give_up(self, sent: Sent, error: SessionError) -> list[Event]:
-        self.state, self.failure = State.CLOSED, error
-        return [Failed(sent, error)]
+        return [self._failed(sent, error)]
 
     def refused(self, id: Id, frame: ErrorResponse, now: float) -> list[Event]:
         """Takes an error as the answer to a request, whatever id it has."""
@@ -221,9 +244,15 @@ class ClientSession(Session):
     def _late(self, sent: Sent, now: float) -> list[Event]:
         if not self._opens(sent):
             return super()._late(sent, now)
+        is_probe = sent.method == "server/discover"
+        if is_probe and now < sent.last and self.is_unread():
+            sent.extend(now)
+            return []
         self.pending.pop(sent.id)
         late = TimedOut(sent.method, now - sent.started)
-        if sent.method == "server/discover" and self.probe_may_time_out:
+        if is_probe and self.shakes_hands_late and self.offer.handshake:
+            return self._fall_back(sent, late, now, self._open_timeout - sent.timeout.each)
+        if is_probe and not self.shakes_hands_late and not self.offer.handshake:
             return self._fall_back(sent, late, now)
         return self._give_up(sent, late)
 
@@ -267,6 +296,33 @@ class ClientSession(Session):
         for path in needed(frame.method, capability, params):
             if not declares(self.offer.declared, path):
                 raise RpcError(error_codes.INVALID_PARAMS, f"the client does not offer `{path}`")
+
+    @property
+    def message_bytes(self) -> int:
+        return self.limits.answer_bytes
+
+    def too_long(self, line: TooLong, answers: Sequence[Id] | None = None) -> list[Event]:
+        """An answer over the limit fails its request; if it is not known which, all that it may be.
+
+        `answers` are the requests that the message's stream may answer, None for every one.
+        """
+        super().too_long(line)
+        id = peek.response_id(line.head, line.tail)
+        if id is peek.ANOTHER:
+            return []
+        if id is not None:
+            answers = [cast("Id", id)]
+        elif line.tail is None and (answers is None or len(answers) > 1):
+            return []
+        error = TooMuch(f"an answer of more than {line.limit} bytes (Limits.answer_bytes)")
+        failed = self.pending.drain() if answers is None else map(self.pending.pop, answers)
+        return [self._failed(sent, error) for sent in failed if sent is not None]
+
+    def _failed(self, sent: Sent, error: SessionError) -> Event:
+        """That request has no answer, nor will the session open if it needs one."""
+        if self._opens(sent):
+            self.state, self.failure = State.CLOSED, error
+        return Failed(sent, error)
 
     def _may_report_error(self, id: Id | None) -> bool:
         """No error is sent in the per-request era, and none without an id in any."""

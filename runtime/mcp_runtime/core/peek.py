@@ -5,6 +5,7 @@ A function raises what `jsonrpc.UNREADABLE` lists, unless it says what an unread
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id
 
 __all__ = [
+    "ANOTHER",
     "Cancellation",
     "HttpMessage",
     "RequestMeta",
@@ -23,6 +25,7 @@ __all__ = [
     "http_message",
     "protocol_version",
     "request_params",
+    "response_id",
     "supported_versions",
 ]
 
@@ -93,6 +96,42 @@ def http_message(body: bytes) -> HttpMessage:
         meta = None if message.params is None else message.params.meta
         return HttpMessage(message.method, meta is not None and meta.protocol_version is not None)
     return HttpMessage()
+
+
+ANOTHER: Final = object()
+"""What is no response."""
+
+
+def response_id(head: bytes, tail: bytes | None) -> Id | object | None:
+    """Which request a message answers, of which only the beginning and perhaps the end is there.
+
+    None if these do not tell.
+    """
+    members: dict[bytes, bytes] = {}
+    if (start := _START.match(head)) is None:
+        return ANOTHER
+    at: re.Match[bytes] | None = start if start[1] == b"{" else None
+    while at is not None and (member := _MEMBER.match(head, at.end())):
+        members[member[1]] = member[2]
+        at = _COMMA.match(head, member.end())
+    if b"method" in members:
+        return ANOTHER
+    raw = members.get(b"id")
+    if raw is None and tail is not None and (last := _LAST.search(tail)):
+        raw = last[1]
+    with suppress(*UNREADABLE):
+        return None if raw is None else _id.decode(raw)
+    return None
+
+
+_STRING: Final = rb'"(?:[^"\\]|\\.){0,256}+"'
+_NUMBER: Final = rb"-?[0-9]{1,32}+"
+_START: Final = re.compile(rb"\s*([{\[])")
+_MEMBER: Final = re.compile(rb'\s*"(\w{1,32})"\s*:\s*(%b|%b)(?=\s*[,}])' % (_STRING, _NUMBER))
+_COMMA: Final = re.compile(rb"\s*,")
+# The last member of the whole message: nothing but its own brace comes after it.
+_LAST: Final = re.compile(rb'[{,]\s*"id"\s*:\s*(%b|%b)\s*\}\s*\Z' % (_STRING, _NUMBER))
+_id: Final[msgspec.json.Decoder[Id]] = msgspec.json.Decoder(Id)
 
 
 def error_code(message: bytes) -> int | None:

@@ -100,6 +100,8 @@ class Session(ABC):
         """Sees each message that arrives."""
         self._next_id = next_id
         self._lines: Lines | None = None
+        self.watch_dropped: Callable[[bytes], object] | None = None
+        """Sees the beginning of each message that was too long."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -112,15 +114,20 @@ class Session(ABC):
             Batch: cls._on_batch,
         }
 
+    @property
+    def message_bytes(self) -> int:
+        """The most bytes of one message that arrives."""
+        return self.limits.line_bytes
+
     # ---- what arrives
 
     def receive(self, chunk: bytes, now: float) -> Iterator[Event]:
         """The events of the lines that end in `chunk`."""
         if self._lines is None:
-            self._lines = Lines(self.limits.line_bytes)
+            self._lines = Lines(self.message_bytes)
         for line in self._lines.feed(chunk):
             if isinstance(line, TooLong):
-                yield from self._too_long(line)
+                yield from self.too_long(line)
             else:
                 yield from self.receive_message(line, now)
 
@@ -216,7 +223,15 @@ class Session(ABC):
             return [Ignored(frame.message)]
         return [Write(jsonrpc.error_response(frame.id, frame.code, frame.message))]
 
-    def _too_long(self, line: TooLong) -> list[Event]:
+    def too_long(self, line: TooLong) -> list[Event]:
+        """What a message means that is over the limit."""
+        if line.tail is not None:
+            return []
+        if self.watch_dropped is not None:
+            self.watch_dropped(line.head)
+        return self._complain_of_length(line)
+
+    def _complain_of_length(self, line: TooLong) -> list[Event]:
         why = f"a line of more than {line.limit} bytes"
         return self._on_malformed(Malformed(None, error_codes.INVALID_REQUEST, why), 0)
 

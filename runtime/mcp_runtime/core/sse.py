@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from mcp_runtime.errors import TooMuch
+from mcp_runtime.core.lines import ENDS_BYTES, TooLong
 
 __all__ = ["Event", "Events", "encode"]
 
@@ -55,7 +55,7 @@ class Events:
     """Parses the chunks of one stream, cut anywhere; holds at most `limit` bytes of an event.
 
     `id` and `retry` are the last that the stream has named, with or without an event. An event that
-    is unfinished at the end of the stream is dropped.
+    is unfinished at the end of the stream is dropped; one that is too long is reported and skipped.
     """
 
     def __init__(self, limit: int) -> None:
@@ -72,10 +72,13 @@ class Events:
             b"retry": self._set_retry,
         }
         self._next_id = ""
+        self._skipped: bytes | None = None
+        """The beginning of the event that is skipped; `_tail` is the end of what came of it."""
+        self._tail = b""
         self._forget()
 
-    def feed(self, chunk: bytes) -> Iterator[Event]:
-        """The events that end in `chunk`. Raises TooMuch; then the stream is of no more use."""
+    def feed(self, chunk: bytes) -> Iterator[Event | TooLong]:
+        """The events that end in `chunk`."""
         if not chunk:
             return
         if self._after_cr:
@@ -83,16 +86,29 @@ class Events:
         self._after_cr = chunk.endswith(b"\r")
         for piece in chunk.splitlines(keepends=True):
             line = piece.rstrip(_ENDS)
-            self._hold(line)
+            yield from self._hold(line)
             if len(line) != len(piece):
                 yield from self._end_line()
 
-    def _hold(self, more: bytes) -> None:
+    def _hold(self, more: bytes) -> Iterator[TooLong]:
         self._line += more
-        if self._size + len(self._line) > self._limit:
-            raise TooMuch(f"an event of more than {self._limit} bytes")
+        if self._skipped is None and self._size + len(self._line) > self._limit:
+            head = self._skipped = self._head()
+            yield TooLong(self._limit, head)
+        if self._skipped is not None:
+            self._tail = (self._tail + more)[-ENDS_BYTES:]
+            del self._line[1:]
 
-    def _end_line(self) -> Iterator[Event]:
+    def _head(self) -> bytes:
+        """The beginning of the data of an event that is not complete."""
+        field, _, value = bytes(self._line[: 2 * ENDS_BYTES]).partition(b":")
+        last = [value.removeprefix(b" ")] if field == b"data" else []
+        return b"\n".join([*self._data, *last])[:ENDS_BYTES]
+
+    def _end_line(self) -> Iterator[Event | TooLong]:
+        if self._skipped is not None:
+            yield from self._end_skipped_line()
+            return
         line = bytes(self._line)
         self._line.clear()
         if self._first:
@@ -101,6 +117,15 @@ class Events:
             yield from self._dispatch()
         elif (field := line.partition(b":"))[0] in self._set:
             self._set[field[0]](field[2].removeprefix(b" "))
+
+    def _end_skipped_line(self) -> Iterator[TooLong]:
+        """An empty line ends the event that is skipped."""
+        if self._line:
+            self._line.clear()
+        elif self._skipped is not None:
+            self.id = self._next_id
+            yield TooLong(self._limit, self._skipped, self._tail)
+            self._forget()
 
     def _dispatch(self) -> Iterator[Event]:
         self.id = self._next_id
@@ -113,6 +138,7 @@ class Events:
         self._name = ""
         self._data: list[bytes] = []
         self._size = 0
+        self._skipped, self._tail = None, b""
         self._waited: int | None = None
 
     def _add_data(self, value: bytes) -> None:

@@ -40,8 +40,9 @@ log: Final = logging.getLogger("mcp_runtime")
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
 """Called with progress, total and message."""
-Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven"], bytes], None]
-"""Called with each message, and with the name of each member that was forgiven."""
+Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven", "dropped"], bytes], None]
+"""Called with each message, the name of each member that was forgiven, and the beginning of each
+message that was too long."""
 
 
 def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
@@ -79,6 +80,7 @@ class Connection(ABC):
         self._pauses = 0
         if (write := self._trace) is not None:
             session.watch = lambda message: write("received", message)
+            session.watch_dropped = lambda head: write("dropped", head)
             session.tolerances.watch = lambda member: write("forgiven", member.encode())
 
     def __init_subclass__(cls) -> None:
@@ -151,7 +153,7 @@ class Connection(ABC):
 
     def _on_cancelled(self, event: Cancelled) -> None:
         if self._drop(event.id):
-            log.info("request %r was cancelled by the peer: %s", event.id, event.reason)
+            log.info("request %r was cancelled by the peer: %r", event.id, event.reason)
 
     def _drop(self, id: Id) -> bool:
         """Cancels the handler of that request; whether there was one."""

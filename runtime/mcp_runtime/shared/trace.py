@@ -2,7 +2,8 @@
 
 Each line has `at` (seconds since the start), `direction` (`sent` or `received`, as we see it) and
 `message`, or `text` for what is no JSON. A line with the direction `forgiven` names a member of the
-message before that a row of `core/tolerances.py` has forgiven.
+message before that a row of `core/tolerances.py` has forgiven, and one with `dropped` has the
+beginning of a message that was too long.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from typing import IO, Any, Final, Literal, cast
+from typing import IO, Any, Final, cast
 
 import msgspec
 
@@ -35,7 +36,7 @@ class TraceFile:
         self._clock = clock
         self._began = clock()
 
-    def __call__(self, direction: Literal["received", "sent", "forgiven"], data: bytes) -> None:
+    def __call__(self, direction: str, data: bytes) -> None:
         line: dict[str, Any] = {
             "at": round(self._clock() - self._began, 6),
             "direction": direction,

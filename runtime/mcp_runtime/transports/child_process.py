@@ -16,6 +16,7 @@ from mcp_runtime.core.shutdown import Action, Event, Shutdown, State
 from mcp_runtime.errors import NotStarted
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.transports.pipes import Inlet, Pipes
+from mcp_runtime.transports.stderr import StderrView
 from mcp_runtime.transports.wire import Receiver
 
 __all__ = ["INHERITED", "Child", "Stderr", "spawn"]
@@ -25,7 +26,7 @@ INHERITED: Final = frozenset(
 )
 """What a child inherits of our environment, with all of `LC_*`; the rest may be secret."""
 
-Stderr = Literal["inherit", "capture", "drop"] | Callable[[bytes], None]
+Stderr = Literal["show", "inherit", "capture", "drop"] | Callable[[bytes], None]
 
 GROUP_POLL: Final = 0.01  # seconds until the process group of a dead server is checked again
 STDERR: Final = {"inherit": None, "drop": subprocess.DEVNULL}
@@ -46,8 +47,9 @@ async def spawn(
 ) -> Child:
     """Starts `command` in a process session of its own, without a shell.
 
-    Its environment is what `INHERITED` names of ours, and `env`. Its standard error is ours, kept
-    for `Child.stderr`, dropped, or kept and given to a function as it comes.
+    Its environment is what `INHERITED` names of ours, and `env`. Its standard error is ours with
+    "inherit", dropped with "drop", and else kept for `Child.stderr`; "show" also writes it to ours,
+    with control characters as escapes, and a function is called with it as it comes.
 
     Raises NotStarted.
     """
@@ -65,7 +67,8 @@ async def spawn(
         )
     except (OSError, ValueError) as error:
         raise _not_started(command, cwd, error) from error
-    return Child(process, stderr if callable(stderr) else None, limits)
+    on_stderr = StderrView() if stderr == "show" else stderr if callable(stderr) else None
+    return Child(process, on_stderr, limits)
 
 
 def _refuse(command: Sequence[str]) -> None:
@@ -142,6 +145,10 @@ class Child(Pipes):
     def stderr(self) -> bytes:
         """The end of what it wrote to standard error, if that is kept."""
         return bytes(self._tail)
+
+    def is_unread(self) -> bool:
+        """Whether it has not read all that was sent, or ended without; False if unknown."""
+        return self._outlet.is_unread()
 
     def _stderr_received(self, chunk: bytes) -> None:
         self._tail += chunk

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import sys
 from collections.abc import Callable
 from typing import Final
 
@@ -130,6 +131,7 @@ class Outlet:
         self._busy = False
         self._ending = False
         self._open = True
+        self._unread_at_end = False
         self._writing = False
         self._handing: asyncio.Future[bool] | None = None
         self._watched = _can_wait(fd, self._loop)
@@ -207,6 +209,12 @@ class Outlet:
         if self._ending:
             self.drop()
 
+    def is_unread(self) -> bool:
+        """Whether the reader has not read all that was written; False if that is not known."""
+        if not self._open:
+            return self._unread_at_end
+        return bool(self.waiting) or _bytes_in_pipe(self._fd) > 0
+
     def finish(self) -> None:
         """Closes `fd` once everything is written. Later writes are ignored."""
         self._ending = True
@@ -215,7 +223,7 @@ class Outlet:
 
     def drop(self) -> None:
         """Closes `fd`, and drops what was not written yet."""
-        self._ending = True
+        self._ending, self._unread_at_end = True, self.is_unread()
         self._queue.clear()
         self._rest, self.waiting = memoryview(b""), 0
         if self._open:
@@ -241,6 +249,17 @@ def _can_wait(fd: int, loop: asyncio.AbstractEventLoop) -> bool:
     except NotImplementedError:  # Windows
         return False
     return True
+
+
+def _bytes_in_pipe(fd: int) -> int:
+    """Bytes that nobody has read yet; 0 if the system does not tell."""
+    try:
+        from fcntl import ioctl
+        from termios import FIONREAD
+
+        return int.from_bytes(ioctl(fd, FIONREAD, bytes(4)), sys.byteorder)
+    except (ImportError, OSError):
+        return 0
 
 
 def _write(fd: int, data: memoryview) -> bool:

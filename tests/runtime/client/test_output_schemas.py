@@ -105,14 +105,34 @@ def test_a_schema_that_cannot_be_used_is_the_servers_fault() -> None:
     asyncio.run(main())
 
 
-def test_without_the_validator_such_a_tool_is_not_called_and_the_client_goes_on(
+def test_row_2_without_the_validator_such_a_tool_is_called_and_one_warning_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
+    output_schemas._warn_once.cache_clear()
+    listed = Listed(holding(1), {"n": 2})
+
+    async def main() -> None:
+        for _ in range(2):
+            async with Client(listed.server) as client:
+                await client.list_tools()
+                for _ in range(2):
+                    assert (await client.call_tool("t")).structured_content == {"n": 2}
+
+    asyncio.run(main())
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.startswith("structured results are not checked: ")
+    assert "pip install 'mcp-bindgen-runtime[schemas]'" in warning
+
+
+def test_row_2_a_strict_client_without_the_validator_calls_no_such_tool_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     listed = Listed(holding(1), {"n": 2})
 
     async def main() -> None:
-        async with Client(listed.server) as client:
+        async with Client(listed.server, validate="strict") as client:
             await client.list_tools()
             with pytest.raises(
                 NotInstalled, match=r"jsonschema-rs.*mcp-bindgen-runtime\[schemas\]"

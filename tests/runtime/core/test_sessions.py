@@ -138,6 +138,7 @@ def test_whatever_error_an_old_server_gives_the_probe_a_handshake_follows(code: 
 
 def test_a_probe_without_an_answer_is_followed_by_a_handshake_and_its_late_answer_ignored() -> None:
     session = newborn()
+    session.shakes_hands_late = True
     probe = json.loads(session.open(0.0))
     assert session.expired(session.limits.probe - 0.01) == []
     (offer,) = written(session.expired(session.limits.probe))

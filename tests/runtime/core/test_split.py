@@ -30,7 +30,7 @@ from tests.support.session_pair import (
 )
 
 LINE: Final = 4096
-SMALL: Final = Limits(line_bytes=LINE)
+SMALL: Final = Limits(line_bytes=LINE, answer_bytes=LINE)
 
 
 def stream(role: str, spoken: str, random: Random) -> bytes:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_runtime.core.lines import ENDS_BYTES, TooLong
 from mcp_runtime.core.sse import Event, Events, encode
-from mcp_runtime.errors import TooMuch
 
 LIMIT = 64
 
 
-def read(*chunks: bytes, limit: int = LIMIT) -> list[Event]:
+def read(*chunks: bytes, limit: int = LIMIT) -> list[Event | TooLong]:
     events = Events(limit)
     return [event for chunk in chunks for event in events.feed(chunk)]
 
@@ -106,11 +106,36 @@ def test_id_and_retry_are_known_without_an_event() -> None:
         b"data\n" * (LIMIT + 1) + b"\n",
     ],
 )
-def test_an_event_that_is_too_large_is_refused(stream: bytes) -> None:
-    with pytest.raises(TooMuch, match=f"an event of more than {LIMIT} bytes"):
-        read(stream)
-    with pytest.raises(TooMuch):
-        read(*(stream[i : i + 1] for i in range(len(stream))))
+def test_an_event_that_is_too_large_is_reported_and_skipped(stream: bytes) -> None:
+    whole = list(Events(LIMIT).feed(stream + b"\n\ndata: a\n\n"))
+    events = Events(LIMIT)
+    bytewise = [event for byte in stream for event in events.feed(bytes([byte]))]
+    bytewise += events.feed(b"\n\ndata: a\n\n")
+    for first, last, after in (whole, bytewise):
+        assert isinstance(first, TooLong)
+        assert isinstance(last, TooLong)
+        assert (first.limit, first.tail, last.head) == (LIMIT, None, first.head)
+        assert after == Event(data=b"a")
+
+
+def test_row_4_of_an_event_that_is_too_large_its_data_begins_and_ends_the_report() -> None:
+    data = b'{"id":7,' + b"x" * 10_000 + b',"id":8}'
+    first, last = Events(LIMIT).feed(b"id: 1\nevent: message\ndata: " + data + b"\n\n")
+    assert isinstance(first, TooLong)
+    assert isinstance(last, TooLong)
+    assert (first.head, last.tail) == (data[: len(first.head)], data[-ENDS_BYTES:])
+    assert len(first.head) > 8
+
+
+def test_an_event_that_is_too_large_costs_no_more_memory_than_the_limit() -> None:
+    events = Events(1 << 20)
+    tracemalloc.start()
+    try:
+        for _ in range(1000):
+            list(events.feed(b"data: " + b"x" * (1 << 16)))
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_limit_is_of_one_event_not_of_the_stream() -> None:

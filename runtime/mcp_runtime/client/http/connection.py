@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ConnectionOwner
 from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import EventStream
@@ -51,12 +52,15 @@ class HttpConnection(Exchanges):
         self._listening: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._gave_up_listening = False
+        self.remembered_by = str(http.url.copy_with(query=None))
         self._losses = Backoff("a session", self.settings.limits, draw)
         self._is_closed = False
 
     # ---- opening and closing
 
-    async def open(self, *, handshake: bool = False) -> None:
+    async def open(self, *, handshake: bool = False, timeout: float | None = None) -> None:
+        if self._facts.mode is None:
+            self._facts.mode = eras.recall(self.remembered_by)
         if self._facts.mode is None or handshake:
             await self._begin(handshake=handshake)
             return
@@ -65,8 +69,12 @@ class HttpConnection(Exchanges):
         except TimedOut:
             raise
         except SessionError:
-            self._facts.mode = None
+            self._found_mode(None)
             await self._begin(handshake=False)
+
+    def _found_mode(self, mode: eras.Mode | None) -> None:
+        self._facts.mode = mode
+        eras.remember(self.remembered_by, mode)
 
     async def _begin(self, *, handshake: bool) -> None:
         self._reset()
@@ -78,6 +86,8 @@ class HttpConnection(Exchanges):
         except SessionError:
             self._cancel_abandoned()
             raise
+        if self._probe is not None and not self._is_per_request:
+            self._probe.cancel()
         if self._stream is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stream.is_open.wait(), self.session.limits.stream_wait)
@@ -97,9 +107,9 @@ class HttpConnection(Exchanges):
 
     def _on_opened(self, event: Opened) -> None:
         if event.terms.translation.revision.era == "per-request":
-            self._facts.mode = "per-request"
+            self._found_mode("per-request")
         elif self._facts.mode != "HTTP+SSE":
-            self._facts.mode = "handshake"
+            self._found_mode("handshake")
             self._start_listening()
         super()._on_opened(event)
 
@@ -227,12 +237,12 @@ class HttpConnection(Exchanges):
         except SessionError as error:
             log.debug("the server does not speak HTTP+SSE: %s", error)
             return False
-        self._facts.mode = "HTTP+SSE"
+        self._found_mode("HTTP+SSE")
         return True
 
     async def _find_endpoint(self) -> None:
         """Opens the one stream, which names where messages are posted. Raises SessionError."""
-        stream = LegacySse(self._http, self._receive, self.session.limits)
+        stream = LegacySse(self._http, self._receive, self._too_long, self.session.limits)
         self._listening = self.loop.create_task(self._listen_legacy(stream))
         try:
             async with asyncio.timeout(self.session.limits.deadline):

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.http import HttpResponse
 from mcp_runtime.core.http_rules import EVENT_STREAM
+from mcp_runtime.core.lines import TooLong
 from mcp_runtime.core.sse import Events
 from mcp_runtime.errors import BadStatus, Disconnected, NotReached
 from mcp_runtime.limits import Limits
@@ -32,7 +33,8 @@ _LATER: Final = ANY_ERA | {500}
 
 
 class EventStream:
-    """One stream, over as many connections as it takes; `receive` gets its messages.
+    """One stream, over as many connections as it takes; `receive` gets its messages, and `too_long`
+    what stands for those that are too long.
 
     `draw` gives numbers from 0 to 1, to spread what is repeated.
     """
@@ -41,6 +43,7 @@ class EventStream:
         self,
         get: Get,
         receive: Receive,
+        too_long: Callable[[TooLong], None],
         limits: Limits,
         draw: Callable[[], float],
     ) -> None:
@@ -48,6 +51,7 @@ class EventStream:
         """Set once a GET has opened it."""
         self._get = get
         self._receive = receive
+        self._too_long = too_long
         self._limits = limits
         self._backoff = Backoff("a stream", limits, draw)
         self._last_id = ""
@@ -60,7 +64,7 @@ class EventStream:
 
         A caller waits, so the answer is given up as soon as the server cannot be reached. A server
         that can be reached but does not answer yet, as behind a proxy, gets time to come back.
-        Raises Disconnected, TooMuch.
+        Raises Disconnected.
         """
         await self._read(response, is_answered)
         while not is_answered():
@@ -73,7 +77,7 @@ class EventStream:
                 raise Disconnected(f"the stream is lost, {error}") from error
 
     async def listen(self) -> None:
-        """Reads as long as the stream can be resumed. Raises BadStatus, Disconnected, TooMuch."""
+        """Reads as long as the stream can be resumed. Raises BadStatus, Disconnected."""
         now = asyncio.get_running_loop().time
         while True:
             started = now()
@@ -111,15 +115,17 @@ class EventStream:
     async def _read(self, response: HttpResponse, is_answered: Callable[[], bool] | None) -> None:
         """Receives the messages of one connection, to its end or its break.
 
-        Once the request is answered, the stream has little time to end. Raises TooMuch.
+        Once the request is answered, the stream has little time to end.
         """
-        events, now = Events(self._limits.line_bytes), asyncio.get_running_loop().time
+        events, now = Events(self._limits.answer_bytes), asyncio.get_running_loop().time
         with suppress(Disconnected, TimeoutError):
             async with asyncio.timeout(None) as bound:
                 async for chunk in response.chunks():
                     for event in events.feed(chunk):
                         self._backoff.failures = 0
-                        if event.name == "message" and event.data:
+                        if isinstance(event, TooLong):
+                            self._too_long(event)
+                        elif event.name == "message" and event.data:
                             await self._receive(event.data)
                     self._last_id = events.id or self._last_id
                     self._retry = self._retry if events.retry is None else events.retry

@@ -13,9 +13,10 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
+from mcp_runtime.client.eras import Mode
 from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
 from mcp_runtime.client.http.param_headers import ToolParamHeaders
@@ -24,9 +25,17 @@ from mcp_runtime.core.client_session import MODERN_ERRORS
 from mcp_runtime.core.http_rules import EVENT_STREAM, JSON
 from mcp_runtime.core.jsonrpc import ErrorResponse, Frame, Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.lines import TooLong
 from mcp_runtime.core.param_headers import request_headers
 from mcp_runtime.core.pending import Sent
-from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, SessionError, Unauthorized
+from mcp_runtime.errors import (
+    BadAnswer,
+    BadStatus,
+    Disconnected,
+    NotReached,
+    SessionError,
+    Unauthorized,
+)
 
 __all__ = ["Exchanges", "ServerFacts"]
 
@@ -42,7 +51,7 @@ _MAYBE_LEGACY: Final = frozenset({400, 404, 405})
 class ServerFacts:
     """What is known of the server of a URL, also after its connection."""
 
-    mode: Literal["per-request", "handshake", "HTTP+SSE"] | None = None
+    mode: Mode | None = None
     tool_headers: ToolParamHeaders = field(default_factory=ToolParamHeaders)
 
 
@@ -57,7 +66,7 @@ class Exchanges(ClientConnection):
         draw: Callable[[], float],
     ) -> None:
         super().__init__(owner)
-        self.session.probe_may_time_out = False
+        self.session.shakes_hands_late = True
         self._http = http
         self._facts = facts
         self._draw = draw
@@ -65,6 +74,7 @@ class Exchanges(ClientConnection):
         self._session_id = ""
         self._exchanges: dict[Id, asyncio.Task[None]] = {}
         self._posts: set[asyncio.Task[None]] = set()
+        self._probe: asyncio.Task[None] | None = None
         self._initialized: asyncio.Task[None] | None = None
         """Posts `notifications/initialized`, which everything else waits for."""
 
@@ -95,6 +105,7 @@ class Exchanges(ClientConnection):
         if isinstance(frame, Request):
             task = self._exchanges[frame.id] = self.loop.create_task(self._exchange(frame, data))
             task.add_done_callback(lambda _: self._exchanges.pop(frame.id, None))
+            self._probe = task if frame.method == "server/discover" else self._probe
         elif isinstance(frame, Notification) and frame.method == "notifications/cancelled":
             self._cancel(peek.cancellation(frame.params).request_id, data)
         elif isinstance(frame, Notification) and frame.method == "notifications/initialized":
@@ -229,9 +240,16 @@ class Exchanges(ClientConnection):
         while len(self._posts) >= self.session.limits.posts:
             await asyncio.wait(self._posts, return_when=asyncio.FIRST_COMPLETED)
 
+    def _too_long(self, message: TooLong, request: Request | None = None) -> None:
+        answers = [] if request is None else [request.id]
+        is_only_stream = self._facts.mode == "HTTP+SSE"
+        self.handle(self.session.too_long(message, None if is_only_stream else answers))
+
     def _fail(self, request: Request, error: SessionError) -> None:
-        is_old = isinstance(error, BadAnswer) or (
-            isinstance(error, BadStatus) and error.status not in ANY_ERA
+        is_old = (
+            isinstance(error, BadAnswer)
+            or (isinstance(error, BadStatus) and error.status not in ANY_ERA)
+            or (isinstance(error, Disconnected) and not isinstance(error, NotReached))
         )
         self.handle(self.session.failed(request.id, error, self.loop.time(), is_old=is_old))
 
@@ -243,14 +261,16 @@ class Exchanges(ClientConnection):
         async with self._http.send("GET", self._url, sent) as response:
             yield response
 
-    def _new_stream(self) -> EventStream:
-        return EventStream(self._get, self._receive, self.session.limits, self._draw)
+    def _new_stream(self, request: Request | None = None) -> EventStream:
+        """The server's own stream, or the one that answers a request."""
+        too_long = partial(self._too_long, request=request)
+        return EventStream(self._get, self._receive, too_long, self.session.limits, self._draw)
 
     async def _follow(self, request: Request, response: HttpResponse) -> None:
         """Follows a stream to the answer; in the handshake era also over a broken connection."""
         resumes = not self._is_per_request and request.method != "server/discover"
         try:
-            await self._new_stream().follow(
+            await self._new_stream(request).follow(
                 response, lambda: request.id not in self.session.pending, resumes=resumes
             )
         except Disconnected as error:

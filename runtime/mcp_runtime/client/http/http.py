@@ -47,7 +47,7 @@ class HttpResponse:
         self.headers: Mapping[str, str] = response.headers
         self.kind = media_type(response.headers.get("Content-Type"))
         self._response = response
-        self._limit = limits.line_bytes
+        self._limit = limits.answer_bytes
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body as it comes. Raises Disconnected, BadAnswer for an unwanted content coding."""
@@ -66,7 +66,7 @@ class HttpResponse:
         async for chunk in self.chunks():
             body += chunk
             if len(body) > self._limit:
-                raise TooMuch(f"an answer of more than {self._limit} bytes (Limits.line_bytes)")
+                raise TooMuch(f"an answer of more than {self._limit} bytes (Limits.answer_bytes)")
         return bytes(body)
 
     def within(self, reference: str) -> httpx2.URL:

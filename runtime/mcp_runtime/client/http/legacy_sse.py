@@ -6,10 +6,12 @@ Source: 2024-11-05 basic/transports, "HTTP with SSE".
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mcp_runtime.client.http.event_stream import STREAM, Receive, require_stream
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
+from mcp_runtime.core.lines import TooLong
 from mcp_runtime.core.sse import Event, Events
 from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.limits import Limits
@@ -23,11 +25,18 @@ __all__ = ["LegacySse"]
 class LegacySse:
     """`endpoint` is where messages are posted, once the server has named it."""
 
-    def __init__(self, http: HttpSender, receive: Receive, limits: Limits) -> None:
+    def __init__(
+        self,
+        http: HttpSender,
+        receive: Receive,
+        too_long: Callable[[TooLong], None],
+        limits: Limits,
+    ) -> None:
         self.endpoint: asyncio.Future[httpx2.URL] = asyncio.get_running_loop().create_future()
         self.is_named = False
         self._http = http
         self._receive = receive
+        self._too_long = too_long
         self._limits = limits
 
     async def listen(self) -> str:
@@ -47,10 +56,13 @@ class LegacySse:
     async def _read(self) -> None:
         async with self._http.send("GET", self._http.url, STREAM) as response:
             require_stream(response)
-            events = Events(self._limits.line_bytes)
+            events = Events(self._limits.answer_bytes)
             async for chunk in response.chunks():
                 for event in events.feed(chunk):
-                    await self._handle(event, response)
+                    if isinstance(event, TooLong):
+                        self._too_long(event)
+                    else:
+                        await self._handle(event, response)
 
     async def _handle(self, event: Event, response: HttpResponse) -> None:
         if event.name == "endpoint" and not self.endpoint.done():

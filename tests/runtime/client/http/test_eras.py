@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import time
+from typing import Any, Final
 
 import pytest
 
@@ -13,6 +14,7 @@ from mcp_runtime.errors import (
     BadStatus,
     Disconnected,
     NoCommonRevision,
+    NotReached,
     RemoteError,
     TimedOut,
 )
@@ -127,6 +129,109 @@ async def test_a_client_of_handshakes_alone_begins_with_one() -> None:
     async with Server("2025-06-18").running() as server, server.client(revisions=HANDSHAKE):
         pass
     assert server.whats()[0] == "initialize"
+
+
+# ---- the probe
+
+
+async def drops(asked: Asked, reply: Reply) -> None:
+    reply.drop()
+
+
+async def breaks_off(asked: Asked, reply: Reply) -> None:
+    await reply.stream()
+    reply.drop()
+
+
+async def says_nothing(asked: Asked, reply: Reply) -> None:
+    await reply.stream()
+    await reply.end()
+
+
+async def waits(asked: Asked, reply: Reply) -> None:
+    await reply.gone.wait()
+
+
+SPOILED: Final[dict[str, Act]] = {
+    "a closed connection": drops,
+    "a stream that breaks": breaks_off,
+    "a stream without an answer": says_nothing,
+    "silence": waits,
+    "null": status(200, b"null"),
+    "HTML": status(200, b"<html>", "text/html"),
+    "nothing": status(202),
+    "-32602": status(400, error(1, -32602)),
+    "-32602 with 200": status(200, error(1, -32602)),
+    "-32022 without versions": status(400, error(1, -32022)),
+    "-32601": status(404, error(None, -32601)),
+}
+
+
+@pytest.mark.parametrize("act", SPOILED.values(), ids=SPOILED)
+async def test_row_1_a_server_over_http_that_does_not_survive_the_probe_shakes_hands(
+    act: Act,
+) -> None:
+    server = Server("2025-11-25")
+    server.acts["server/discover"] = act
+    limits = Limits(probe=0.3)
+    async with server.running(), server.client(revisions=ALL, limits=limits) as client:
+        assert client.revision == "2025-11-25"
+        await client.call_tool("t")
+    assert server.whats()[:3] == ["server/discover", "initialize", "notifications/initialized"]
+
+
+@pytest.mark.parametrize("act", [drops, waits], ids=["a closed connection", "silence"])
+async def test_row_1_a_server_of_http_and_sse_that_does_not_survive_the_probe_is_found(
+    act: Act,
+) -> None:
+    server = Old()
+    server.acts["server/discover"] = act
+    async with server.running(), server.client(limits=Limits(probe=0.3)) as client:
+        assert client.revision == "2024-11-05"
+        await client.call_tool("t")
+
+
+async def test_row_1_what_a_url_speaks_is_remembered_for_the_process() -> None:
+    async with Server("2025-11-25").running() as server:
+        for query in ("", "?token=1"):
+            async with Client.http(server.url + query) as client:
+                await client.call_tool("t")
+    assert len(server.of("server/discover")) == 1
+    async with Old().running() as old:
+        for _ in range(2):
+            async with old.client() as client:
+                await client.call_tool("t")
+    assert len(old.of("server/discover")) == 1
+
+
+async def test_row_1_with_the_handshake_era_no_url_is_probed() -> None:
+    server = Server("2025-11-25")
+    async with server.running(), server.client(revisions=ALL, era="handshake"):
+        pass
+    async with Old().running() as old, old.client(era="handshake") as client:
+        await client.call_tool("t")
+    assert [*server.of("server/discover"), *old.of("server/discover")] == []
+
+
+async def test_row_1_a_port_where_nobody_listens_is_asked_once() -> None:
+    server = Server()
+    await server.start()
+    await server.kill()
+    with pytest.raises(NotReached):
+        async with server.client(revisions=ALL):
+            pass
+
+
+async def test_row_3_the_timeout_is_for_opening_over_http_too() -> None:
+    server = Server("2025-11-25")
+    for what in ("server/discover", "initialize"):
+        del server.acts[what]
+    async with server.running():
+        started = time.monotonic()
+        with pytest.raises(TimedOut, match="initialize"):
+            async with server.client(revisions=ALL, timeout=1):
+                pass
+        assert time.monotonic() - started < 4
 
 
 # ---- HTTP+SSE

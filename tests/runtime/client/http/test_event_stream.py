@@ -178,7 +178,7 @@ async def test_messages_of_2025_03_26_may_come_in_batches() -> None:
 @pytest.mark.parametrize("framed", [True, False])
 async def test_an_answer_that_is_too_large_is_refused_and_the_client_goes_on(framed: bool) -> None:
     server = Server()
-    limits = Limits(line_bytes=2000)
+    limits = Limits(answer_bytes=2000)
 
     async def large(asked: Asked, reply: Reply) -> None:
         if framed:

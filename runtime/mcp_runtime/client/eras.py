@@ -1,0 +1,41 @@
+"""What servers speak, remembered for the process, so that each is probed only once.
+
+The key is a command with its folder, or a URL without its query. What is remembered is only where a
+client begins: a server that speaks something else by now is found out again.
+
+Source: 2026-07-28 basic/versioning, "Backward Compatibility with Initialization-Based Versions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final, Literal, TypeAlias
+
+from mcp_runtime.limits import REMEMBERED_SERVERS
+
+__all__ = ["Mode", "forget_all", "recall", "remember"]
+
+Mode: TypeAlias = Literal["per-request", "handshake", "HTTP+SSE"]
+
+_modes: Final[dict[Hashable, Mode]] = {}
+
+
+def recall(key: Hashable | None) -> Mode | None:
+    """What that server spoke last; None if it is not known."""
+    return None if key is None else _modes.get(key)
+
+
+def remember(key: Hashable | None, mode: Mode | None) -> None:
+    """Remembers a server, or with None forgets it; the oldest go first."""
+    if key is None:
+        return
+    _modes.pop(key, None)
+    if mode is not None:
+        _modes[key] = mode
+    while len(_modes) > REMEMBERED_SERVERS:
+        del _modes[next(iter(_modes))]
+
+
+def forget_all() -> None:
+    """Forgets every server."""
+    _modes.clear()

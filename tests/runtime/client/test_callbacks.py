@@ -1,0 +1,174 @@
+"""Callbacks of a client: how many run, which URLs and roots they are given."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime import Client, Limits, Server
+from mcp_runtime import types as t
+from mcp_runtime.errors import NotApproved, TooMuch
+from tests.support.json_peers import HANDSHAKE, NEWEST, RawServer
+
+SHAKEN: Final = HANDSHAKE[-1]
+
+
+def asking(*requests: dict[str, Any]) -> RawServer:
+    """Its tool first asks for this input."""
+
+    def call(message: dict[str, Any]) -> dict[str, Any]:
+        if "inputResponses" in message["params"]:
+            return {"resultType": "complete", "content": []}
+        named = {str(number): request for number, request in enumerate(requests)}
+        return {"resultType": "input_required", "inputRequests": named}
+
+    return RawServer(NEWEST, answers={"tools/call": call})
+
+
+SAMPLING: Final = {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}
+
+
+def visit(url: str) -> dict[str, Any]:
+    params = {"mode": "url", "message": "Sign in", "url": url, "elicitationId": "1"}
+    return {"method": "elicitation/create", "params": params}
+
+
+class Sampler:
+    """Counts how many samplings run at a time."""
+
+    def __init__(self) -> None:
+        self.running = self.most = self.count = 0
+
+    async def __call__(self, params: Any) -> t.CreateMessageResult:
+        self.count += 1
+        self.running += 1
+        self.most = max(self.most, self.running)
+        await asyncio.sleep(0.01)
+        self.running -= 1
+        content = t.TextContent(text="")
+        return t.CreateMessageResult(role="assistant", content=content, model="m")
+
+
+async def test_row_19_no_more_callbacks_run_at_a_time_than_the_limit() -> None:
+    sampler = Sampler()
+    async with asking(*[SAMPLING] * 64).client(on_sample=sampler) as client:
+        await client.call_tool("t")
+    assert (sampler.count, sampler.most) == (64, 16)
+    sampler = Sampler()
+    limits = Limits(input_callbacks=3)
+    async with asking(*[SAMPLING] * 10).client(on_sample=sampler, limits=limits) as client:
+        await client.call_tool("t")
+    assert (sampler.count, sampler.most) == (10, 3)
+
+
+async def test_row_19_a_result_asks_for_no_more_input_than_the_limit() -> None:
+    sampler = Sampler()
+    async with asking(*[SAMPLING] * 65).client(on_sample=sampler) as client:
+        with pytest.raises(TooMuch, match=r"65 .* over 64 \(Limits.input_requests\)"):
+            await client.call_tool("t")
+    limits = Limits(input_requests=2)
+    async with asking(*[SAMPLING] * 3).client(on_sample=sampler, limits=limits) as client:
+        with pytest.raises(TooMuch):
+            await client.call_tool("t")
+    assert sampler.count == 0
+
+
+# ---- URLs
+
+REFUSED: Final = [
+    "javascript:alert(1)",
+    "JavaScript:alert(1)",
+    "file:///etc/passwd",
+    "data:text/html,x",
+    "",
+    "https:",
+    "https:///nowhere",
+    "//server.example/x",
+    "https://server.example/\x1b[2J",
+    "https://server.example/\nx",
+    "\thttps://server.example/",
+]
+
+
+class Visitor:
+    def __init__(self) -> None:
+        self.urls: list[str] = []
+
+    async def __call__(self, params: Any) -> t.ElicitResult:
+        self.urls.append(params.url)
+        return t.ElicitResult(action="accept")
+
+
+@pytest.mark.parametrize("url", REFUSED)
+async def test_row_23_a_url_that_is_not_of_the_web_is_refused_before_the_callback(url: str) -> None:
+    visitor = Visitor()
+    options: dict[str, Any] = {"on_elicit": visitor, "elicit_modes": ["url"]}
+    async with asking(visit(url)).client(**options) as client:
+        with pytest.raises(NotApproved, match="http, https"):
+            await client.call_tool("t")
+    async with (server := RawServer(SHAKEN)).client(**options):
+        answer = await server.line.request("elicitation/create", visit(url)["params"])
+        assert answer["error"]["code"] == -32602
+    assert visitor.urls == []
+
+
+async def test_row_23_other_schemes_are_a_setting() -> None:
+    visitor = Visitor()
+    options: dict[str, Any] = {"on_elicit": visitor, "elicit_modes": ["url"]}
+    for url in ("https://server.example/x?y#z", "http://127.0.0.1:1/"):
+        async with asking(visit(url)).client(**options) as client:
+            await client.call_tool("t")
+    schemes = {"elicit_schemes": ["https", "vscode"]}
+    async with asking(visit("vscode://x.y/z")).client(**options, **schemes) as client:
+        await client.call_tool("t")
+    async with asking(visit("http://server.example/")).client(**options, **schemes) as client:
+        with pytest.raises(NotApproved, match="https, vscode"):
+            await client.call_tool("t")
+    assert len(visitor.urls) == 3
+
+
+# ---- roots
+
+
+async def test_row_5_roots_may_be_strings() -> None:
+    server = RawServer(SHAKEN)
+    async with server.client(roots=["file:///srv", t.Root(uri="file:///a", name="A")]) as client:
+        answer = await server.line.request("roots/list")
+        assert answer["result"]["roots"] == [
+            {"uri": "file:///srv"},
+            {"uri": "file:///a", "name": "A"},
+        ]
+        await client.set_roots(["file:///b"])
+        answer = await server.line.request("roots/list", id="s2")
+        assert answer["result"]["roots"] == [{"uri": "file:///b"}]
+
+
+async def test_row_5_roots_of_a_function_may_be_strings() -> None:
+    async def roots() -> list[str]:
+        return ["file:///srv"]
+
+    server = RawServer(SHAKEN)
+    async with server.client(roots=roots):
+        answer = await server.line.request("roots/list")
+    assert answer["result"]["roots"] == [{"uri": "file:///srv"}]
+
+
+@pytest.mark.parametrize(
+    ("roots", "error", "why"),
+    [
+        (["/srv"], ValueError, "'/srv'"),
+        (["https://server.example"], ValueError, "file:// URI"),
+        (["file:///a/../b"], ValueError, "without `..`"),
+        (["file:///a b"], ValueError, "file:///a b"),
+        ("file:///srv", TypeError, "not one string"),
+        ([None], TypeError, "None"),
+        ([b"file:///srv"], TypeError, "file:///srv"),
+    ],
+)
+def test_row_5_roots_that_are_none_are_refused_when_the_client_is_made(
+    roots: Any, error: type[Exception], why: str
+) -> None:
+    with pytest.raises(error, match=why):
+        Client(Server("s", "1"), roots=roots)
