@@ -891,7 +891,13 @@ WRONG_ROOTS = [
 @pytest.mark.parametrize("uri", WRONG_ROOTS)
 @each
 async def test_a_client_tells_no_root_that_leads_elsewhere(revision: str, uri: str) -> None:
-    roots = [t.Root(uri="file:///good"), t.Root(uri=uri)]
+    given = [t.Root(uri="file:///good"), t.Root(uri=uri)]
+    with pytest.raises(ValueError, match="root"):
+        RawServer(revision).client(roots=given)
+
+    async def roots() -> list[t.Root]:
+        return given
+
     if revision == NEWEST:
         server = asks("roots/list", None)
         async with server.client(roots=roots) as client:
