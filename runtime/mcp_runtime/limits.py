@@ -49,7 +49,7 @@ class Limits:
 
     It is never more than a quarter of the time that opening the connection may take."""
     first_answer: float = 60.0
-    """Wait for the first response of a server that a client has started, unless it names another."""
+    """Wait for the first response of a started server, unless the client names another."""
     page_size: int = 100
     """Items on one page of a list."""
     cached: int = 256

@@ -146,8 +146,9 @@ class ClientCallbacks:
         roots = await self.roots() if callable(self.roots) else self.roots
         try:
             return t.ListRootsResult(roots=_roots(roots))
-        except (TypeError, ValueError) as error:
-            raise RpcError(error_codes.INTERNAL_ERROR, str(error)) from None
+        except (TypeError, ValueError):  # whose text has the URI, which is not the server's
+            why = "a root is a file:// URI without `..`"
+            raise RpcError(error_codes.INTERNAL_ERROR, why) from None
 
 
 _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] = {
