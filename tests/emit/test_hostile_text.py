@@ -7,14 +7,18 @@ import json
 import keyword
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from mcp_bindgen import emit, pins
+from mcp_bindgen.emit.text.layout import docstring, literal
 from mcp_bindgen.errors import BindgenError
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, RESERVED_TYPES
@@ -23,6 +27,9 @@ HOSTILE: Final = (
     '"""); import os; os.system("x") #',
     "'''); import os #",
     'ends with a quote"',
+    'ends with three quotes"""',
+    'ends with more \\"""""',
+    '"""',
     "ends with a backslash\\",
     "\\N{BULLET} \\x41 \\u0041 %s {0} ${x}",
     "{{ 7 * 7 }} {% for x in y %} {# note #} {%- raw -%}",
@@ -116,6 +123,30 @@ def check_runs(files: dict[str, str], folder: Path) -> None:
     names = [name for name in modules if not name.endswith("__init__")]
     code = f"import importlib\nfor name in {names!r}: importlib.import_module(name)"
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, timeout=60)
+
+
+AWKWARD: Final = st.text(st.sampled_from("\"'\\ \n\t\r\0ab{%#\u2028\u202e\x85"), max_size=40)
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+@given(AWKWARD | st.text(max_size=200), st.sampled_from(["", "    ", "        "]))
+@example('Text that ends in three quotes"""', "")
+@example('"""', "    ")
+@example('\\"', "")
+def test_row_21_a_docstring_is_one_string_of_its_words(text: str, indent: str) -> None:
+    body = "\n".join(docstring(indent, text))
+    (statement,) = ast.parse(textwrap.dedent(body)).body or [ast.Expr(ast.Constant(""))]
+    assert isinstance(statement, ast.Expr)
+    assert isinstance(statement.value, ast.Constant)
+    assert "".join(words(statement.value.value)) == "".join(words(text))
+
+
+@given(AWKWARD | st.text())
+def test_row_21_a_literal_is_its_text(text: str) -> None:
+    assert ast.literal_eval(literal(text)) == text
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

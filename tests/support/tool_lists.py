@@ -12,6 +12,8 @@ HOSTILE: Final = (
     '"""); import os; os.system("x") #',
     "'''); import os #",
     'ends with a quote"',
+    'ends with three quotes"""',
+    'ends with more \\"""""',
     "ends with a backslash\\",
     "\\N{BULLET} \\x41 %s {0} ${x}",
     "{{ 7 * 7 }} {% for x in y %} {# note #}",

@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from symtable import symtable
 from typing import Final
 
 from mcp_bindgen.errors import OutputError
@@ -42,6 +43,7 @@ def write(
     try:
         _require_ours(out, force)
         changed = [path for path, text in files.items() if not _same(_target(out, path), text)]
+        _require_python({path: files[path] for path in changed if path.endswith(".py")})
         orphans = [path for path in extras(out, files, within) if _ours(out / path)]
         _replace(out, {path: files[path] for path in changed})
         for path in orphans:
@@ -53,6 +55,22 @@ def write(
             remedy="Every file in the folder is whole. Make room or choose another folder (--out).",
         ) from None
     return sorted([*changed, *orphans])
+
+
+def _require_python(files: Mapping[str, str]) -> None:
+    """Raises OutputError for a text that is no Python, before anything is written.
+
+    A symbol table needs the whole text parsed, and costs a fifth of a syntax tree.
+    """
+    for path, text in files.items():
+        try:
+            symtable(text, path, "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
+            raise OutputError(
+                f"{path}{line}: what would be written is no Python: {error}",
+                remedy="Nothing was written. Mend your templates, or report this with the schema.",
+            ) from None
 
 
 def remember(out: Path, path: str, text: str) -> None:

@@ -146,9 +146,9 @@ def literal(value: str | int | float | bool | None) -> str:
 
 def docstring(indent: str, text: str) -> list[str]:
     """The lines of a docstring; none for no text."""
-    body = _visible(text.translate(_ESCAPES).replace('"""', '\\"\\"\\"'))
-    if body.endswith('"'):
-        body = f'{body[:-1]}\\"'
+    inside = text.rstrip('"')
+    body = _visible(inside.translate(_ESCAPES).replace('"""', '\\"\\"\\"'))
+    body += '\\"' * (len(text) - len(inside))
     if not body.strip():
         return []
     line = f'{indent}"""{body}"""'
