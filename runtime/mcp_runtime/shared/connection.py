@@ -51,7 +51,7 @@ def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
     def call(*arguments: Any) -> None:
         try:
             callback(*arguments)
-        except Exception:
+        except (Exception, SystemExit):
             log.exception("a callback failed")
 
     return call
@@ -204,6 +204,7 @@ class Connection(ABC):
         return self._tasks.get(called.id) is asyncio.current_task()
 
     async def _answer(self, called: Called) -> bytes:
+        """The response to a request, whatever its handler does; empty if it was cancelled."""
         try:
             result = await self._run(called)
             return self.session.answer(called.id, result) if self._is_ours(called) else b""
@@ -216,7 +217,15 @@ class Connection(ABC):
             )
         except Exception:
             log.exception("%s failed", called.method)
-            return self._refuse(called, RpcError(error_codes.INTERNAL_ERROR, "Internal error"))
+            return self._refuse(called, _internal_error())
+        except BaseException as error:
+            if self._is_ours(called):
+                log.exception("%s: the handler ended in %s", called.method, type(error).__name__)
+            answer = self._refuse(called, _internal_error())
+            if _ends_the_task(error):
+                self.send(answer, called.id)
+                raise
+            return answer
 
     def _refuse(self, called: Called, refusal: RpcError) -> bytes:
         """The error response; an error that cannot be written as JSON becomes an internal one."""
@@ -319,9 +328,13 @@ class Connection(ABC):
         self.handle(self.session.lost(why))
 
     async def finished(self) -> None:
-        """Returns when every handler has ended."""
+        """Returns when every handler has ended, after `Limits.drain_wait` seconds at the latest."""
+        deadline = self.loop.time() + self.session.limits.drain_wait
         while tasks := [*self._tasks.values(), *self._loose]:
-            await asyncio.wait(tasks)
+            done, _ = await asyncio.wait(tasks, timeout=deadline - self.loop.time())
+            if not done:
+                log.warning("%d handlers go on after they were cancelled", len(tasks))
+                return
 
 
 class WireConnection(Connection):
@@ -373,8 +386,23 @@ class WireConnection(Connection):
         await self.wire.drain()
 
 
+def _internal_error() -> RpcError:
+    return RpcError(error_codes.INTERNAL_ERROR, "Internal error")
+
+
+def _ends_the_task(error: BaseException) -> bool:
+    """Whether what a handler raised is meant for its task, and not just the handler's failure.
+
+    A handler that awaits what was cancelled ends in CancelledError too; its own task goes on.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    return isinstance(error, KeyboardInterrupt | GeneratorExit)
+
+
 async def _logged(work: Coroutine[Any, Any, object]) -> None:
     try:
         await work
-    except Exception:
+    except (Exception, SystemExit):
         log.exception("the handler of a notification failed")
