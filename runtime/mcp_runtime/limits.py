@@ -79,7 +79,9 @@ class Limits:
     event_bytes: int = 1024 * 1024
     """Bytes that are kept of one session's streams, so that clients can resume them."""
     drain_wait: float = 5.0
-    """Wait for open requests when an HTTP server shuts down; then they are cancelled."""
+    """Wait for open requests when an HTTP server shuts down; then they are cancelled.
+
+    On a stream: wait for cancelled handlers when the client is gone; then they are left behind."""
     keep_alive: float = 15.0
     """Time between comments on an idle stream."""
     subscriptions: int = 256

@@ -39,6 +39,7 @@ from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features, Kind, listed, or_unset
+from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.meta_names import require_extensions
 from mcp_runtime.shared.uri_template import is_uri
@@ -255,13 +256,14 @@ class Server(Decorators):
         it is served. Raises NotInstalled without the extra `http`, ValueError for a malformed
         address.
         """
+        wait = self.limits.close_wait
         with contextlib.suppress(KeyboardInterrupt):
             if http is None:
-                asyncio.run(self.run_stdio(trace=trace))
+                runner.run(self.run_stdio(trace=trace), wait)
             else:
                 from mcp_runtime.server.http.uvicorn import serve
 
-                asyncio.run(serve(self.asgi(trace=trace, **options), http, started))
+                runner.run(serve(self.asgi(trace=trace, **options), http, started), wait)
 
 
 def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:

@@ -1,0 +1,53 @@
+"""Runs a coroutine as `asyncio.run` does, but does not wait for ever for what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+__all__ = ["run"]
+
+_T = TypeVar("_T")
+
+log: Final = logging.getLogger("mcp_runtime")
+
+
+def run(main: Coroutine[Any, Any, _T], wait: float) -> _T:
+    """The result of `main`; tasks that it leaves have `wait` seconds to end after a cancellation.
+
+    `asyncio.run` waits for a task that ignores its cancellation as long as that goes on.
+    """
+    runner = asyncio.Runner()
+    try:
+        return runner.run(main)
+    finally:
+        _close(runner, wait)
+
+
+def _close(runner: asyncio.Runner, wait: float) -> None:
+    loop = runner.get_loop()
+    left = loop.run_until_complete(_cancel_all(wait))
+    if not left:
+        runner.close()
+        return
+    log.warning("%d tasks ignore their cancellation and are given up", left)
+    loop.set_exception_handler(_ignore)  # what happens to them from now on is not reported
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    pass
+
+
+async def _cancel_all(wait: float) -> int:
+    """How many tasks go on after that time."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    if not tasks:
+        return 0
+    _, pending = await asyncio.wait(tasks, timeout=wait)
+    return len(pending)

@@ -1,0 +1,131 @@
+"""A server on standard input and output ends when its client is gone, whatever its handlers do."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime import Server
+from mcp_runtime.limits import Limits
+from mcp_runtime.shared import runner
+from mcp_runtime.transports.memory import pair
+from tests.support.session_pair import NEWEST, request, told
+
+SERVER: Final = """
+import asyncio
+from mcp_runtime import Limits, Server
+server = Server("s", "1", limits=Limits(drain_wait=0.3, close_wait=0.3))
+
+@server.tool
+async def stubborn(times: int) -> str:
+    print("going", file=__import__("sys").stderr, flush=True)
+    while times:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            times -= 1
+    return ""
+
+server.run()
+"""
+
+
+@pytest.mark.parametrize("times", [1, 2, 1_000_000])
+def test_a_server_ends_though_a_handler_swallows_its_cancellation(times: int) -> None:
+    command = [sys.executable, "-c", SERVER]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        arguments = told(NEWEST, {"name": "stubborn", "arguments": {"times": times}})
+        process.stdin.write(request(1, "tools/call", arguments) + b"\n")
+        process.stdin.flush()
+        assert process.stderr.readline() == b"going\n"
+        process.stdin.close()
+        closed = time.monotonic()
+        try:
+            status = process.wait(10)
+        finally:
+            process.kill()
+        assert (status, time.monotonic() - closed < 5) == (0, True)
+
+
+class Silent:
+    """A client that does not listen."""
+
+    def received(self, chunk: bytes) -> None: ...
+
+    def ended(self) -> None: ...
+
+
+def test_the_end_of_a_connection_waits_so_long_and_no_longer() -> None:
+    server, going = Server("s", "1", limits=Limits(drain_wait=0.2)), asyncio.Event()
+    released = asyncio.Event()
+
+    @server.tool
+    async def stubborn() -> str:
+        going.set()
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            await released.wait()
+        return ""
+
+    async def main() -> float:
+        loop, (ours, theirs) = asyncio.get_running_loop(), pair()
+        serving = asyncio.create_task(server.serve(theirs))
+        ours.write(request(1, "tools/call", told(NEWEST, {"name": "stubborn"})) + b"\n")
+        ours.start(Silent())
+        await going.wait()
+        began = loop.time()
+        await ours.close()
+        async with asyncio.timeout(10):
+            await serving
+        took = loop.time() - began
+        released.set()
+        return took
+
+    assert 0.2 <= asyncio.run(main()) < 2
+
+
+def test_a_run_gives_up_tasks_that_ignore_their_cancellation() -> None:
+    async def stubborn() -> None:
+        while True:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                continue
+
+    async def main() -> tuple[str, asyncio.Task[Any]]:
+        task = asyncio.create_task(stubborn())
+        await asyncio.sleep(0)
+        return "done", task
+
+    began = time.monotonic()
+    result, task = runner.run(main(), 0.1)
+    assert (result, task.done(), time.monotonic() - began < 2) == ("done", False, True)
+
+
+def test_a_run_returns_and_raises_what_its_coroutine_does() -> None:
+    ended: list[str] = []
+
+    async def lasting() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            ended.append("lasting")
+
+    async def fail() -> None:
+        task = asyncio.create_task(lasting())
+        await asyncio.sleep(0)
+        raise ValueError(task.get_name())
+
+    with pytest.raises(ValueError, match="Task"):
+        runner.run(fail(), 1)
+    assert ended == ["lasting"]
