@@ -195,18 +195,7 @@ LAWS: Final[tuple[tuple[str, Law], ...]] = (
 )
 
 
-# Removed as soon as the rooms below the facades use Protocols.
-MOVING: Final = pytest.mark.xfail(reason="rooms import the facades above them", strict=False)
-
-
-@pytest.mark.parametrize(
-    ("package", "law"),
-    [
-        pytest.param(package, law, marks=MOVING if law is runtime_looks_down else ())
-        for package, law in LAWS
-    ],
-    ids=[law.__name__ for _, law in LAWS],
-)
+@pytest.mark.parametrize(("package", "law"), LAWS, ids=[law.__name__ for _, law in LAWS])
 def test_imports_keep_the_law(root: Path, package: str, law: Law) -> None:
     read = modules(root / SOURCE_ROOTS[package], package)
     assert [problem for module in read for problem in law(module)] == []
@@ -348,12 +337,10 @@ def test_nine_imports_planted_in_core_are_all_seen() -> None:
 # ---- the whole graph
 
 
-@MOVING
 def test_the_runtime_has_no_circle(root: Path) -> None:
     assert circles(edges(modules(root / "runtime", "mcp_runtime"))) == []
 
 
-@MOVING
 def test_no_chain_of_the_runtime_is_long(root: Path) -> None:
     chain = longest_chain(edges(modules(root / "runtime", "mcp_runtime")))
     assert len(chain) <= MAX_CHAIN, chain

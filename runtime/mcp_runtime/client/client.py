@@ -30,8 +30,9 @@ from mcp_runtime.client.transports import (
     child_process,
     in_memory,
 )
-from mcp_runtime.core.events import Notified, Terms
+from mcp_runtime.core.events import Notified
 from mcp_runtime.core.negotiation import ClientOffer
+from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import NotApproved, NotOffered, RemoteError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, latest_calls

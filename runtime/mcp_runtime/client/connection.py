@@ -13,9 +13,10 @@ from msgspec import UNSET
 from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Called, Event, Notified, Opened, Terms
+from mcp_runtime.core.events import Called, Event, Notified, Opened
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
+from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import Disconnected, NotOpen, SessionError, TimedOut
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import Connection, OnProgress, WireConnection

@@ -18,15 +18,16 @@ from msgspec import UNSET
 
 from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.capabilities import declares, needed
-from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Terms, Write
+from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, ErrorResponse, Id, Request
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.lines import TooLong
 from mcp_runtime.core.negotiation import ClientOffer, common_revision
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.role import CLIENT
-from mcp_runtime.core.session import Running, Session
-from mcp_runtime.core.translation import Translation
+from mcp_runtime.core.running import Running
+from mcp_runtime.core.session import Session
+from mcp_runtime.core.translation import Terms, Translation
 from mcp_runtime.errors import (
     BadAnswer,
     NoCommonRevision,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Sent
-from mcp_runtime.core.translation import Translation
+from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import SessionError
 
 __all__ = [
@@ -22,22 +21,8 @@ __all__ = [
     "Notified",
     "Opened",
     "Progressed",
-    "Terms",
     "Write",
 ]
-
-
-class Terms(Struct, frozen=True):
-    """How messages are read and answered, agreed in a handshake or named by each request.
-
-    `info` and `capabilities` are the peer's, as parsed JSON; `token` is for progress.
-    """
-
-    translation: Translation
-    info: Mapping[str, Any] | None
-    capabilities: Mapping[str, Any]
-    token: Id | None = None
-    log_level: str | None = None
 
 
 class Write(Struct, frozen=True, gc=False):

@@ -17,16 +17,17 @@ from msgspec import UNSET
 
 from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.capabilities import declares, require_client
-from mcp_runtime.core.events import Called, Event, Ignored, Opened, Terms, Write
+from mcp_runtime.core.events import Called, Event, Ignored, Opened, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
 from mcp_runtime.core.pending import Pending
 from mcp_runtime.core.role import SERVER
-from mcp_runtime.core.session import Running, Session
+from mcp_runtime.core.running import Running
+from mcp_runtime.core.session import Session
 from mcp_runtime.core.subscriptions import Subscriptions
 from mcp_runtime.core.tolerances import Tolerances
-from mcp_runtime.core.translation import Translation, Translations
+from mcp_runtime.core.translation import Terms, Translation, Translations
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import (

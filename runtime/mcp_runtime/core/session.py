@@ -13,13 +13,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import msgspec
 
 from mcp_runtime.core import error_codes, jsonrpc, peek
-from mcp_runtime.core.batch import BatchResponses
 from mcp_runtime.core.events import (
     Answered,
     Cancelled,
@@ -28,7 +26,6 @@ from mcp_runtime.core.events import (
     Ignored,
     Notified,
     Progressed,
-    Terms,
     Write,
 )
 from mcp_runtime.core.jsonrpc import (
@@ -47,7 +44,9 @@ from mcp_runtime.core.lifecycle import State, after
 from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Pending, Sent, Timeout
 from mcp_runtime.core.role import Role
+from mcp_runtime.core.running import BatchResponses, Running
 from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import (
     BadAnswer,
     Disconnected,
@@ -60,20 +59,10 @@ from mcp_runtime.errors import (
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest, parse
 
-__all__ = ["Running", "Session"]
+__all__ = ["Session"]
 
 _dump: Final = msgspec.json.Encoder().encode
 _MAX_REASON: Final = 1000
-
-
-@dataclass(slots=True)
-class Running:
-    """A request of the peer that has no response yet."""
-
-    method: str
-    terms: Terms
-    progress: float = float("-inf")
-    batch: BatchResponses | None = None
 
 
 class Session(ABC):

@@ -6,11 +6,12 @@ steps between the revisions convert it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 import msgspec
 
+from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.revisions import (
     LATEST,
@@ -26,7 +27,7 @@ from mcp_runtime.revisions import (
     route,
 )
 
-__all__ = ["Translation", "Translations"]
+__all__ = ["Terms", "Translation", "Translations"]
 
 _NEWEST: Final = revision(LATEST)
 _parse: Final = msgspec.json.decode
@@ -115,6 +116,19 @@ class Translations:
             translation = Translation(revision(version), Context(), self.tolerances)
             self._by_revision[version] = translation
         return self._by_revision[version]
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """How messages are read and answered, agreed in a handshake or named by each request.
+
+    `info` and `capabilities` are the peer's, as parsed JSON; `token` is for progress.
+    """
+
+    translation: Translation
+    info: Mapping[str, Any] | None
+    capabilities: Mapping[str, Any]
+    token: Id | None = None
+    log_level: str | None = None
 
 
 def _object(raw: bytes) -> dict[str, Any]:

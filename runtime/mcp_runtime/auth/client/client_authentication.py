@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
 
-from mcp_runtime.auth.client.registration import ClientRegistration
+from mcp_runtime.auth.client.registered import ClientRegistration
 from mcp_runtime.errors import NotInstalled
 
 __all__ = ["ASSERTION_TYPE", "KeyPair", "authenticated", "signed"]

@@ -18,7 +18,7 @@ from mcp_runtime.auth.client.auth_trace import Report
 from mcp_runtime.auth.client.client_document import require_document_url
 from mcp_runtime.auth.client.grants import Grant
 from mcp_runtime.auth.client.redirect import Redirect
-from mcp_runtime.auth.client.registration import AuthMethod
+from mcp_runtime.auth.client.registered import AuthMethod
 from mcp_runtime.auth.client.storage import MemoryStorage, TokenStorage
 
 __all__ = ["OAuth"]

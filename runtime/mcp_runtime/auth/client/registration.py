@@ -6,41 +6,22 @@ Client Registration 1.0.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
 from mcp_runtime.auth.addresses import is_loopback
 from mcp_runtime.auth.client.discovery import AuthorizationServer
+from mcp_runtime.auth.client.registered import AuthMethod, ClientRegistration
 from mcp_runtime.auth.errors import DiscoveryFailed, RegistrationRefused
 from mcp_runtime.auth.messages import AuthRequest, Flow, oauth_error
 
-__all__ = ["AuthMethod", "ClientRegistration", "application_type", "register"]
+__all__ = ["application_type", "register"]
 
-AuthMethod: TypeAlias = Literal[
-    "none", "client_secret_basic", "client_secret_post", "private_key_jwt"
-]
 _PREFERRED: Final[tuple[AuthMethod, ...]] = ("none", "client_secret_basic", "client_secret_post")
 _DEFAULT: Final = ("client_secret_basic",)
 """What an authorization server supports that does not say it. Source: RFC 8414 section 2."""
-
-
-class ClientRegistration(msgspec.Struct, frozen=True, kw_only=True):
-    """A client as one authorization server knows it. `redirect_uri` is the one registered;
-    `expires_at` is in seconds since 1970, 0 for never."""
-
-    client_id: str
-    client_secret: str | None = None
-    auth_method: AuthMethod = "none"
-    redirect_uri: str | None = None
-    expires_at: int = 0
-
-    def __repr__(self) -> str:
-        return f"ClientRegistration(client_id={self.client_id!r}, auth_method={self.auth_method!r})"
-
-    def is_usable(self, now: float) -> bool:
-        return not self.expires_at or self.expires_at > now
 
 
 class _Registered(msgspec.Struct, frozen=True):

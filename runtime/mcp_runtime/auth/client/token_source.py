@@ -16,7 +16,8 @@ from mcp_runtime.auth.client.discovery import Discovered, discover
 from mcp_runtime.auth.client.dpop import DpopKey
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.redirect import Visit
-from mcp_runtime.auth.client.registration import AuthMethod, ClientRegistration, register
+from mcp_runtime.auth.client.registered import AuthMethod, ClientRegistration
+from mcp_runtime.auth.client.registration import register
 from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet, refreshed
 from mcp_runtime.auth.errors import (
     AuthorizationError,

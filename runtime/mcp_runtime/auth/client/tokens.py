@@ -13,7 +13,7 @@ import msgspec
 
 from mcp_runtime.auth.client.client_authentication import authenticated
 from mcp_runtime.auth.client.discovery import Discovered
-from mcp_runtime.auth.client.registration import ClientRegistration
+from mcp_runtime.auth.client.registered import ClientRegistration
 from mcp_runtime.auth.errors import AuthorizationError
 from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
 

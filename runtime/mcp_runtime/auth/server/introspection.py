@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from mcp_runtime.auth.addresses import require_secure
 from mcp_runtime.auth.client.client_authentication import authenticated
-from mcp_runtime.auth.client.registration import ClientRegistration
+from mcp_runtime.auth.client.registered import ClientRegistration
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import Fetch, form
 from mcp_runtime.auth.server.claims import read_claims

@@ -1,4 +1,4 @@
-"""The responses to a batch, collected until all of them are there.
+"""The peer's requests that have no response yet, alone or in a batch.
 
 Source: 2025-03-26 basic/index, "Batching".
 """
@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.translation import Terms
 
-__all__ = ["BatchResponses"]
+__all__ = ["BatchResponses", "Running"]
 
 
 @dataclass(slots=True)
@@ -30,3 +31,13 @@ class BatchResponses:
     def all(self) -> bytes:
         is_complete = self.is_read and not self.open
         return jsonrpc.batch(self.responses) if is_complete and self.responses else b""
+
+
+@dataclass(slots=True)
+class Running:
+    """A request of the peer that has no response yet."""
+
+    method: str
+    terms: Terms
+    progress: float = float("-inf")
+    batch: BatchResponses | None = None

@@ -1,0 +1,30 @@
+"""A client as one authorization server knows it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+__all__ = ["AuthMethod", "ClientRegistration"]
+
+AuthMethod: TypeAlias = Literal[
+    "none", "client_secret_basic", "client_secret_post", "private_key_jwt"
+]
+
+
+class ClientRegistration(msgspec.Struct, frozen=True, kw_only=True):
+    """A client as one authorization server knows it. `redirect_uri` is the one registered;
+    `expires_at` is in seconds since 1970, 0 for never."""
+
+    client_id: str
+    client_secret: str | None = None
+    auth_method: AuthMethod = "none"
+    redirect_uri: str | None = None
+    expires_at: int = 0
+
+    def __repr__(self) -> str:
+        return f"ClientRegistration(client_id={self.client_id!r}, auth_method={self.auth_method!r})"
+
+    def is_usable(self, now: float) -> bool:
+        return not self.expires_at or self.expires_at > now
