@@ -110,7 +110,7 @@ def layer(name: str) -> str:
 
 
 def bindgen_looks_left(module: Module) -> Iterator[str]:
-    """source → ir → diff, convert → emit → scaffold → cli. Siblings do not know each other."""
+    """source → ir → compare, convert → tools, emit → scaffold → cli. Siblings are strangers."""
     here = (*module.parts, "")[1]
     if here not in LAYERS:
         yield f"{module.name}: {here!r} has no place in LAYERS of tests/test_house.py"

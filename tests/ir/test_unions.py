@@ -5,6 +5,7 @@ from __future__ import annotations
 from mcp_bindgen.ir import unions
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.model import Lit, Prim, Ref, Schema
+from mcp_bindgen.ir.walk import kinds
 
 TEXT = """
 type U = string | Wide | V | "a"; type V = Tagged | Other | null;
@@ -44,4 +45,4 @@ def test_unions_that_double_are_opened_once() -> None:
     )
     found = schema(f"{pairs} type A40 = 1; type B40 = 2;")
     assert len(unions.arms(found, Ref("A0"))) == 2
-    assert unions.kinds(found, Ref("A0")) == {"number"}
+    assert kinds(found, Ref("A0")) == {"number"}

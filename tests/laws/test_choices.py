@@ -162,7 +162,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
 
 def _hold(made: tuple[Flavour, ...], revision: str, choice: Options, count: int) -> None:
     """Judges instances, valid ones and broken ones; fails with a dispute about each type."""
-    schema = literals_chosen(schema_of(revision), choice)
+    schema = literals_chosen(schema_of(revision), choice.literals)
     chosen = Chosen(schema, choice.unknown)
     chance = Seeded(seed(f"{revision} {choice.unknown} {choice.literals}"))
     generator = Generator(schema, chance, Reach(schema))

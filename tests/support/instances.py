@@ -32,6 +32,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.walk import kinds, stripped
 from tests.support.reach import (
     ANOTHER_TAG,
     KINDS,
@@ -384,13 +385,13 @@ class Generator:
             mine = _constant(schema, arm, tag)
             others = [_constant(schema, other, tag) for other in structs]
             return True, tag, tuple(t for t in others if t != mine)
-        mine_kinds = unions.kinds(schema, arm)
-        alone = all(not mine_kinds & unions.kinds(schema, o) for o in type.arms if o is not arm)
+        mine_kinds = kinds(schema, arm)
+        alone = all(not mine_kinds & kinds(schema, o) for o in type.arms if o is not arm)
         return alone, None, ()
 
     def bounded(self, type: Bounded, spot: str, at: Path, own: bool, around: Path | None) -> JSON:
         limits, of = type.limits, type.of
-        match self.schema.open(of):
+        match stripped(self.schema, of):
             case Prim(name="number"):
                 return self.number(limits, spot, own)
             case Arr() as array:
@@ -472,7 +473,7 @@ class Generator:
             case "maximum":
                 return self.one((edge + 1, edge + 1e-9, 1e308, 10**30))
             case "max_items":
-                array = self.schema.open(site.type)
+                array = stripped(self.schema, site.type)
                 assert isinstance(array, Arr)
                 known = len(self.sites)
                 elements = self.array(array, site.spot, site.at, False, None, edge + 1)
@@ -493,7 +494,7 @@ _WRONG: Final[Mapping[str, tuple[JSON, ...]]] = {
 
 
 def _constant(schema: Schema, arm: Type, tag: str) -> str:
-    opened = schema.open(arm)
+    opened = stripped(schema, arm)
     assert isinstance(opened, Ref)
     field: Field | None = schema.structs[opened.name].field(tag)
     assert field is not None

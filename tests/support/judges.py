@@ -26,6 +26,7 @@ from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.json_schema import json_schema
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.model import Arr, Map, Ref, Schema, Struct, Tup, Type, Uni
+from mcp_bindgen.ir.walk import stripped
 from tests.support.instances import JSON, Case
 
 __all__ = [
@@ -232,7 +233,7 @@ class Court:
 
     def outline(self, type: Type, value: JSON) -> JSON:
         """The classes and members of a valid value: of a union, the first arm that accepts."""
-        match opened := self.schema.open(type):
+        match opened := stripped(self.schema, type):
             case Ref(name=name):
                 return self._outline(self.schema.structs[name], value)
             case Uni():

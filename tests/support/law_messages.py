@@ -20,6 +20,7 @@ from mcp_bindgen.emit.calls import answered
 from mcp_bindgen.ir.accepts import fault
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import stripped
 from mcp_wire.steps import Context
 from tests.support.instances import JSON, Generator, Hand, Made
 from tests.support.judges import REVISIONS, canonical, schema_of
@@ -129,9 +130,9 @@ class Messages:
         """The structs of what was drawn last, at their places in the message."""
         prefix: Path = next(((w,) for w in ("params", "result") if w in value), ())
         for site in self.draw.sites:
-            opened = self.schema.open(site.type)
+            opened = stripped(self.schema, site.type)
             for arm in arms(self.schema, opened) if isinstance(opened, Uni) else (opened,):
-                if isinstance(struct := self.schema.open(arm), Ref):
+                if isinstance(struct := stripped(self.schema, arm), Ref):
                     yield (*prefix, *site.at), struct.name
 
     def _unknown(self, position: str) -> Message:

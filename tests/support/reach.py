@@ -30,6 +30,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.walk import kinds, stripped
 
 __all__ = [
     "ANOTHER_TAG",
@@ -162,12 +163,12 @@ def bounds(limits: Limits) -> tuple[str, ...]:
 
 def faults(schema: Schema, type: Type, required: bool) -> tuple[str, ...]:
     """The ways to break a value of `type`."""
-    kinds = unions.kinds(schema, type)
+    own = kinds(schema, type)
     found = ["missing"] if required else []
-    found += [f"is {kind}" for kind in KINDS if kind not in kinds]
-    leaves = [schema.open(leaf) for leaf in unions.arms(schema, type)]
+    found += [f"is {kind}" for kind in KINDS if kind not in own]
+    leaves = [stripped(schema, leaf) for leaf in unions.arms(schema, type)]
     for kind in ("string", "number"):
-        of_kind = [leaf for leaf in leaves if kind in unions.kinds(schema, leaf)]
+        of_kind = [leaf for leaf in leaves if kind in own(schema, leaf)]
         if of_kind and all(isinstance(leaf, Lit) for leaf in of_kind):
             found.append(f"unknown {kind} literal")
     found += [f"beyond {name}" for name in _limited(schema, type)]
@@ -212,7 +213,7 @@ def _tagged(schema: Schema, spot: str, type: Type) -> Iterator[str]:
 
 
 def is_struct(schema: Schema, type: Type) -> bool:
-    return isinstance(schema.open(type), Ref)
+    return isinstance(stripped(schema, type), Ref)
 
 
 @dataclass

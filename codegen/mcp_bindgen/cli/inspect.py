@@ -145,14 +145,14 @@ def _kind(declaration: Declaration) -> str:
         required = sum(field.required for field in declaration.fields)
         place = f", written at {declaration.place}" if declaration.place else ""
         return f"struct, {len(declaration.fields)} members, {required} required{place}{flags}"
-    return f"alias {_type(declaration.type)}{flags}"
+    return f"alias {_spelled(declaration.type)}{flags}"
 
 
 def _method(method: Method) -> tuple[str, ...]:
     """The cells of its row."""
-    params = "none" if method.params is None else _type(method.params)
+    params = "none" if method.params is None else _spelled(method.params)
     optional = "?" if method.params_optional and method.params is not None else ""
-    result = "" if method.result is None else f"-> {_type(method.result)}"
+    result = "" if method.result is None else f"-> {_spelled(method.result)}"
     needs = f"needs {method.capability}" if method.capability else ""
     old = "deprecated" if method.deprecated is not None else ""
     way = f"{method.kind}, {method.direction}"
@@ -171,11 +171,12 @@ def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
     """Nothing for what is no union."""
     from mcp_bindgen.ir.model import Alias, Uni
     from mcp_bindgen.ir.unions import arms, overlaps, tag
+    from mcp_bindgen.ir.walk import stripped
 
-    if isinstance(declaration, Alias) and isinstance(schema.open(declaration.type), Uni):
+    if isinstance(declaration, Alias) and isinstance(stripped(schema, declaration.type), Uni):
         leaves = arms(schema, declaration.type)
         by = tag(schema, leaves)
-        order = ", ".join(map(_type, leaves))
+        order = ", ".join(map(_spelled, leaves))
         yield safe(f"{declaration.name}: {order}") + (f"  by {safe(by)}" if by else "")
         both: dict[str, list[str]] = {}
         for name, first, second in overlaps(schema):
@@ -184,27 +185,10 @@ def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
         yield from (f"  overlap: {first} with {', '.join(rest)}" for first, rest in both.items())
 
 
-def _type(type: Type) -> str:
-    """A type in one line, close to how TypeScript writes it."""
-    from mcp_bindgen.ir.model import Arr, Bounded, Lit, Map, Prim, Ref, Tup
+def _spelled(type: Type) -> str:
+    from mcp_bindgen.ir.typescript import spelled_type
 
-    match type:
-        case Prim() | Ref():
-            return type.name
-        case Lit():
-            return json.dumps(type.value, ensure_ascii=False)
-        case Arr():
-            return f"{_type(type.of)}[]"
-        case Map():
-            return f"{{ [key]: {_type(type.of)} }}"
-        case Tup():
-            places = [f"{_type(e.type)}{'?' if e.optional else ''}" for e in type.of]
-            rest = [f"...{_type(type.rest)}[]"] if type.rest else []
-            return f"[{', '.join([*places, *rest])}]"
-        case Bounded():
-            return _type(type.of)
-        case _:
-            return " | ".join(map(_type, type.arms))
+    return spelled_type(type)
 
 
 def _declaration(found: pins.Found, schema: Schema, declaration: Declaration) -> Iterator[str]:

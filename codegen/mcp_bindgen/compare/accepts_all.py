@@ -13,7 +13,6 @@ from typing import TypeAlias
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
-    Alias,
     Arr,
     Bounded,
     Element,
@@ -29,9 +28,9 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.unions import kinds
+from mcp_bindgen.ir.walk import children, head, is_any, kinds, unaliased
 
-__all__ = ["Pairs", "Relation", "apart", "leaves", "tighter", "unaliased"]
+__all__ = ["Pairs", "Relation", "apart", "leaves", "tighter"]
 
 Pairs: TypeAlias = frozenset[tuple[str, str]]
 
@@ -42,13 +41,6 @@ def leaves(schema: Schema, type: Type) -> tuple[Type, ...]:
     if not isinstance(opened, Uni):
         return (type,)
     return tuple(dict.fromkeys(leaf for arm in opened.arms for leaf in leaves(schema, arm)))
-
-
-def unaliased(schema: Schema, type: Type) -> Type:
-    """`type`, or what an alias stands for."""
-    while isinstance(type, Ref) and isinstance(alias := schema.types[type.name], Alias):
-        type = alias.type
-    return type
 
 
 def apart(old: Schema, a: Type, new: Schema, b: Type) -> bool:
@@ -118,12 +110,16 @@ class Relation:
                 return True
             case _, Prim():
                 return False
-            case Arr(), Arr():
-                return self.holds(sent.of, read.of)
             case ((Tup() | Arr()), (Tup() | Arr())):
                 return self._tuples(_tuple(sent), _tuple(read))
             case _:
-                return self._objects(sent, read)
+                return self._alike(sent, read) or self._objects(sent, read)
+
+    def _alike(self, sent: Type, read: Type) -> bool:
+        """For two types of one kind: whether what is inside the one is taken by the other's."""
+        if head(sent) != head(read):
+            return False
+        return all(map(self.holds, children(sent), children(read)))
 
     def _tuples(self, sent: Tup, read: Tup) -> bool:
         for number, place in enumerate(read.of):
@@ -137,6 +133,10 @@ class Relation:
         beyond = [p.type for p in sent.of[len(read.of) :]] + ([sent.rest] if sent.rest else [])
         return all(read.rest is not None and self.holds(t, read.rest) for t in beyond)
 
+    def _surely(self, index: Type | None, member: Type) -> bool:
+        """Whether what stands under a name that the writer does not declare fits the reader's."""
+        return index is None or is_any(self.writer, index) or self.holds(index, member)
+
     def _objects(self, sent: Type, read: Type) -> bool:
         mine, theirs = _members(self.writer, sent), _members(self.reader, read)
         if mine is None or theirs is None:
@@ -145,8 +145,7 @@ class Relation:
         for wire, field in wanted.items():
             own = fields.get(wire)
             if own is None:
-                surely = index is None or _any(index) or self.holds(index, field.type)
-                if field.required or not surely:
+                if field.required or not self._surely(index, field.type):
                     return False
             elif field.required > own.required or not self.holds(own.type, field.type):
                 return False
@@ -154,10 +153,6 @@ class Relation:
         return rest is None or all(
             self.holds(t, rest) for t in [*more, *([index] if index else [])]
         )
-
-
-def _any(type: Type) -> bool:
-    return isinstance(type, Prim) and type.name in JSON_PRIMS
 
 
 def _tuple(type: Tup | Arr) -> Tup:

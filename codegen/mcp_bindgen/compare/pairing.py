@@ -15,17 +15,15 @@ from mcp_bindgen.compare.accepts_all import Pairs, leaves
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
-    Arr,
-    Bounded,
     Map,
     Prim,
     Ref,
     Schema,
     Struct,
-    Tup,
     Type,
     Uni,
 )
+from mcp_bindgen.ir.walk import children, head, mapped, stripped
 
 __all__ = ["Pairing", "is_inline", "pair", "same"]
 
@@ -78,43 +76,31 @@ class Pairing:
 def same(names: dict[str, str], a: Type | None, b: Type | None) -> bool:
     """Whether two types are written alike, paired names and the order of arms set aside."""
     match a, b:
+        case (None, _) | (_, None):
+            return a is b
         case Ref(), Ref():
             return names.get(a.name) == b.name
-        case Arr(), Arr():
-            return same(names, a.of, b.of)
-        case Map(), Map():
-            return same(names, a.of, b.of)
-        case Bounded(), Bounded():
-            return a.limits == b.limits and same(names, a.of, b.of)
         case Uni(), Uni():
             return len(a.arms) == len(b.arms) and all(
                 any(same(names, x, y) for y in b.arms) for x in a.arms
             )
-        case Tup(), Tup():
-            return (
-                [e.optional for e in a.of] == [e.optional for e in b.of]
-                and all(same(names, x.type, y.type) for x, y in zip(a.of, b.of, strict=True))
-                and same(names, a.rest, b.rest)
-            )
         case _:
-            return a == b
+            return head(a) == head(b) and all(
+                same(names, x, y) for x, y in zip(children(a), children(b), strict=True)
+            )
 
 
 def _plain(schema: Schema, type: Type) -> Type:
     """`type` as its annotation sees it: aliases opened, bounds and the kinds of JSON set aside."""
-    match schema.open(type):
-        case Uni() as union:
-            return Uni(tuple(dict.fromkeys(_plain(schema, arm) for arm in leaves(schema, union))))
-        case Arr(of=of):
-            return Arr(_plain(schema, of))
-        case Map(of=of):
-            return Map(_plain(schema, of))
+    match bare := stripped(schema, type):
+        case Uni():
+            return Uni(tuple(dict.fromkeys(_plain(schema, arm) for arm in leaves(schema, bare))))
         case Prim(name="object"):
             return Map(_JSON)
         case Prim(name=name) if name in JSON_PRIMS:
             return _JSON
-        case other:
-            return other
+        case _:
+            return mapped(bare, lambda child: _plain(schema, child))
 
 
 def pair(old: Schema, new: Schema) -> Pairing:
@@ -168,8 +154,6 @@ def _twins(pairing: Pairing, a: Type, b: Type) -> Iterator[tuple[str, str]]:
     match a, b:
         case Ref(), Ref():
             yield a.name, b.name
-        case Arr() | Map() | Bounded(), Arr() | Map() | Bounded() if type(a) is type(b):
-            yield from _twins(pairing, a.of, b.of)
         case _ if isinstance(a, Uni) or isinstance(b, Uni):
             before, after = leaves(pairing.old, a), leaves(pairing.new, b)
             mine = [x for x in before if not any(pairing.same(x, y) for y in after)]
@@ -177,6 +161,9 @@ def _twins(pairing: Pairing, a: Type, b: Type) -> Iterator[tuple[str, str]]:
             for x in mine:
                 for y in theirs:
                     yield from _twins(pairing, x, y)
+        case _ if type(a) is type(b):
+            for x, y in zip(children(a), children(b), strict=False):
+                yield from _twins(pairing, x, y)
         case _:
             return
 

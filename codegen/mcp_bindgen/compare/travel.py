@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.accepts_all import leaves, unaliased
+from mcp_bindgen.compare.accepts_all import leaves
 from mcp_bindgen.compare.change import ITEM, VALUE, Owner
 from mcp_bindgen.compare.pairing import Pairing
 from mcp_bindgen.ir.model import (
-    Arr,
     Bounded,
     Lit,
     Map,
@@ -24,10 +23,10 @@ from mcp_bindgen.ir.model import (
     Ref,
     Schema,
     Struct,
-    Tup,
     Type,
     Uni,
 )
+from mcp_bindgen.ir.walk import children, unaliased
 
 __all__ = [
     "TO_CLIENT",
@@ -191,18 +190,14 @@ def _inside(pairing: Pairing, a: Type, b: Type, route: Route) -> Iterator[tuple[
     match a, b:
         case Ref(), Ref():
             yield from _members(pairing, a.name, b.name, route)
-        case Arr(), Arr():
-            yield a.of, b.of, route.below(ITEM)
-        case Map(), Map():
-            yield a.of, b.of, route.below(VALUE)
         case (Bounded(), _) | (_, Bounded()):
             inner = a.of if isinstance(a, Bounded) else a, b.of if isinstance(b, Bounded) else b
             yield *inner, route
-        case Tup(), Tup():
-            for p, q in zip(a.of, b.of, strict=False):
-                yield p.type, q.type, route.below(ITEM)
         case _ if isinstance(a, Uni) or isinstance(b, Uni):
             yield from _arms(pairing, a, b, route)
+        case _ if type(a) is type(b):
+            below = route.below(VALUE if isinstance(a, Map) else ITEM)
+            yield from ((p, q, below) for p, q in zip(children(a), children(b), strict=False))
         case _:
             return
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from mcp_bindgen.compare.accepts_all import Relation, apart, leaves, tighter, unaliased
+from mcp_bindgen.compare.accepts_all import Relation, apart, leaves, tighter
 from mcp_bindgen.compare.change import ITEM, VALUE, Change, Key, Place, Spot
 from mcp_bindgen.compare.pairing import Pairing
 from mcp_bindgen.compare.typescript import spelled
 from mcp_bindgen.ir.model import Arr, Bounded, Limits, Lit, Map, Prim, Type, Uni
+from mcp_bindgen.ir.walk import unaliased
 
 __all__ = ["TypeComparison"]
 

@@ -6,21 +6,8 @@ import json
 import re
 from typing import Final
 
-from mcp_bindgen.ir.model import (
-    Arr,
-    Bounded,
-    Field,
-    Lit,
-    LiteralValue,
-    Map,
-    Prim,
-    Ref,
-    Schema,
-    Struct,
-    Tup,
-    Type,
-    Uni,
-)
+from mcp_bindgen.ir.model import Field, Schema, Struct, Type
+from mcp_bindgen.ir.typescript import spelled_type, spelled_value
 
 __all__ = ["place", "spelled", "spelled_value"]
 
@@ -37,36 +24,9 @@ def place(schema: Schema, name: str) -> str:
 
 def spelled(schema: Schema, type: Type | None, depth: int = 0) -> str:
     """A type in TypeScript; the empty text for None."""
-    match type:
-        case None:
-            return ""
-        case Prim():
-            return "JSON" if type.name == "json" else type.name
-        case Lit():
-            return spelled_value(type.value)
-        case Ref():
-            return _named(schema, type.name, depth)
-        case Arr():
-            return _wrapped(schema, type.of, depth) + "[]"
-        case Map():
-            return f"{{ [key: string]: {spelled(schema, type.of, depth)} }}"
-        case Uni():
-            return " | ".join(spelled(schema, arm, depth) for arm in type.arms) or "never"
-        case Tup():
-            items = [spelled(schema, e.type, depth) + "?" * e.optional for e in type.of]
-            rest = [f"...{_wrapped(schema, type.rest, depth)}[]"] if type.rest else []
-            return f"[{', '.join(items + rest)}]"
-        case Bounded():
-            return f"{_wrapped(schema, type.of, depth)} ({_bounds(type)})"
-
-
-def spelled_value(value: LiteralValue) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _wrapped(schema: Schema, type: Type, depth: int) -> str:
-    text = spelled(schema, type, depth)
-    return f"({text})" if isinstance(type, Uni) else text
+    if type is None:
+        return ""
+    return spelled_type(type, lambda name: _named(schema, name, depth))
 
 
 def _named(schema: Schema, name: str, depth: int) -> str:
@@ -84,19 +44,3 @@ def _named(schema: Schema, name: str, depth: int) -> str:
 def _member(schema: Schema, field: Field, depth: int) -> str:
     name = field.wire if _PLAIN.match(field.wire) else json.dumps(field.wire, ensure_ascii=False)
     return f"{name}{'' if field.required else '?'}: {spelled(schema, field.type, depth)}"
-
-
-def _bounds(type: Bounded) -> str:
-    limits = type.limits
-    rows = (
-        ("≥", limits.minimum),
-        ("≤", limits.maximum),
-        (">", limits.exclusive_minimum),
-        ("<", limits.exclusive_maximum),
-        ("items ≥", limits.min_items),
-        ("items ≤", limits.max_items),
-        ("length ≥", limits.min_length),
-        ("length ≤", limits.max_length),
-    )
-    said = [f"{sign} {bound}" for sign, bound in rows if bound is not None]
-    return ", ".join(["integer"] * limits.integer + said)

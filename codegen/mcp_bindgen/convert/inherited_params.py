@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from mcp_bindgen.ir.model import Declaration, Method, Ref, Schema, Struct
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import struct_of
 
 __all__ = ["batches", "envelope", "with_heritage"]
 
@@ -63,8 +64,7 @@ def _base(schema: Schema, method: Method) -> Struct | None:
     outer = envelope(schema, method.kind)
     travels = method.direction != "input-request" and message.field("jsonrpc") is None
     params = outer.field("params") if outer is not None and travels else None
-    opened = schema.open(params.type) if params is not None else None
-    return schema.structs[opened.name] if isinstance(opened, Ref) else None
+    return struct_of(schema, params.type) if params is not None else None
 
 
 def _merged(own: Struct, base: Struct) -> Struct:

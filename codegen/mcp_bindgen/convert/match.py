@@ -33,20 +33,7 @@ from mcp_bindgen.convert.model import (
     Way,
 )
 from mcp_bindgen.convert.prune import prune
-from mcp_bindgen.convert.rows import Rows
-from mcp_bindgen.convert.types import (
-    arm_name,
-    identifier,
-    is_any,
-    is_object,
-    is_plain,
-    literals,
-    opened,
-    paths_of,
-    structs_of,
-    takes_objects,
-    value_of,
-)
+from mcp_bindgen.convert.rows import Rows, paths_of
 from mcp_bindgen.ir.model import (
     Arr,
     Bounded,
@@ -58,13 +45,13 @@ from mcp_bindgen.ir.model import (
     Ref,
     Schema,
     Struct,
-    Tup,
     Type,
     Uni,
 )
-from mcp_bindgen.ir.unions import arms, kinds, tag
+from mcp_bindgen.ir.unions import arms, literals, tag
+from mcp_bindgen.ir.walk import children, head, is_any, kinds, stripped, struct_of, unaliased
 
-__all__ = ["Ways"]
+__all__ = ["Ways", "identifier"]
 
 _OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
 _ACTIONS: Final = ("drop", "degrade", "refuse", "rename")
@@ -102,10 +89,10 @@ class Ways:
 
     def way(self, s: Type, t: Type, place: str) -> Way | None:
         """How values of `s` become values of `t`; None if some do not, and nothing says how."""
-        s, t = opened(self.source, s), opened(self.target, t)
+        s, t = unaliased(self.source, s), unaliased(self.target, t)
         if isinstance(s, Bounded) or isinstance(t, Bounded):
             return self._bounded(s, t, place)
-        if is_any(t):
+        if is_any(self.target, t):
             return CARRY
         if isinstance(s, Uni) or isinstance(t, Uni):
             return self._union(s, t, place)
@@ -114,8 +101,6 @@ class Ways:
         match s, t:
             case (Arr(), Arr()):
                 return each(Each, self.way(s.of, t.of, place))
-            case (Tup(), Tup()):
-                return CARRY if s == t and is_plain(s) else None
             case (_, Prim(name="object")):
                 return CARRY if kinds(self.source, s) == _OBJECT else None
             case (Map() | Prim(name="object"), Map()):
@@ -123,7 +108,12 @@ class Ways:
             case (Lit(), Prim()):
                 return CARRY if kinds(self.source, s) <= kinds(self.target, t) else None
             case _:
-                return CARRY if s == t else None
+                return CARRY if head(s) == head(t) and self._carried(s, t, place) else None
+
+    def _carried(self, s: Type, t: Type, place: str) -> bool:
+        """Whether all that is inside two types of one kind is carried as it is."""
+        inside = zip(children(s), children(t), strict=True)
+        return all(self.way(a, b, place) == CARRY for a, b in inside)
 
     def _bounded(self, s: Type, t: Type, place: str) -> Way | None:
         """Bounds may fall away; new ones are not met by proof."""
@@ -139,12 +129,16 @@ class Ways:
         if isinstance(t, Ref):
             target = self.target.structs[t.name]
             return self.struct(self._as_struct(s, target), target) if is_object(s) else None
-        if not takes_objects(t):
+        if not self._takes_objects(t):
             return None
         if self.name == DOWN and isinstance(s, Ref):
             struct = self.source.structs[s.name]
             return self.struct(struct, Struct(struct.name, (), value_of(t)))
         return CARRY
+
+    def _takes_objects(self, t: Type) -> bool:
+        """Whether `t` takes every object."""
+        return t == Prim("object") or is_any(self.target, value_of(t) if isinstance(t, Map) else t)
 
     def _as_struct(self, s: Type, like: Struct) -> Struct:
         """The source's struct; an object without declared members is one that has none."""
@@ -176,7 +170,10 @@ class Ways:
             if way is None and not isinstance(s, Uni):
                 return None
             if way is None:
-                path, question = f"{place}:{arm_name(leaf)}", "no arm of the other side takes it"
+                path, question = (
+                    f"{place}:{_arm_name(self.source, leaf)}",
+                    "no arm of the other side takes it",
+                )
                 where = self.source, self._at(leaf, place)
                 found_row = self.rows.demand(self.name, (path,), _ACTIONS[1:], question, where)
                 way = found_row or CARRY
@@ -187,12 +184,11 @@ class Ways:
         self, leaf: Type, leaves: tuple[Type, ...], targets: tuple[Type, ...], place: str
     ) -> Way | Decision | None:
         """The way of an arm to the arm that fits it best; a row goes before likeness of shape."""
-        found = self.source.open(leaf)
-        if not isinstance(found, Ref):
+        struct = struct_of(self.source, leaf)
+        if struct is None:
             ways = (self.way(leaf, t, place) for t in targets if self._alike(leaf, t))
             return next((way for way in ways if way is not None), None)
-        struct = self.source.structs[found.name]
-        others = list(structs_of(self.target, targets))
+        others = list(self._structs(targets))
         other = next((o for o in others if o.name == struct.name), None) or self._tagged(
             struct, leaves, targets
         )
@@ -205,21 +201,24 @@ class Ways:
         if fitting:
             best = max(fitting, key=lambda o: sum(f.required for f in o.fields))
             return self.struct(struct, best)
-        whole = any(takes_objects(self.target.open(t)) for t in targets)
+        whole = any(self._takes_objects(stripped(self.target, t)) for t in targets)
         return CARRY if whole else None
 
     def _tagged(
         self, struct: Struct, leaves: tuple[Type, ...], targets: tuple[Type, ...]
     ) -> Struct | None:
         """The arm with the same tag, where one member tells the arms of both sides apart."""
-        here = [leaf for leaf in leaves if isinstance(self.source.open(leaf), Ref)]
-        there = [t for t in targets if isinstance(self.target.open(t), Ref)]
+        here = [leaf for leaf in leaves if struct_of(self.source, leaf)]
+        there = [t for t in targets if struct_of(self.target, t)]
         wire = tag(self.source, tuple(here))
         mine = struct.field(wire) if wire is not None else None
         if mine is None or wire is None or tag(self.target, tuple(there)) != wire:
             return None
-        found = structs_of(self.target, targets)
-        return next((o for o in found if (g := o.field(wire)) and g.const == mine.const), None)
+        others = self._structs(targets)
+        return next((o for o in others if (g := o.field(wire)) and g.const == mine.const), None)
+
+    def _structs(self, targets: tuple[Type, ...]) -> Iterator[Struct]:
+        return (o for t in targets if (o := struct_of(self.target, t)) is not None)
 
     def _at(self, leaf: Type, place: str) -> int:
         """Where an arm is declared; for one without a name, where the member around it is."""
@@ -232,8 +231,9 @@ class Ways:
 
     def _alike(self, s: Type, t: Type) -> bool:
         """Whether two arms that are no structs are of the same JSON kind."""
-        if isinstance(self.source.open(s), Lit) and isinstance(self.target.open(t), Lit):
-            return self.source.open(s) == self.target.open(t)
+        mine, theirs = stripped(self.source, s), stripped(self.target, t)
+        if isinstance(mine, Lit) and isinstance(theirs, Lit):
+            return mine == theirs
         return bool(kinds(self.source, s) & kinds(self.target, t))
 
     def _fits(self, s: Struct, t: Struct) -> bool:
@@ -243,7 +243,7 @@ class Ways:
         return needed and not any(self._clash(f, g) for f, g in both)
 
     def _clash(self, f: Field, g: Field) -> bool:
-        a, b = self.source.open(f.type), self.target.open(g.type)
+        a, b = stripped(self.source, f.type), stripped(self.target, g.type)
         mine, theirs = literals(self.source, a), literals(self.target, b)
         if mine and theirs:
             return not mine & theirs
@@ -381,12 +381,12 @@ class Ways:
                 yield New(g.wire, g.type, True, decision)
             return
         decision = self.rows.find(self.name, paths, ("default", "degrade"))
-        if decision is not None or not is_any(opened(self.target, g.type)):
+        if decision is not None or not is_any(self.target, g.type):
             yield New(g.wire, g.type, False, decision)
 
     def _rest(self, s: Struct, t: Struct) -> Way:
         """The way of unlisted members, where both sides give them a type."""
-        if t.index is None or is_any(opened(self.target, t.index)):
+        if t.index is None or is_any(self.target, t.index):
             return CARRY
         place = f"{t.name}.*"
         return self.required(s.index or Prim("unknown"), t.index, place)
@@ -394,3 +394,29 @@ class Ways:
 
 def each(make: type[Each | Values], way: Way | None) -> Way | None:
     return way if way is None or way == CARRY else make(way)
+
+
+def is_object(type: Type) -> bool:
+    return isinstance(type, Ref | Map) or type == Prim("object")
+
+
+def value_of(type: Type) -> Type:
+    return type.of if isinstance(type, Map) else Prim("unknown")
+
+
+def identifier(place: str) -> str:
+    """A place as part of a Python name."""
+    return "".join(c if f"_{c}".isidentifier() else "_" for c in place)
+
+
+def _arm_name(schema: Schema, leaf: Type) -> str:
+    """What a row calls an arm: its name, its literal, or its JSON kind."""
+    match leaf:
+        case Ref(name=name) | Prim(name=name):
+            return name
+        case Lit(value=value):
+            return str(value)
+        case Bounded():
+            return _arm_name(schema, leaf.of)
+        case _:
+            return next(iter(kinds(schema, leaf)))

@@ -11,7 +11,7 @@ from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row, paste
 from mcp_bindgen.ir.model import Field, Schema, Struct
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "paths_of"]
 
 
 _Asked: TypeAlias = tuple[str, str]
@@ -153,6 +153,12 @@ class Rows:
         text = self.texts.get(schema.revision, b"")
         line = text.count(b"\n", 0, at) + 1
         return f"{schema.path}:{line}" if text and at else schema.path
+
+
+def paths_of(struct: Struct, member: Field) -> tuple[str, ...]:
+    """What a row may call a member: in its struct, or where it is declared."""
+    own, declared = f"{struct.name}.{member.wire}", f"{member.origin}.{member.wire}"
+    return (own, declared) if member.origin and not struct.place else (own,)
 
 
 def _decision(direction: str, path: str, row: Row) -> Decision:

@@ -98,7 +98,7 @@ def _revision(
     title = {"title": schema.revision}
     yield f"{folder}/__init__.py", _render(engine, "revision.py.jinja", schema, title)
     yield f"{folder}/methods.py", _render(engine, "methods.py.jinja", schema, methods_view(schema))
-    named = literals_chosen(answered(schema), options)
+    named = literals_chosen(answered(schema), options.literals)
     for flavour in _written(options.models):
         models = _MODELS[flavour](named, options)
         yield (

@@ -12,7 +12,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, assert_never
 
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
@@ -87,7 +87,9 @@ def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Faul
             yield from _union(schema, type, value, path)
         case Bounded():
             yield from _faults(schema, type.of, value, path)
-            yield from (Fault(path, told) for told in _out_of(type.limits, value))
+            yield from (Fault(path, bound) for bound in _out_of(type.limits, value))
+        case _:
+            assert_never(type)
 
 
 def _alias(schema: Schema, found: Any, value: Any, path: Path) -> Iterator[Fault]:

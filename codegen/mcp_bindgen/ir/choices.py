@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mcp_bindgen.emit.options import Options
 from mcp_bindgen.ir.model import (
     Alias,
-    Arr,
-    Bounded,
     Declaration,
     Lit,
-    Map,
     Prim,
     Schema,
     Struct,
     Type,
     Uni,
 )
+from mcp_bindgen.ir.walk import mapped
 
 __all__ = ["literals_chosen"]
 
 
-def literals_chosen(schema: Schema, options: Options) -> Schema:
+def literals_chosen(schema: Schema, literals: str) -> Schema:
     """`schema`, its unions of string literals taking any string if literals are open."""
-    if options.literals == "closed":
+    if literals == "closed":
         return schema
     return replace(schema, declarations=tuple(map(_opened, schema.declarations)))
 
@@ -44,9 +41,5 @@ def _open(type: Type) -> Type:
     match type:
         case Uni(arms) if all(isinstance(a, Lit) and isinstance(a.value, str) for a in arms):
             return Uni((*arms, Prim("string")))
-        case Arr() | Map() | Bounded():
-            return replace(type, of=_open(type.of))
-        case Uni(arms):
-            return Uni(tuple(map(_open, arms)))
         case _:
-            return type
+            return mapped(type, _open)

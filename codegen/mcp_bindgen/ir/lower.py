@@ -38,6 +38,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.narrow import narrow
 from mcp_bindgen.ir.resolve import Resolver, same
+from mcp_bindgen.ir.walk import references
 from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES
 from mcp_bindgen.source import Source, read_source, syntax
 
@@ -412,7 +413,7 @@ class _Lowering:
                 f"more than {MAX_DEPTH} aliases build on one another",
                 "Put an interface between.",
             )
-        for inner in _refs(aliases[name].type):
+        for inner in references(aliases[name].type):
             self.visit(inner, aliases, json, [*path, name], done)
         done.add(name)
 
@@ -456,25 +457,6 @@ def _bounded(type: Type, doc: syntax.Doc | None) -> Type:
     bounds = {key: value for key, value in limits.items() if value is not None}
     integer = doc is not None and doc.tag("TJS-type") == "integer"
     return Bounded(type, Limits(**bounds, integer=integer)) if bounds or integer else type
-
-
-def _refs(type: Type) -> Iterator[str]:
-    """The names that a type mentions."""
-    match type:
-        case Ref():
-            yield type.name
-        case Arr() | Map() | Bounded():
-            yield from _refs(type.of)
-        case Uni():
-            for arm in type.arms:
-                yield from _refs(arm)
-        case Tup():
-            for element in type.of:
-                yield from _refs(element.type)
-            if type.rest is not None:
-                yield from _refs(type.rest)
-        case _:
-            return
 
 
 def _json_names(aliases: dict[str, Alias]) -> set[str]:

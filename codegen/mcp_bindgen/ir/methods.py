@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row, paste
-from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
+from mcp_bindgen.ir.model import Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.pairs import Pair, pairs
 from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.ir.walk import struct_of
 from mcp_bindgen.source import syntax
 
 __all__ = ["methods"]
@@ -105,15 +106,10 @@ def _capability(schema: Schema, pair: Pair) -> str | None:
         struct = schema.structs.get(side)
         member = struct.field(first) if struct else None
         if member is not None:
-            inner = schema.open(member.type)
             sub = _camel(rest.partition("/")[0])
-            nested = _struct(schema, inner)
+            nested = struct_of(schema, member.type)
             return f"{first}.{sub}" if nested and nested.field(sub) else first
     return None
-
-
-def _struct(schema: Schema, type: Type) -> Struct | None:
-    return schema.structs[type.name] if isinstance(type, Ref) else None
 
 
 def _camel(text: str) -> str:

@@ -260,13 +260,3 @@ class Schema:
     def era(self) -> str:
         """`handshake` where a session begins with `initialize`, else `per-request`."""
         return "handshake" if any(m.name == "initialize" for m in self.methods) else "per-request"
-
-    def open(self, type: Type) -> Type:
-        """`type` with references to aliases followed and bounds set aside."""
-        while True:
-            if isinstance(type, Bounded):
-                type = type.of
-            elif isinstance(type, Ref) and isinstance(found := self.types[type.name], Alias):
-                type = found.type
-            else:
-                return type

@@ -10,7 +10,7 @@ from itertools import islice
 from math import ceil, floor
 from typing import Any, Final, TypeAlias
 
-from mcp_bindgen.compare.accepts_all import leaves, unaliased
+from mcp_bindgen.compare.accepts_all import leaves
 from mcp_bindgen.compare.change import ITEM, VALUE
 from mcp_bindgen.compare.travel import Step
 from mcp_bindgen.ir.accepts import accepts
@@ -29,6 +29,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.walk import unaliased
 
 __all__ = ["Pair", "UnmakeableError", "edges", "placed", "shared", "smallest", "variants"]
 
@@ -94,6 +95,8 @@ def _made_of(schema: Schema, type: Type, depth: int, made: _Made) -> Any:
             return _within(schema, opened, depth, made)
         case Uni():
             return _least(schema, opened, depth, made)
+        case _:
+            raise UnmakeableError
 
 
 def _least(schema: Schema, type: Uni, depth: int, made: _Made) -> Any:

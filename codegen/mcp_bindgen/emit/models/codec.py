@@ -7,7 +7,7 @@ writer returns parsed JSON. Nothing is looked up in a table of members at run ti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 import msgspec
 
@@ -15,7 +15,6 @@ from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, Or, call, lay, literal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
-    Alias,
     Arr,
     Bounded,
     Field,
@@ -31,7 +30,8 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.unions import arms, kinds, tag
+from mcp_bindgen.ir.unions import arms, tag
+from mcp_bindgen.ir.walk import alias_of, holds_struct, is_any, kinds, stripped, struct_of
 
 __all__ = ["Codec"]
 
@@ -155,8 +155,8 @@ class Codec:
     def reader(self, type: Type, place: str = "") -> str:
         """The name of the function that reads `type`; `place` names it if it is new."""
         match type:
-            case Ref(name=name) if isinstance(found := self.schema.types[name], Alias):
-                return self.reader(found.type, name)
+            case Ref() if alias := alias_of(self.schema, type):
+                return self.reader(alias.type, alias.name)
             case Prim() if type.name in JSON_PRIMS:
                 return self.use("read_json")
             case Prim():
@@ -186,9 +186,11 @@ class Codec:
                 yield from self._tuple(type, place)
             case Uni() if self._refusal(type, "x") is None:
                 yield from self._union(type, place)
-            case _:
+            case Prim() | Lit() | Ref() | Uni() | Bounded():
                 yield from self.check(type, "x", _PLACE, place)
                 yield Line(0, "return x")
+            case _:
+                assert_never(type)
 
     def check(
         self, type: Type, var: str, at: Code, place: str, found: Code | None = None
@@ -201,8 +203,8 @@ class Codec:
             yield from self.check(type.of, var, at, place, found)
             yield from self._limits(type, var, at)
             return
-        if isinstance(type, Ref) and isinstance(alias := self.schema.types[type.name], Alias):
-            yield from self.check(alias.type, var, at, type.name, found)
+        if alias := alias_of(self.schema, type):
+            yield from self.check(alias.type, var, at, alias.name, found)
             return
         refusal = self._refusal(type, var)
         if refusal is not None:
@@ -222,7 +224,7 @@ class Codec:
             return call(self.use("check_objects"), var, at)
         if isinstance(type, Arr) and (choices := _choices(self.schema, type.of)):
             return call(self.use("read_literals"), _tuple_of(choices), var, at)
-        how = "read" if self._has_struct(type, set()) else "check"
+        how = "read" if holds_struct(self.schema, type) else "check"
         what, step = ("array", "item") if isinstance(type, Arr) else ("map", "value")
         read = self.reader(type.of, f"{place}_{step}")
         return call(self.use(f"{how}_{what}"), read, var, at)
@@ -316,7 +318,7 @@ class Codec:
 
     def _is_whole(self, leaf: Type, kind: Kind) -> bool:
         """Whether an arm takes every value of a kind as it is; in arrays and objects it looks."""
-        return isinstance(self.schema.open(leaf), Prim) and kind not in {"array", "object"}
+        return isinstance(stripped(self.schema, leaf), Prim) and kind not in {"array", "object"}
 
     def _is_tried(self, group: list[Type]) -> bool:
         """Whether the arms of one JSON kind can only be told apart by trying them."""
@@ -349,9 +351,9 @@ class Codec:
         return self._struct_of(leaf).at
 
     def _struct_of(self, leaf: Type) -> Struct:
-        opened = self.schema.open(leaf)
-        assert isinstance(opened, Ref)
-        return self.schema.structs[opened.name]
+        struct = struct_of(self.schema, leaf)
+        assert struct is not None
+        return struct
 
     def _tried(self, group: list[Type], place: str, wanted: str) -> Iterator[Line]:
         """Arms in order, those left out that lack a required member or a constant.
@@ -376,8 +378,8 @@ class Codec:
 
     def _guard(self, leaf: Type) -> Code | None:
         """The condition without which a struct cannot accept; None where there is none."""
-        opened = self.schema.open(leaf)
-        fields = self.schema.structs[opened.name].fields if isinstance(opened, Ref) else ()
+        struct = struct_of(self.schema, leaf)
+        fields = struct.fields if struct is not None else ()
         parts = tuple(
             f"x.get({literal(f.wire)}) == {literal(f.const)}"
             if isinstance(f.const, str)
@@ -476,7 +478,7 @@ class Codec:
 
     def _is_refused_null(self, type: Type) -> bool:
         """Whether a type without bounds is checked in place, and does not take null."""
-        if isinstance(type, Ref) and isinstance(alias := self.schema.types[type.name], Alias):
+        if alias := alias_of(self.schema, type):
             return self._is_refused_null(alias.type)
         return self._refusal(type, "x") is not None and "null" not in kinds(self.schema, type)
 
@@ -507,35 +509,13 @@ class Codec:
 
     def writer(self, type: Type) -> str | None:
         """The name of the function that writes `type`; None where it is JSON already."""
-        opened = self.schema.open(type)
-        match opened:
-            case Ref(name=name):
-                return f"_write_{name}"
-            case Uni() | Tup() | Arr() | Map():
-                return "_write" if self._has_struct(opened, set()) else None
-            case _:
-                return None
-
-    def _has_struct(self, type: Type, seen: set[Type]) -> bool:
-        opened = self.schema.open(type)
-        if opened in seen:
-            return False
-        seen.add(opened)
-        match opened:
-            case Ref():
-                return True
-            case Arr() | Map():
-                return self._has_struct(opened.of, seen)
-            case Tup():
-                inner = [e.type for e in opened.of] + ([opened.rest] if opened.rest else [])
-                return any(self._has_struct(t, seen) for t in inner)
-            case Uni():
-                return any(self._has_struct(arm, seen) for arm in opened.arms)
-            case _:
-                return False
+        opened = stripped(self.schema, type)
+        if isinstance(opened, Ref):
+            return f"_write_{opened.name}"
+        return "_write" if holds_struct(self.schema, opened) else None
 
     def _written(self, type: Type, code: str) -> Code:
-        opened = self.schema.open(type)
+        opened = stripped(self.schema, type)
         writer = self.writer(type)
         if writer is None:
             return code
@@ -583,7 +563,7 @@ class Codec:
             yield Line(1, f"{field.name}_items.append(_WRITERS[type(item)](item))")
 
     def _is_looped(self, type: Type) -> bool:
-        opened = self.schema.open(type)
+        opened = stripped(self.schema, type)
         return self.holds and isinstance(opened, Arr) and self.writer(opened.of) == "_write"
 
     def _held(self, name: str) -> str:
@@ -618,7 +598,7 @@ def _strings(leaves: Iterable[Type]) -> list[str]:
 
 def _choices(schema: Schema, type: Type) -> list[str]:
     """The literals of a type that takes some strings and nothing else; of others none."""
-    opened = schema.open(type)
+    opened = stripped(schema, type)
     leaves = arms(schema, opened) if isinstance(opened, Uni) else (opened,)
     strings = _strings(leaves)
     return list(map(literal, strings)) if len(strings) == len(leaves) else []
@@ -630,12 +610,6 @@ def _at(place: str, key: str) -> Code:
 
 def _local(field: Field) -> str:
     return f"{field.name}_" if field.name in _NEW else field.name
-
-
-def is_any(schema: Schema, type: Type) -> bool:
-    """Whether a type takes any JSON."""
-    opened = schema.open(type)
-    return isinstance(opened, Prim) and opened.name in JSON_PRIMS
 
 
 _Bound: TypeAlias = tuple[str, str]

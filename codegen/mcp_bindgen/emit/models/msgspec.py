@@ -31,7 +31,6 @@ from mcp_bindgen.emit.text.layout import (
 )
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
-    Alias,
     Arr,
     Bounded,
     Field,
@@ -45,7 +44,8 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.unions import arms, kinds, tag
+from mcp_bindgen.ir.unions import arms, tag
+from mcp_bindgen.ir.walk import children, holds_struct, is_any, kinds, stripped, unaliased
 
 __all__ = ["msgspec_view"]
 
@@ -101,32 +101,25 @@ class _Gears:
         if len(consts) > 1 or any(not _is_tag(f.const) for f in consts):
             return True
         if struct.index is not None and (
-            struct.name not in named or not self._is_any(struct.index)
+            struct.name not in named or not is_any(self.schema, struct.index)
         ):
             return True
         return any(self._is_rare(f.type) for f in struct.fields)
 
-    def _is_any(self, type: Type) -> bool:
-        opened = self.schema.open(type)
-        return isinstance(opened, Prim) and opened.name in JSON_PRIMS
-
     def _is_rare(self, type: Type) -> bool:
+        bare = unaliased(self.schema, type)
         match type:
             case Tup():
                 return True
             case Lit():
                 return not _is_tag(type.value)
-            case Arr() | Map():
-                return self._is_rare(type.of)
             case Bounded():
                 alone = len(kinds(self.schema, type.of)) == 1
                 return type.limits.integer or not alone or self._is_rare(type.of)
-            case Uni():
-                return any(self._is_rare(arm) for arm in type.arms)
-            case Ref() if isinstance(found := self.schema.types[type.name], Alias):
-                return self._is_rare(found.type)
+            case Ref():
+                return bare is not type and self._is_rare(bare)
             case _:
-                return False
+                return any(map(self._is_rare, children(type)))
 
     def native(self, struct: Struct) -> bool:
         return struct.name not in self.open
@@ -134,36 +127,34 @@ class _Gears:
     def is_json(self, struct: Struct) -> bool:
         """Whether all that a struct holds is JSON, so that what it was read from can be written."""
         types = [f.type for f in struct.fields] + ([struct.index] if struct.index else [])
-        return not any(_structs(self.schema, t, set()) for t in types)
+        return not any(holds_struct(self.schema, t) for t in types)
 
     def late(self, struct: Struct) -> bool:
         """Whether the members of a struct are read from what it keeps, when they are asked for."""
         given = any(f.required and f.const is None for f in struct.fields)
-        index = struct.index is not None and self._is_any(struct.index)
+        index = struct.index is not None and is_any(self.schema, struct.index)
         return struct.name in self.open and index and not given and self.is_json(struct)
 
     def alone(self, type: Type) -> bool:
         """Whether the native gear reads a type exactly, where it stands by itself."""
-        opened = self.schema.open(type)
+        opened = stripped(self.schema, type)
         match opened:
             case Ref(name=name):
                 return name not in self.open and not self.schema.structs[name].consts
             case Uni():
                 return self._union(arms(self.schema, opened))
-            case Arr() | Map():
-                return True
             case _:
                 return True
 
     def top(self, type: Type) -> bool:
         """As `alone`, for a type that is decoded by itself: there a single tag counts too."""
-        opened = self.schema.open(type)
+        opened = stripped(self.schema, type)
         if isinstance(opened, Ref):
             return opened.name not in self.open
         return self.alone(type) and not self._is_rare(type)
 
     def _union(self, leaves: tuple[Type, ...]) -> bool:
-        opened = [self.schema.open(leaf) for leaf in leaves]
+        opened = [stripped(self.schema, leaf) for leaf in leaves]
         if any(isinstance(o, Prim) and o.name in JSON_PRIMS for o in opened):
             return True
         objects = [o for o in opened if "object" in kinds(self.schema, o)]
@@ -179,30 +170,13 @@ class _Gears:
         return tag(self.schema, objects) is not None and self.open.isdisjoint(structs)
 
 
-def _structs(schema: Schema, type: Type, seen: set[Type]) -> bool:
-    """Whether a type leads to a struct."""
-    opened = schema.open(type)
-    if opened in seen:
-        return False
-    seen.add(opened)
-    match opened:
-        case Ref():
-            return True
-        case Arr() | Map():
-            return _structs(schema, opened.of, seen)
-        case Uni():
-            return any(_structs(schema, arm, seen) for arm in opened.arms)
-        case _:
-            return isinstance(opened, Tup)
-
-
 def _is_tag(value: object) -> bool:
     return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _refs(schema: Schema, *types: Type | None) -> Iterator[Ref]:
     for type in types:
-        opened = None if type is None else schema.open(type)
+        opened = None if type is None else stripped(schema, type)
         if isinstance(opened, Uni):
             yield from _refs(schema, *opened.arms)
         elif isinstance(opened, Ref):

@@ -28,12 +28,12 @@ from mcp_bindgen.ir.model import (
     Bounded,
     Field,
     Prim,
-    Ref,
     Schema,
     Struct,
     Type,
 )
 from mcp_bindgen.ir.unions import tag
+from mcp_bindgen.ir.walk import struct_of
 
 __all__ = ["pydantic_view"]
 
@@ -84,7 +84,7 @@ class _Annotator(Annotator):
 
     def grouped(self, leaves: tuple[Type, ...]) -> list[Code]:
         """As usual, but for structs that a tag tells apart: those are one part."""
-        structs = tuple(leaf for leaf in leaves if isinstance(self.schema.open(leaf), Ref))
+        structs = tuple(leaf for leaf in leaves if struct_of(self.schema, leaf))
         wire = tag(self.schema, structs)
         if wire is None:
             return super().union(leaves)
@@ -94,9 +94,8 @@ class _Annotator(Annotator):
         return [self.marked(names, mark), *(super().union(rest) if rest else [])]
 
     def python(self, leaf: Type, wire: str) -> str:
-        opened = self.schema.open(leaf)
-        assert isinstance(opened, Ref)
-        field = self.schema.structs[opened.name].field(wire)
+        struct = struct_of(self.schema, leaf)
+        field = struct.field(wire) if struct is not None else None
         assert field is not None
         return field.name
 

@@ -12,11 +12,8 @@ from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, docstring, lay, literal, member
 from mcp_bindgen.ir.model import (
     Alias,
-    Arr,
-    Bounded,
     Const,
     Field,
-    Map,
     Ref,
     Schema,
     Struct,
@@ -24,6 +21,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import children
 
 __all__ = ["Row", "body_lines", "codec_rows", "module_rows", "opening", "told"]
 
@@ -126,10 +124,7 @@ def _ordered(schema: Schema) -> list[Alias]:
 
 def _mentioned(schema: Schema, type: Type) -> Iterator[str]:
     for part in arms(schema, type) if isinstance(type, Uni) else (type,):
-        match part:
-            case Ref():
-                yield part.name
-            case Arr() | Map() | Bounded():
-                yield from _mentioned(schema, part.of)
-            case _:
-                pass
+        if isinstance(part, Ref):
+            yield part.name
+        for child in children(part):
+            yield from _mentioned(schema, child)

@@ -25,8 +25,9 @@ from mcp_bindgen.emit.steps.parts import arm_name, outcome
 from mcp_bindgen.emit.steps.predicates import both, when
 from mcp_bindgen.emit.text.layout import STEP, Group, call, docstring, lay, literal
 from mcp_bindgen.emit.text.layout import Code as Layout
-from mcp_bindgen.ir.model import Arr, Kind, Lit, Ref, Struct, Type
-from mcp_bindgen.ir.unions import kinds, tag
+from mcp_bindgen.ir.model import Arr, Kind, Lit, Struct, Type
+from mcp_bindgen.ir.unions import tag
+from mcp_bindgen.ir.walk import kinds, struct_of
 
 __all__ = ["Writer"]
 
@@ -173,8 +174,7 @@ class Writer(Members):
         return None
 
     def _struct_of(self, type: Type) -> Struct | None:
-        opened = self.direction.source.open(type)
-        return self.direction.source.structs[opened.name] if isinstance(opened, Ref) else None
+        return struct_of(self.direction.source, type)
 
     def _arm(self, indent: str, arm: Arm) -> Iterator[str]:
         way = arm.way

@@ -7,6 +7,7 @@ arms of a union apart.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from mcp_bindgen.emit.text.layout import (
     STEP,
@@ -22,7 +23,6 @@ from mcp_bindgen.emit.text.layout import (
 )
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
-    Alias,
     Arr,
     Bounded,
     Limits,
@@ -37,6 +37,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import is_any, stripped, unaliased
 
 __all__ = ["Admits", "both", "when"]
 
@@ -77,7 +78,7 @@ class Admits:
                 return f"{var} != {literal(type.value)}"
             case Uni() if (names := self._strings(type)) is not None:
                 return Group(f"{var} not in (", names, ")")
-            case Map() if self._is_any(type.of):
+            case Map() if is_any(self.schema, type.of):
                 return _IS_NOT["object"].format(var)
             case Uni() if all(isinstance(self._opened(a), Prim) for a in arms(self.schema, type)):
                 parts = (self.refuses(a, var, place) for a in arms(self.schema, type))
@@ -112,19 +113,14 @@ class Admits:
 
     def _opened(self, type: Type) -> Type:
         """`type` with aliases followed; of a union of all strings and some, all strings."""
-        while isinstance(type, Ref) and isinstance(found := self.schema.types[type.name], Alias):
-            type = found.type
+        type = unaliased(self.schema, type)
         if isinstance(type, Uni) and Prim("string") in (leaves := arms(self.schema, type)):
             others = tuple(leaf for leaf in leaves if not _is_string(leaf))
             return others[0] if len(others) == 1 else Uni(others)
         return type
 
-    def _is_any(self, type: Type) -> bool:
-        opened = self._opened(type)
-        return isinstance(opened, Prim) and opened.name in JSON_PRIMS
-
     def _strings(self, type: Uni) -> tuple[str, ...] | None:
-        leaves = [self.schema.open(leaf) for leaf in arms(self.schema, type)]
+        leaves = [stripped(self.schema, leaf) for leaf in arms(self.schema, type)]
         values = [leaf.value for leaf in leaves if isinstance(leaf, Lit)]
         names = [literal(value) for value in values if isinstance(value, str)]
         return tuple(names) if len(names) == len(leaves) > 1 else None
@@ -163,6 +159,8 @@ class Admits:
                 yield f"{STEP}return x.__class__ is {kind} and bool(x == {literal(type.value)})"
             case Prim():
                 yield f"{STEP}return True"
+            case _:
+                assert_never(type)
 
     def _struct(self, struct: Struct) -> Iterator[str]:
         yield from _unless(STEP, "x.__class__ is not dict")

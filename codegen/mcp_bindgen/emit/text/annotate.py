@@ -19,11 +19,11 @@ from mcp_bindgen.ir.model import (
     Ref,
     Schema,
     Struct,
-    Tup,
     Type,
     Uni,
 )
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import children, kinds
 
 __all__ = ["Annotator", "annotation", "deprecation", "described", "expected", "optional"]
 
@@ -69,10 +69,10 @@ class Annotator:
                 return [_map(self.code(type.of))]
             case Bounded():
                 return self.bounded(type)
-            case Tup():
-                return [self.places(type)]
             case Uni():
                 return self.union(arms(self.schema, type))
+            case _:
+                return [self.inside(type)]
 
     def any(self) -> str:
         return self.imports.use("typing", "Any")
@@ -92,10 +92,11 @@ class Annotator:
     def bounded(self, type: Bounded) -> list[Code]:
         return self.parts(type.of)
 
-    def places(self, type: Tup) -> Code:
-        """A tuple is a list in JSON: of what any place takes."""
-        inner = [e.type for e in type.of] + ([type.rest] if type.rest else [])
-        return Group("list[", (self.code(Uni(tuple(inner))) if inner else self.any(),), "]")
+    def inside(self, type: Type) -> Code:
+        """What is no list or dict of its own is one of all that it holds: a tuple is a list."""
+        inner = children(type)
+        code = self.code(Uni(inner)) if inner else self.any()
+        return Group("list[", (code,), "]") if kinds(self.schema, type) == {"array"} else _map(code)
 
     def union(self, leaves: tuple[Type, ...]) -> list[Code]:
         """The arms in order, literals together where the first of them stands."""
@@ -138,14 +139,12 @@ def expected(schema: Schema, type: Type) -> str:
         case Ref():
             found = schema.types[type.name]
             return "object" if isinstance(found, Struct) else expected(schema, found.type)
-        case Arr() | Tup():
-            return "array"
-        case Map():
-            return "object"
         case Bounded():
             return expected(schema, type.of)
         case Uni():
             return " | ".join(dict.fromkeys(_arm(schema, arm) for arm in arms(schema, type)))
+        case _:
+            return " | ".join(sorted(kinds(schema, type)))
 
 
 def _arm(schema: Schema, arm: Type) -> str:

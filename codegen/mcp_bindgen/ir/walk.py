@@ -1,0 +1,162 @@
+"""Visits types: what is inside a type, a type with its inside changed, an alias opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from mcp_bindgen.ir.model import (
+    JSON_PRIMS,
+    Alias,
+    Arr,
+    Bounded,
+    Kind,
+    Lit,
+    Map,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
+
+__all__ = [
+    "alias_of",
+    "children",
+    "head",
+    "holds_struct",
+    "is_any",
+    "kinds",
+    "mapped",
+    "references",
+    "stripped",
+    "struct_of",
+    "unaliased",
+]
+
+_BLANK: Final = Prim("unknown")
+_ALL_KINDS: Final[frozenset[Kind]] = frozenset(
+    ("object", "array", "string", "number", "boolean", "null")
+)
+_BOOLEAN: Final[frozenset[Kind]] = frozenset(("boolean",))
+_STRING: Final[frozenset[Kind]] = frozenset(("string",))
+_NUMBER: Final[frozenset[Kind]] = frozenset(("number",))
+_ARRAY: Final[frozenset[Kind]] = frozenset(("array",))
+_OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
+
+
+def children(type: Type) -> tuple[Type, ...]:
+    """The types that stand directly inside `type`, in the order in which they are written."""
+    match type:
+        case Prim() | Lit() | Ref():
+            return ()
+        case Arr() | Map() | Bounded():
+            return (type.of,)
+        case Tup():
+            places = tuple(element.type for element in type.of)
+            return places if type.rest is None else (*places, type.rest)
+        case Uni():
+            return type.arms
+
+
+def mapped(type: Type, change: Callable[[Type], Type]) -> Type:
+    """`type` with each of its children replaced by what `change` makes of it."""
+    match type:
+        case Prim() | Lit() | Ref():
+            return type
+        case Arr() | Map() | Bounded():
+            return replace(type, of=change(type.of))
+        case Tup():
+            places = tuple(replace(element, type=change(element.type)) for element in type.of)
+            return Tup(places, None if type.rest is None else change(type.rest))
+        case Uni():
+            return Uni(tuple(map(change, type.arms)))
+
+
+def head(type: Type) -> Type:
+    """`type` without its inside. Two types of one head have as many children, place by place."""
+    return mapped(type, lambda _: _BLANK)
+
+
+def references(type: Type) -> Iterator[str]:
+    """The names that `type` mentions, at any depth."""
+    if isinstance(type, Ref):
+        yield type.name
+    for child in children(type):
+        yield from references(child)
+
+
+def alias_of(schema: Schema, type: Type) -> Alias | None:
+    """The alias that `type` names; None for other types."""
+    declared = schema.types[type.name] if isinstance(type, Ref) else None
+    return declared if isinstance(declared, Alias) else None
+
+
+def unaliased(schema: Schema, type: Type) -> Type:
+    """`type`, or what the alias that it names stands for. Bounds stay."""
+    while alias := alias_of(schema, type):
+        type = alias.type
+    return type
+
+
+def stripped(schema: Schema, type: Type) -> Type:
+    """As `unaliased`, with bounds set aside too."""
+    while isinstance(type := unaliased(schema, type), Bounded):
+        type = type.of
+    return type
+
+
+def struct_of(schema: Schema, type: Type) -> Struct | None:
+    """The struct that `type` names, by an alias or directly; None for other types."""
+    bare = stripped(schema, type)
+    return schema.structs[bare.name] if isinstance(bare, Ref) else None
+
+
+def is_any(schema: Schema, type: Type) -> bool:
+    """Whether `type` takes any JSON value."""
+    bare = unaliased(schema, type)
+    return isinstance(bare, Prim) and bare.name in JSON_PRIMS
+
+
+def holds_struct(schema: Schema, type: Type) -> bool:
+    """Whether a value of `type` can hold an object that has a class of its own."""
+    seen: set[Type] = set()
+    queue = [type]
+    while queue:
+        bare = stripped(schema, queue.pop())
+        if isinstance(bare, Ref):
+            return True
+        if bare not in seen:
+            seen.add(bare)
+            queue += children(bare)
+    return False
+
+
+def kinds(schema: Schema, type: Type) -> frozenset[Kind]:
+    """The JSON kinds that `type` takes."""
+    match bare := stripped(schema, type):
+        case Prim():
+            return _prim_kinds(bare.name)
+        case Lit(value=bool()):
+            return _BOOLEAN
+        case Lit(value=str()):
+            return _STRING
+        case Lit():
+            return _NUMBER
+        case Arr() | Tup():
+            return _ARRAY
+        case Map() | Ref():
+            return _OBJECT
+        case Uni():
+            return frozenset(kind for arm in bare.arms for kind in kinds(schema, arm))
+        case Bounded():
+            return kinds(schema, bare.of)
+
+
+def _prim_kinds(name: str) -> frozenset[Kind]:
+    if name in JSON_PRIMS:
+        return _ALL_KINDS
+    return frozenset(kind for kind in _ALL_KINDS if kind == name)
