@@ -137,9 +137,23 @@ def holds_struct(schema: Schema, type: Type) -> bool:
 
 def kinds(schema: Schema, type: Type) -> frozenset[Kind]:
     """The JSON kinds that `type` takes."""
-    match bare := stripped(schema, type):
+    taken: frozenset[Kind] = frozenset()
+    seen: set[Type] = set()
+    queue = [type]
+    while queue:
+        bare = stripped(schema, queue.pop())
+        if bare not in seen:
+            seen.add(bare)
+            taken |= _kinds(bare)
+            queue += bare.arms if isinstance(bare, Uni) else ()
+    return taken
+
+
+def _kinds(type: Type) -> frozenset[Kind]:
+    """As `kinds`, without the arms of a union."""
+    match type:
         case Prim():
-            return _prim_kinds(bare.name)
+            return _prim_kinds(type.name)
         case Lit(value=bool()):
             return _BOOLEAN
         case Lit(value=str()):
@@ -150,10 +164,8 @@ def kinds(schema: Schema, type: Type) -> frozenset[Kind]:
             return _ARRAY
         case Map() | Ref():
             return _OBJECT
-        case Uni():
-            return frozenset(kind for arm in bare.arms for kind in kinds(schema, arm))
-        case Bounded():
-            return kinds(schema, bare.of)
+        case Uni() | Bounded():
+            return frozenset()
 
 
 def _prim_kinds(name: str) -> frozenset[Kind]:
