@@ -343,7 +343,7 @@ def test_manners_are_left_to_the_part_of_the_runtime_that_handles_them() -> None
         (request("roots/list"), "2025-11-25", "pending"),
         (request("ping"), OLDEST, "lifecycle"),
         (request("server/discover", {"_meta": META}), NEWEST, "lifecycle"),
-        ([request("ping")], "2025-03-26", "envelope"),
+        ([request("ping")], "2025-03-26", "jsonrpc"),
     ],
 )
 def test_a_manner_is_not_faked(message: Any, from_: str, part: str) -> None:

@@ -168,7 +168,7 @@ def faults(schema: Schema, type: Type, required: bool) -> tuple[str, ...]:
     found += [f"is {kind}" for kind in KINDS if kind not in own]
     leaves = [stripped(schema, leaf) for leaf in unions.arms(schema, type)]
     for kind in ("string", "number"):
-        of_kind = [leaf for leaf in leaves if kind in own(schema, leaf)]
+        of_kind = [leaf for leaf in leaves if kind in kinds(schema, leaf)]
         if of_kind and all(isinstance(leaf, Lit) for leaf in of_kind):
             found.append(f"unknown {kind} literal")
     found += [f"beyond {name}" for name in _limited(schema, type)]
