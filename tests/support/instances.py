@@ -454,8 +454,8 @@ class Generator:
         """Strings or numbers next to the literals of a type, none of them one of it."""
         known = [
             o.value
-            for o in map(self.schema.open, unions.arms(self.schema, type))
-            if isinstance(o, Lit)
+            for arm in unions.arms(self.schema, type)
+            if isinstance(o := stripped(self.schema, arm), Lit)
         ]
         near: list[JSON] = []
         for value in known:

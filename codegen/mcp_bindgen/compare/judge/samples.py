@@ -29,7 +29,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import unaliased
+from mcp_bindgen.ir.walk import kinds, unaliased
 
 __all__ = ["Pair", "UnmakeableError", "edges", "placed", "shared", "smallest", "variants"]
 
@@ -82,10 +82,6 @@ def _made_of(schema: Schema, type: Type, depth: int, made: _Made) -> Any:
             return {f.wire: _smallest(schema, f.type, depth + 1, made) for f in need}
         case Lit():
             return opened.value
-        case Arr():
-            return []
-        case Map():
-            return {}
         case Tup():
             places = (e.type for e in opened.of if not e.optional)
             return [_smallest(schema, place, depth + 1, made) for place in places]
@@ -96,7 +92,7 @@ def _made_of(schema: Schema, type: Type, depth: int, made: _Made) -> Any:
         case Uni():
             return _least(schema, opened, depth, made)
         case _:
-            raise UnmakeableError
+            return [] if "array" in kinds(schema, opened) else {}
 
 
 def _least(schema: Schema, type: Uni, depth: int, made: _Made) -> Any:

@@ -96,7 +96,7 @@ class Annotator:
         """What is no list or dict of its own is one of all that it holds: a tuple is a list."""
         inner = children(type)
         code = self.code(Uni(inner)) if inner else self.any()
-        return Group("list[", (code,), "]") if kinds(self.schema, type) == {"array"} else _map(code)
+        return Group("list[", (code,), "]") if "array" in kinds(self.schema, type) else _map(code)
 
     def union(self, leaves: tuple[Type, ...]) -> list[Code]:
         """The arms in order, literals together where the first of them stands."""
