@@ -38,6 +38,7 @@ SOURCE_ROOTS: Final = {
 LAYERS: Final = {
     "": 0,
     "errors": 0,
+    "json_values": 0,
     "limits": 0,
     "paths": 0,
     "source": 1,

@@ -31,7 +31,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 
-__all__ = ["Fault", "Path", "accepts", "fault"]
+__all__ = ["Fault", "Path", "accepts", "fault", "faults"]
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -62,7 +62,12 @@ def accepts(schema: Schema, type: Type, value: Any) -> bool:
 
 def fault(schema: Schema, type: Type, value: Any, path: Path = ()) -> Fault | None:
     """The first fault of `value`, parsed JSON at `path`, as `type`; None if it has none."""
-    return next(_faults(schema, type, value, path), None)
+    return next(faults(schema, type, value, path), None)
+
+
+def faults(schema: Schema, type: Type, value: Any, path: Path = ()) -> Iterator[Fault]:
+    """All faults of `value`, parsed JSON at `path`, as `type`; of a union's arms at most one."""
+    return _faults(schema, type, value, path)
 
 
 def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Fault]:

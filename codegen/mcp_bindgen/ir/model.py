@@ -248,6 +248,11 @@ class Schema:
         return {d.name: d for d in self.declarations if isinstance(d, Struct)}
 
     @cached_property
+    def fields(self) -> dict[str, dict[str, Field]]:
+        """The members of each struct by their wire names."""
+        return {name: {f.wire: f for f in struct.fields} for name, struct in self.structs.items()}
+
+    @cached_property
     def consts(self) -> dict[str, Const]:
         return {d.name: d for d in self.declarations if isinstance(d, Const)}
 

@@ -9,9 +9,9 @@ from typing import Any, Final, cast
 from msgspec.structs import replace
 
 from mcp_bindgen.emit.text.layout import Code, Group, call, docstring, lay, literal
+from mcp_bindgen.json_values import list_of, object_of
 from mcp_bindgen.scaffold.structs import imports, lines
 from mcp_bindgen.scaffold.tools import Tool
-from mcp_bindgen.tools.json_document import list_of, object_of
 
 __all__ = ["joined", "tool_view"]
 

@@ -6,31 +6,22 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Any, Final, NoReturn, TypeAlias
 
 from mcp_bindgen.errors import InputError
+from mcp_bindgen.json_values import list_of, object_of
 from mcp_bindgen.source import Source
 from mcp_bindgen.source.text import printable
 
-__all__ = ["Document", "JsonPath", "Node", "list_of", "object_of", "read_documents"]
+__all__ = ["Document", "JsonPath", "Node", "read_documents"]
 
 JsonPath: TypeAlias = tuple[str | int, ...]
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _SPACE: Final = re.compile(r"\s*")
 _LONGEST: Final = 60
-
-
-def object_of(value: Any) -> dict[str, Any] | None:
-    """The value, where it is a JSON object."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def list_of(value: Any) -> list[Any] | None:
-    """The value, where it is a JSON array."""
-    return list(cast("Iterable[Any]", value)) if isinstance(value, list) else None
 
 
 @dataclass(frozen=True, slots=True)

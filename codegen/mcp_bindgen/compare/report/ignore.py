@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from mcp_bindgen.compare.change import Change, Spot
 from mcp_bindgen.compare.judge.rules import BY_KEY, RULES
 from mcp_bindgen.compare.judge.verdicts import Finding
 from mcp_bindgen.compare.report.report import Report
 from mcp_bindgen.errors import InputError
+from mcp_bindgen.json_values import list_of, object_of
 
 __all__ = ["Ignore", "apply", "parse"]
 
@@ -76,19 +77,19 @@ def parse(text: str, where: str) -> tuple[Ignore, ...]:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{where}: {error}", remedy=_SHOWN) from None
     listed: Any = table.pop("ignore", [])
-    if table or not isinstance(listed, list):
+    rows = list_of(listed)
+    if table or rows is None:
         named = ", ".join(map(repr, table)) or "'ignore' as something else than a list of tables"
         raise InputError(f"{where}: has {named}; expected only `[[ignore]]` rows", remedy=_SHOWN)
-    rows = list(cast("Iterable[Any]", listed))
     lines = [number for number, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
     places = lines if len(lines) == len(rows) else [1] * len(rows)
     return tuple(_row(row, f"{where}:{line}") for row, line in zip(rows, places, strict=True))
 
 
 def _row(row: Any, place: str) -> Ignore:
-    if not isinstance(row, dict):
+    members = object_of(row)
+    if members is None:
         raise InputError(f"{place}: {row!r} is no row", remedy=_SHOWN)
-    members = cast("dict[str, Any]", row)
     for name, value in members.items():
         kind = _MEMBERS.get(name)
         if kind is None:
