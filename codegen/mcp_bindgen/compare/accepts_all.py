@@ -8,8 +8,10 @@ Declarations that are paired are taken as agreeing: their own differences are fo
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
+from mcp_bindgen.compare.bounds import concerning, limits_of, tighter
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
@@ -28,19 +30,50 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import children, head, is_any, kinds, unaliased
+from mcp_bindgen.ir.walk import alias_of, children, head, is_any, kinds, unaliased
 
-__all__ = ["Pairs", "Relation", "apart", "leaves", "tighter"]
+__all__ = ["PARTIAL", "Pairs", "Relation", "apart", "is_partial", "leaves", "named"]
 
 Pairs: TypeAlias = frozenset[tuple[str, str]]
+
+PARTIAL: Final = "!"
+"""How the name of an alias ends whose type says only a part: some of its values are refused."""
+
+
+def is_partial(type: Type) -> bool:
+    """Whether a type takes less than its alias says, in a way that is not known."""
+    return isinstance(type, Ref) and type.name.endswith(PARTIAL)
 
 
 def leaves(schema: Schema, type: Type) -> tuple[Type, ...]:
     """The arms of a type, unions inside unions and aliases of unions opened; none twice."""
-    opened = unaliased(schema, type)
+    opened = named(schema, type)
     if not isinstance(opened, Uni):
         return (type,)
     return tuple(dict.fromkeys(leaf for arm in opened.arms for leaf in leaves(schema, arm)))
+
+
+def named(schema: Schema, type: Type) -> Type:
+    """`type`, or what the alias that it names stands for; a partial alias stays."""
+    while not is_partial(type) and (alias := alias_of(schema, type)):
+        type = alias.type
+    return type
+
+
+def _arms(schema: Schema, type: Type) -> tuple[Type, ...]:
+    """As `leaves`, with bounds around a union in each of its arms, where they concern it."""
+    opened = named(schema, type)
+    if not isinstance(opened, Bounded):
+        return leaves(schema, type)
+    inner = _arms(schema, opened.of)
+    return (
+        (type,) if inner == (opened.of,) else tuple(_within(schema, arm, opened) for arm in inner)
+    )
+
+
+def _within(schema: Schema, arm: Type, around: Bounded) -> Type:
+    limits = concerning(around.limits, kinds(schema, arm))
+    return arm if limits == Limits() else Bounded(arm, limits)
 
 
 def apart(old: Schema, a: Type, new: Schema, b: Type) -> bool:
@@ -64,43 +97,55 @@ class Relation:
 
     def holds(self, sent: Type, read: Type) -> bool:
         """Whether all of `sent` is taken by `read`."""
-        if isinstance(sent, Ref) and isinstance(read, Ref):
-            return self._named(sent, read)
-        if isinstance(sent, Bounded) and isinstance(read, Bounded):
-            return tighter(sent.limits, read.limits) and self.holds(sent.of, read.of)
-        return self._opened(sent, read)
-
-    def _named(self, sent: Ref, read: Ref) -> bool:
+        if not (isinstance(sent, Ref) and isinstance(read, Ref)):
+            return self._spread(sent, read)
         pair = (sent.name, read.name)
         if pair in self.pairs or pair in self._open:
             return True
         self._open.add(pair)
         try:
-            return self._opened(sent, read)
+            return self._spread(sent, read)
         finally:
             self._open.discard(pair)
 
-    def _opened(self, sent: Type, read: Type) -> bool:
-        arms = leaves(self.writer, sent)
-        if len(arms) != 1 or arms[0] != sent:
+    def _spread(self, sent: Type, read: Type) -> bool:
+        """Whether each arm of `sent` is taken by some arm of `read`."""
+        arms, choices = _arms(self.writer, sent), _arms(self.reader, read)
+        if arms != (sent,):
             return all(self.holds(arm, read) for arm in arms)
-        if isinstance(sent, Lit):
-            return accepts(self.reader, read, sent.value)
-        if isinstance(sent, Prim) and sent.name == "boolean":
-            return all(accepts(self.reader, read, value) for value in (True, False))
-        if isinstance(sent, Prim) and sent.name == "null":
-            return accepts(self.reader, read, None)
-        choices = leaves(self.reader, read)
-        if len(choices) != 1 or choices[0] != read:
-            return any(self.holds(sent, choice) for choice in choices)
-        return self._leaf(sent, read)
+        values = _values(sent)
+        if values is not None:
+            return all(map(partial(self._takes, choices), values))
+        if choices == (read,):
+            return self._opened(sent, read)
+        if any(self.holds(sent, choice) for choice in choices):
+            return True
+        return is_partial(sent) and self.holds(unaliased(self.writer, sent), read)
 
-    def _leaf(self, sent: Type, read: Type) -> bool:
-        opened, target = unaliased(self.writer, sent), unaliased(self.reader, read)
+    def _takes(self, choices: tuple[Type, ...], value: Any) -> bool:
+        known = (choice for choice in choices if not is_partial(choice))
+        return any(accepts(self.reader, choice, value) for choice in known)
+
+    def _opened(self, sent: Type, read: Type) -> bool:
+        if is_partial(read):
+            return False
+        opened, target = unaliased(self.writer, sent), named(self.reader, read)
         if opened is not sent or target is not read:
             return self.holds(opened, target)
-        if isinstance(sent, Bounded):
-            return self.holds(sent.of, read)
+        if isinstance(sent, Bounded) or isinstance(read, Bounded):
+            return self._bounded(sent, read)
+        return self._leaf(sent, read)
+
+    def _bounded(self, sent: Type, read: Type) -> bool:
+        """Bounds count for the kinds of value that are sent."""
+        sorts = kinds(self.writer, sent)
+        mine, theirs = (concerning(limits_of(type), sorts) for type in (sent, read))
+        if isinstance(read, Bounded):
+            return tighter(mine, theirs) and self.holds(sent, read.of)
+        assert isinstance(sent, Bounded)
+        return self.holds(sent.of, read)
+
+    def _leaf(self, sent: Type, read: Type) -> bool:
         match sent, read:
             case _, Prim(name=name) if name in JSON_PRIMS:
                 return True
@@ -117,7 +162,7 @@ class Relation:
 
     def _alike(self, sent: Type, read: Type) -> bool:
         """For two types of one kind: whether what is inside the one is taken by the other's."""
-        if head(sent) != head(read):
+        if isinstance(sent, Ref) or head(sent) != head(read):
             return False
         return all(map(self.holds, children(sent), children(read)))
 
@@ -155,6 +200,19 @@ class Relation:
         )
 
 
+def _values(type: Type) -> tuple[Any, ...] | None:
+    """All values of a type, where they are few."""
+    match type:
+        case Lit():
+            return (type.value,)
+        case Prim(name="boolean"):
+            return (True, False)
+        case Prim(name="null"):
+            return (None,)
+        case _:
+            return None
+
+
 def _tuple(type: Tup | Arr) -> Tup:
     return type if isinstance(type, Tup) else Tup((), type.of)
 
@@ -170,39 +228,3 @@ def _members(schema: Schema, type: Type) -> tuple[dict[str, Field], Type | None]
             return {}, Prim("unknown")
         case _:
             return None
-
-
-def tighter(mine: Limits, theirs: Limits) -> bool:
-    """Whether all within `mine` is within `theirs`."""
-    lower = _at_least(mine.minimum, mine.exclusive_minimum) >= _at_least(
-        theirs.minimum, theirs.exclusive_minimum
-    )
-    upper = _at_most(mine.maximum, mine.exclusive_maximum) <= _at_most(
-        theirs.maximum, theirs.exclusive_maximum
-    )
-    return (
-        lower
-        and upper
-        and (mine.integer or not theirs.integer)
-        and all(_covers(mine, theirs, name) for name in ("items", "length"))
-    )
-
-
-def _at_least(bound: float | None, exclusive: float | None) -> tuple[float, bool]:
-    bounds = [(b, e) for b, e in ((bound, False), (exclusive, True)) if b is not None]
-    return max(bounds, default=(float("-inf"), False))
-
-
-def _at_most(bound: float | None, exclusive: float | None) -> tuple[float, bool]:
-    bounds = [(b, e) for b, e in ((bound, True), (exclusive, False)) if b is not None]
-    return min(bounds, default=(float("inf"), True))
-
-
-def _covers(mine: Limits, theirs: Limits, name: str) -> bool:
-    def bound(limits: Limits, side: str, absent: float) -> float:
-        limit = getattr(limits, f"{side}_{name}")
-        return absent if limit is None else float(limit)
-
-    return bound(mine, "min", 0) >= bound(theirs, "min", 0) and bound(
-        mine, "max", float("inf")
-    ) <= bound(theirs, "max", float("inf"))

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mcp_bindgen.compare.accepts_all import leaves
-from mcp_bindgen.compare.change import NOTHING, VALUE, Change, Place, Spot
+from mcp_bindgen.compare.change import VALUE, Change, Place, Spot
+from mcp_bindgen.compare.one_sided import default_note
 from mcp_bindgen.compare.pairing import Pairing, is_inline
 from mcp_bindgen.compare.type_changes import TypeComparison
-from mcp_bindgen.compare.typescript import place, spelled
-from mcp_bindgen.ir.model import Alias, Field, Ref, Schema, Struct, Type
+from mcp_bindgen.compare.typescript import place
+from mcp_bindgen.ir.model import Alias, Field, Ref, Struct, Type
 
 __all__ = ["DeclarationComparison"]
 
-_ENVELOPE: Final = ("jsonrpc", "id")
 _OF_BASES: Final = {("member", "moved"), ("member", "added"), ("member", "removed")}
 
 
@@ -43,10 +42,10 @@ class DeclarationComparison:
             if wire in theirs:
                 changes += self._member(at, x, y, field, theirs[wire])
             else:
-                changes.append(self._one_sided(at, field, self.old, y, "removed"))
+                changes.append(self.types.removed.change(at, field, y))
         for wire, field in theirs.items():
             if wire not in mine:
-                changes.append(self._one_sided(at, field, self.new, x, "added"))
+                changes.append(self.types.added.change(at, field, x))
         yield from _with_likely_renames(changes)
         yield from self._index(at, x, y)
         moved = any(change.key[:2] in _OF_BASES for change in changes)
@@ -66,7 +65,8 @@ class DeclarationComparison:
         if a.required != b.required:
             how = "required" if b.required else "optional"
             change = self.types.change(here, ("member", "became", how), a.type, b.type)
-            yield replace(change, old=_marked(change.old, a), new=_marked(change.new, b))
+            marked = replace(change, old=_marked(change.old, a), new=_marked(change.new, b))
+            yield replace(marked, note=default_note(b))
         if a.name != b.name:
             yield here.text_change(("member", "python name", ""), a.name, b.name)
         declared = not (is_inline(x) or is_inline(y))
@@ -83,44 +83,9 @@ class DeclarationComparison:
             what = "added" if x.index is None else "removed"
             yield self.types.change(here, ("index", what, ""), x.index, y.index)
 
-    # ---- members that one side lacks
-
-    def _one_sided(self, at: Place, field: Field, side: Schema, other: Struct, what: str) -> Change:
-        key = ("member", what, self._manner(field, side, other))
-        if self._is_envelope(at, field, other, what):
-            key = ("envelope", what, "given" if field.const is None else "const")
-        spot = Spot(spelled(side, field.type), field.type, field.at)
-        here = at.below(field.wire)
-        return here.change(key, spot) if what == "removed" else here.change(key, NOTHING, spot)
-
-    def _manner(self, field: Field, side: Schema, other: Struct) -> str:
-        relation = self.types.forward if side is self.old else self.types.backward
-        refused = other.index is not None and not relation.holds(field.type, other.index)
-        if field.required:
-            alone = "required" if field.const is None else "const"
-            return "required closed" if refused else alone
-        return "closed" if refused else "optional"
-
-    def _is_envelope(self, at: Place, field: Field, other: Struct, what: str) -> bool:
-        """Whether a message's member was on the wire anyway, by the envelope of the other side."""
-        if field.wire not in _ENVELOPE or other.field("method") is None:
-            return False
-        schema, mine = (self.new, 1) if what == "removed" else (self.old, 0)
-        arms = [arm.name for arm in _envelopes(schema) if isinstance(arm, Ref)]
-        owner = at.owner[mine] if at.owner else ""
-        return owner not in arms and any(
-            (twin := schema.structs[arm].field(field.wire)) is not None and twin.required
-            for arm in arms
-            if arm in schema.structs and schema.structs[arm].field("method")
-        )
-
 
 def _body(declaration: Struct | Alias) -> Type:
     return declaration.type if isinstance(declaration, Alias) else Ref(declaration.name)
-
-
-def _envelopes(schema: Schema) -> tuple[Type, ...]:
-    return leaves(schema, Ref("JSONRPCMessage")) if "JSONRPCMessage" in schema.types else ()
 
 
 def _named(at: Place, x: Struct | Alias, y: Struct | Alias) -> Iterator[Change]:

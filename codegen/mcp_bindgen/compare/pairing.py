@@ -6,15 +6,18 @@ declarations, or carry the same method, and are alike; or if they alone are of e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from mcp_bindgen.compare.accepts_all import Pairs, leaves
+from mcp_bindgen.compare.accepts_all import Pairs, is_partial, leaves
+from mcp_bindgen.compare.bounds import normal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
+    Bounded,
+    Lit,
     Map,
     Prim,
     Ref,
@@ -25,7 +28,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.walk import children, head, mapped, stripped
 
-__all__ = ["Pairing", "is_inline", "pair", "same"]
+__all__ = ["Pairing", "is_inline", "pair", "same", "unmatched"]
 
 _JSON: Final = Prim("json")
 _ALIKE: Final = 0.5
@@ -80,14 +83,35 @@ def same(names: dict[str, str], a: Type | None, b: Type | None) -> bool:
             return a is b
         case Ref(), Ref():
             return names.get(a.name) == b.name
+        case Bounded(), Bounded():
+            return normal(a.limits) == normal(b.limits) and same(names, a.of, b.of)
         case Uni(), Uni():
-            return len(a.arms) == len(b.arms) and all(
-                any(same(names, x, y) for y in b.arms) for x in a.arms
-            )
+            return not any(unmatched(names, a.arms, b.arms))
         case _:
             return head(a) == head(b) and all(
                 same(names, x, y) for x, y in zip(children(a), children(b), strict=True)
             )
+
+
+def unmatched(
+    names: dict[str, str], mine: Sequence[Type], theirs: Sequence[Type]
+) -> tuple[list[Type], list[Type]]:
+    """The arms that no arm of the other side is written like: those of the old and the new one."""
+    simple = frozenset(filter(_is_simple, mine)), frozenset(filter(_is_simple, theirs))
+    rest = [x for x in mine if not _is_simple(x)], [y for y in theirs if not _is_simple(y)]
+    gone = [x for x in rest[0] if not any(same(names, x, y) for y in rest[1])]
+    came = [y for y in rest[1] if not any(same(names, x, y) for x in rest[0])]
+    lost, new = simple[0] - simple[1], simple[1] - simple[0]
+    kept = set(gone), set(came)
+    return (
+        [x for x in mine if x in lost or x in kept[0]],
+        [y for y in theirs if y in new or y in kept[1]],
+    )
+
+
+def _is_simple(type: Type) -> bool:
+    """Whether only an equal type is written like it."""
+    return isinstance(type, Lit | Prim)
 
 
 def _plain(schema: Schema, type: Type) -> Type:
@@ -142,10 +166,13 @@ def _places(pairing: Pairing) -> Iterator[tuple[str, str]]:
     for a, b in list(pairing.names.items()):
         x, y = pairing.old.types[a], pairing.new.types[b]
         if isinstance(x, Struct) and isinstance(y, Struct):
+            others = pairing.new.fields[b]
             for mine in x.fields:
-                theirs = y.field(mine.wire)
+                theirs = others.get(mine.wire)
                 if theirs is not None:
                     yield from _twins(pairing, mine.type, theirs.type)
+            if x.index is not None and y.index is not None:
+                yield from _twins(pairing, x.index, y.index)
         elif isinstance(x, Alias) and isinstance(y, Alias):
             yield from _twins(pairing, x.type, y.type)
 
@@ -156,8 +183,7 @@ def _twins(pairing: Pairing, a: Type, b: Type) -> Iterator[tuple[str, str]]:
             yield a.name, b.name
         case _ if isinstance(a, Uni) or isinstance(b, Uni):
             before, after = leaves(pairing.old, a), leaves(pairing.new, b)
-            mine = [x for x in before if not any(pairing.same(x, y) for y in after)]
-            theirs = [y for y in after if not any(pairing.same(x, y) for x in before)]
+            mine, theirs = unmatched(pairing.names, before, after)
             for x in mine:
                 for y in theirs:
                     yield from _twins(pairing, x, y)
@@ -195,14 +221,19 @@ def _clash(x: Struct, y: Struct) -> bool:
 
 def _by_structure(pairing: Pairing) -> bool:
     """Pairs one declaration that alone equals one that came."""
-    left = [n for n in pairing.left if not _anonymous(pairing.old, n)]
-    came = [n for n in pairing.came if not _anonymous(pairing.new, n)]
+    left = [name for name in pairing.left if _has_structure(pairing.old, name)]
+    came = [name for name in pairing.came if _has_structure(pairing.new, name)]
     for a in left:
         twins = [b for b in came if _equal(pairing, a, b)]
         if len(twins) == 1 and sum(_equal(pairing, x, twins[0]) for x in left) == 1:
             pairing.names[a] = twins[0]
             return True
     return False
+
+
+def _has_structure(schema: Schema, name: str) -> bool:
+    """Whether equal structure shows that declarations are one: not for those only partly read."""
+    return not _anonymous(schema, name) and not is_partial(Ref(name))
 
 
 def _anonymous(schema: Schema, name: str) -> bool:
@@ -216,8 +247,9 @@ def _equal(pairing: Pairing, a: str, b: str) -> bool:
         return not isinstance(x.type, Prim) and same(names, x.type, y.type)
     if not isinstance(x, Struct) or not isinstance(y, Struct) or not x.fields:
         return False
+    others = pairing.new.fields[b]
     return len(x.fields) == len(y.fields) and all(
-        (twin := y.field(f.wire)) is not None
+        (twin := others.get(f.wire)) is not None
         and f.required == twin.required
         and same(names, f.type, twin.type)
         for f in x.fields

@@ -6,8 +6,10 @@ import json
 import re
 from typing import Final
 
-from mcp_bindgen.ir.model import Field, Schema, Struct, Type
+from mcp_bindgen.compare.accepts_all import is_partial
+from mcp_bindgen.ir.model import Field, Ref, Schema, Struct, Type
 from mcp_bindgen.ir.typescript import spelled_type, spelled_value
+from mcp_bindgen.ir.walk import alias_of
 
 __all__ = ["place", "spelled", "spelled_value"]
 
@@ -30,6 +32,9 @@ def spelled(schema: Schema, type: Type | None, depth: int = 0) -> str:
 
 
 def _named(schema: Schema, name: str, depth: int) -> str:
+    alias = alias_of(schema, Ref(name))
+    if alias is not None and is_partial(Ref(name)):
+        return spelled(schema, alias.type, depth)
     struct = schema.structs.get(name)
     if struct is None or not struct.place:
         return name

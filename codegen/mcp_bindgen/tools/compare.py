@@ -8,7 +8,7 @@ outputs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -18,6 +18,7 @@ from mcp_bindgen.compare.judge.verdicts import Finding, judge
 from mcp_bindgen.compare.judge.witness import Witness
 from mcp_bindgen.compare.report.report import Report
 from mcp_bindgen.compare.travel import TO_SERVER
+from mcp_bindgen.tools.exact import ExactTools
 from mcp_bindgen.tools.surface import ARGUMENTS, STRUCTURED, WRAPPERS, Surface
 from mcp_bindgen.tools.text_findings import text_findings
 
@@ -50,8 +51,8 @@ def compare(old: Surface, new: Surface) -> Report:
     findings += text_findings(old, new, one_sided)
     unique = {_identity(finding): finding for finding in findings}
     names = [m.name for m in (*new.side.schema.methods, *old.side.schema.methods)]
-    order = {name: number for number, name in reversed(list(enumerate(names)))}
-    ordered = sorted(unique.values(), key=lambda finding: order[finding.methods[0]])
+    order = {name: number for number, name in reversed(list(enumerate((*names, ""))))}
+    ordered = sorted(unique.values(), key=lambda finding: order[_tool_of(finding)])
     return Report(old.side, new.side, tuple(ordered))
 
 
@@ -81,9 +82,10 @@ def _identity(finding: Finding) -> tuple[str, ...]:
 
 def _judged(old: Surface, new: Surface) -> Iterator[Finding]:
     """What the engine finds, in words of tools."""
-    for finding in judge(old.side.schema, new.side.schema):
+    places = old.reader.paths | new.reader.paths
+    for finding in judge(old.side.schema, new.side.schema, exact=ExactTools(old, new)):
         if finding.change.key[0] not in _OF_NAMES and not _is_doubled(finding.change):
-            yield _in_words_of_tools(finding)
+            yield _in_words_of_tools(finding, places)
 
 
 def _is_doubled(change: Change) -> bool:
@@ -95,12 +97,17 @@ def _is_doubled(change: Change) -> bool:
     )
 
 
-def _in_words_of_tools(finding: Finding) -> Finding:
+def _in_words_of_tools(finding: Finding, places: Mapping[str, str]) -> Finding:
     change = finding.change
     outputs = _OUTPUTS if change.steps == (STRUCTURED,) else {}
     key = outputs.get(change.key) or _KEYS.get(change.key, change.key)
     rule = BY_KEY[key]
-    named = replace(change, key=key, path=_path(change, change.path), was=_path(change, change.was))
+    named = replace(
+        change,
+        key=key,
+        path=_path(change, change.path, places),
+        was=_path(change, change.was, places),
+    )
     witnesses = finding.witnesses
     if key in _KEYS.values():
         spots = [replace(s, text=named.path if s.text else "") for s in (named.old, named.new)]
@@ -110,14 +117,23 @@ def _in_words_of_tools(finding: Finding) -> Finding:
     return replace(finding, rule=rule, change=named, bindings=bindings, witnesses=witnesses)
 
 
-def _path(change: Change, path: str) -> str:
-    """A path whose first step is the wrapping member says `input` or `output` instead."""
-    wrapped = change.owner is not None and change.owner[1].endswith(WRAPPERS)
-    if path and wrapped and change.steps[0] in _HEADS:
-        steps = "".join(s if s in (ITEM, VALUE) else f".{s}" for s in change.steps)
-        rest = steps[len(change.steps[0]) + 1 :]
-        return f"{path[: -len(steps)]}.{_HEADS[change.steps[0]]}{rest}"
-    return path
+def _tool_of(finding: Finding) -> str:
+    return next(iter(finding.methods), "")
+
+
+def _path(change: Change, path: str, places: Mapping[str, str]) -> str:
+    """The path as people write it: below the input or output of a tool.
+
+    The first step of a wrapper says which of these it is; an alias is called after its place.
+    """
+    if not path or change.owner is None:
+        return path
+    steps = "".join(s if s in (ITEM, VALUE) else f".{s}" for s in change.steps)
+    around = path.removesuffix(steps)
+    if change.owner[1].endswith(WRAPPERS) and change.steps:
+        rest = steps.removeprefix(f".{change.steps[0]}")
+        return f"{around}.{_HEADS.get(change.steps[0], change.steps[0])}{rest}"
+    return places.get(around, around) + steps
 
 
 def _unknown_tool(witness: Witness) -> Witness:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from mcp_bindgen.compare.accepts_all import PARTIAL
 from mcp_bindgen.ir.model import Alias, Arr, Element, Field, Ref, Schema, Struct, Tup, Type
 from mcp_bindgen.ir.unions import disjoint
 from mcp_bindgen.limits import MAX_DEPTH, MAX_PLACES
@@ -26,6 +27,7 @@ from mcp_bindgen.tools.keywords import (
     constrains,
     constraints,
     has_any,
+    neighbours,
     without,
 )
 from mcp_bindgen.tools.references import References
@@ -39,6 +41,7 @@ from mcp_bindgen.tools.shapes import (
     bounds_of,
     common_literals,
     hoisted,
+    kinds_of_literals,
     literals_of,
     scalars,
     union,
@@ -75,13 +78,14 @@ class Reader:
     """Reads the schemas of one side; the results are in `declarations`, `unread` and `texts`.
 
     `unread` has the keywords that no type says, `texts` titles and descriptions; `seen` has the
-    ids of all places.
+    ids of all places, `paths` what people call those whose type takes too much.
     """
 
     declarations: list[Struct | Alias] = field(default_factory=list[Struct | Alias])
     unread: Remarks = field(default_factory=Remarks)
     texts: Remarks = field(default_factory=Remarks)
     seen: set[str] = field(default_factory=set[str])
+    paths: dict[str, str] = field(default_factory=dict[str, str])
     places: int = 0
 
     def read(self, root: Node, tool: str, part: str) -> Type:
@@ -98,6 +102,8 @@ class _Reading:
         self.references = References(root)
         self.open: dict[frozenset[JsonPath], str] = {}
         self.recursive: set[frozenset[JsonPath]] = set()
+        self.partial: set[str] = set()
+        self.aliases: dict[str, Type] = {}
 
     # ---- a place
 
@@ -108,25 +114,39 @@ class _Reading:
         if any(node.value is False for node in basics):
             return NEVER
         basics = [node for node in basics if isinstance(node.value, dict)]
-        self._remark(basics, spot)
+        self._remark_all(basics, spot)
         key = frozenset(n.key for n in basics if n.members.keys() & CONSTRAINTS)
         if key in spot.level:
             raise nodes[0].error("is an alternative of itself")
         if key in self.open:
             self.recursive.add(key)
-            self._say(self.results.unread, spot, "$ref", self.open[key], nodes[0])
+            self._remark_recursion(nodes[0], self.open[key], spot)
             return Ref(f"{self.open[key]}#")
         return self._opened(basics, spot, key)
 
     def _opened(self, basics: list[Node], spot: _Spot, key: frozenset[JsonPath]) -> Type:
         if not key:
-            return ANY
+            return self._marked(ANY, basics, spot)
         self.open[key] = spot.id
-        type = self._type(basics, spot, key)
+        type = self._marked(self._type(basics, spot, key), basics, spot)
         del self.open[key]
         if key in self.recursive:
             self.results.declarations.append(Alias(f"{spot.id}#", type, at=basics[0].at))
         return type
+
+    def _marked(self, type: Type, basics: Sequence[Node], spot: _Spot) -> Type:
+        """The type, by a name that says so where the schemas take less than it does."""
+        if spot.id not in self.partial or type == NEVER:
+            return type
+        name = f"{spot.id}{PARTIAL}"
+        self.results.declarations.append(Alias(name, type, at=basics[0].at))
+        self.results.paths[name] = spot.path
+        self.aliases[name] = type
+        return Ref(name)
+
+    def _remark_recursion(self, node: Node, id: str, spot: _Spot) -> None:
+        said = Remark(spot.path, "$ref", canonical(id), node.at, self.tool, self.part)
+        remarks.add(self.results.unread, spot.id, said)
 
     def _count(self, nodes: Sequence[Node], spot: _Spot) -> None:
         self.results.places += 1
@@ -138,14 +158,14 @@ class _Reading:
 
     # ---- remarks
 
-    def _remark(self, basics: Iterable[Node], spot: _Spot) -> None:
+    def _remark_all(self, basics: Sequence[Node], spot: _Spot) -> None:
+        declared = {wire: None for n in basics for wire in n.members.get("properties", ())}
         for node in basics:
             for keyword, value in node.members.items():
                 if keyword in TEXTS and isinstance(value, str):
-                    self._say(self.results.texts, spot, keyword, value, node)
+                    remarks.add(self.results.texts, spot.id, self._remark(node, keyword, spot))
                 elif self._is_unread(node, keyword, value):
-                    whole = self.references.whole(value)
-                    self._say(self.results.unread, spot, keyword, whole, node)
+                    self._leave_unread(node, keyword, spot, declared)
 
     def _is_unread(self, node: Node, keyword: str, value: object) -> bool:
         match keyword:
@@ -162,10 +182,20 @@ class _Reading:
             case _:
                 return constrains(keyword, value)
 
-    def _say(self, table: Remarks, spot: _Spot, keyword: str, value: object, node: Node) -> None:
-        at = remarks.at_keyword(node, keyword)
-        said = Remark(spot.path, keyword, canonical(value), at, self.tool, self.part)
-        remarks.add(table, spot.id, said)
+    def _leave_unread(
+        self, node: Node, keyword: str, spot: _Spot, declared: Iterable[str] = ()
+    ) -> None:
+        """Remarks on a keyword that the type does not say, so that the type takes too much."""
+        remark = self._remark(node, keyword, spot)
+        beside = neighbours(node, keyword, declared)
+        targets = self.references.targets([node.members[keyword], beside])
+        context = canonical([targets, beside]) if targets or beside else ""
+        remarks.add(self.results.unread, spot.id, replace(remark, context=context))
+        self.partial.add(spot.id)
+
+    def _remark(self, node: Node, keyword: str, spot: _Spot) -> Remark:
+        value, at = canonical(node.members[keyword]), remarks.at_keyword(node, keyword)
+        return Remark(spot.path, keyword, value, at, self.tool, self.part)
 
     # ---- types
 
@@ -179,6 +209,7 @@ class _Reading:
         if groups:
             return self._alternatives(basics, *groups[0], spot, key)
         admitted, integer = admitted_kinds(basics)
+        admitted &= kinds_of_literals(basics)
         limits = bounds_of(basics, integer)
         lists = [values for node in basics if (values := literals_of(node)) is not None]
         if lists:
@@ -210,9 +241,8 @@ class _Reading:
             for arm, label in zip(arms, self._labels(arms), strict=True)
         ]
         if keyword == "oneOf" and self._overlap(types):
-            whole = self.references.whole(node.members[keyword])
-            self._say(self.results.unread, spot, keyword, whole, node)
-        return hoisted(types)
+            self._leave_unread(node, keyword, spot)
+        return hoisted(types, self.aliases)
 
     def _labels(self, arms: list[Node]) -> list[str]:
         """What tells alternatives apart: their JSON type where it is theirs alone, else a digest
@@ -229,7 +259,8 @@ class _Reading:
 
     def _digest(self, arm: Node) -> str:
         members = {k: v for k, v in arm.members.items() if k not in TEXTS}
-        return sha256(canonical(self.references.whole(members)).encode()).hexdigest()[:16]
+        whole = canonical([members, self.references.targets(members)])
+        return sha256(whole.encode()).hexdigest()[:16]
 
     def _overlap(self, arms: list[Type]) -> bool:
         unfinished = [Alias(f"{id}#", ANY) for id in self.open.values()]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from mcp_bindgen.tools.json_document import Node, list_of, object_of
+from mcp_bindgen.json_values import list_of, object_of
+from mcp_bindgen.tools.json_document import Node
 
 __all__ = [
     "CONSTRAINTS",
@@ -21,6 +22,7 @@ __all__ = [
     "constrains",
     "constraints",
     "has_any",
+    "neighbours",
     "without",
 ]
 
@@ -138,6 +140,41 @@ def constrains(keyword: str, value: object) -> bool:
     """Whether a keyword that is not read may refuse some instance."""
     known = keyword in _READ or keyword in _SILENT or keyword in TEXTS
     return not (known or keyword.startswith("x-") or _IDLE.get(keyword, ...) == value)
+
+
+def neighbours(node: Node, keyword: str, declared: Iterable[str]) -> object:
+    """What beside an unread keyword its meaning depends on; nothing for most keywords.
+
+    `declared` are the members that are listed at its place: those that the keyword mentions too
+    may be meant by a writer although they are not listed.
+    """
+    match keyword:
+        case "unevaluatedProperties" | "unevaluatedItems":
+            return {k: v for k, v in node.members.items() if k not in TEXTS}
+        case "patternProperties" | "additionalProperties" | "$ref":
+            return [
+                sorted(declared),
+                sorted(object_of(node.members.get("patternProperties")) or ()),
+            ]
+        case "exclusiveMinimum":
+            return node.members.get("minimum")
+        case "exclusiveMaximum":
+            return node.members.get("maximum")
+        case _:
+            mentioned = set(_texts(node.members[keyword]))
+            return sorted(name for name in declared if name in mentioned)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All names and texts in a JSON value."""
+    queue = [value]
+    while queue:
+        inner = queue.pop()
+        if isinstance(inner, str):
+            yield inner
+        members = object_of(inner) or {}
+        yield from members
+        queue += [*members.values(), *(list_of(inner) or ())]
 
 
 def closes(node: Node) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 from mcp_bindgen.tools.json_document import JsonPath, Node
@@ -14,6 +15,8 @@ __all__ = ["References"]
 
 _REF_STANDS_ALONE: Final = tuple(f"draft-0{number}/" for number in (4, 6, 7))
 """The drafts in which a reference has no neighbours that count."""
+_REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
+_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class References:
@@ -22,6 +25,7 @@ class References:
     def __init__(self, root: Node) -> None:
         self.root = root
         draft = root.members.get("$schema")
+        self._names_itself = '"$id"' in canonical(root.value)
         self._alone = isinstance(draft, str) and any(each in draft for each in _REF_STANDS_ALONE)
 
     def target(self, node: Node) -> Node | None:
@@ -55,32 +59,40 @@ class References:
             queue[:0] = [(inner, chain) for inner in self._conjuncts(node)]
         return [self._without_neighbours(node) for node in basics.values()]
 
-    def whole(self, value: object) -> object:
-        """A value with the schemas that it refers to, so that it differs where they do."""
+    def targets(self, value: object) -> dict[str, object]:
+        """The schemas that a value refers to, directly or by one another, by their reference.
+
+        What leads by a name that is not resolved here leads to the whole schema, for all we know.
+        """
         targets: dict[str, object] = {}
         queue = [replace(self.root, value=value)]
         while queue:
             node = queue.pop()
-            ref = node.members.get("$ref")
-            if isinstance(ref, str) and ref not in targets:
-                target = self.target(node)
-                targets[ref] = target.value if target else None
-                queue += [target] if target else []
+            for keyword in _REFERENCES & node.members.keys():
+                ref = node.members[keyword]
+                if isinstance(ref, str) and ref not in targets:
+                    target = self.target(node) if keyword == "$ref" else None
+                    targets[ref] = target.value if target else self._unresolved(ref)
+                    queue += [target] if target else []
             queue += [replace(node, value=v) for v in (*node.members.values(), *node.items)]
-        return [value, targets] if targets else value
+        return targets
+
+    def _unresolved(self, ref: str) -> object:
+        return None if _ABSOLUTE.match(ref) and not self._names_itself else self.root.value
 
     def _conjuncts(self, node: Node) -> Iterator[Node]:
         """The schemas that a schema says hold too."""
         if (target := self.target(node)) is not None:
             yield target
-        if not self._stands_alone(node):
+        if not self.stands_alone(node.members):
             yield from (node.below("allOf", n) for n in range(len(node.members.get("allOf", ()))))
 
     def _without_neighbours(self, node: Node) -> Node:
         """A schema without its neighbours, where a draft says that a reference stands alone."""
-        if self._stands_alone(node):
+        if self.stands_alone(node.members):
             return replace(node, value={"$ref": node.members["$ref"]})
         return node
 
-    def _stands_alone(self, node: Node) -> bool:
-        return self._alone and "$ref" in node.members
+    def stands_alone(self, members: Mapping[str, Any]) -> bool:
+        """Whether a schema is a reference whose neighbours do not count."""
+        return self._alone and "$ref" in members

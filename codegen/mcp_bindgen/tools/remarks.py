@@ -11,6 +11,7 @@ from mcp_bindgen.tools.keywords import canonical
 
 __all__ = ["Remark", "Remarks", "add", "at_keyword", "quoted"]
 
+_AND: Final = " & "
 _PLAIN: Final = re.compile(r"[\w$/@:-]+\Z")
 
 
@@ -18,7 +19,8 @@ _PLAIN: Final = re.compile(r"[\w$/@:-]+\Z")
 class Remark:
     """A keyword that the type at a place does not say, and its value as canonical JSON.
 
-    `part` of the tool is input, output, or nothing for what is beside its schemas.
+    `context` is all else that its meaning depends on: the schemas that it refers to, and keywords
+    beside it. `part` of the tool is input, output, or nothing for what is beside its schemas.
     """
 
     path: str
@@ -27,6 +29,7 @@ class Remark:
     at: int
     tool: str
     part: str
+    context: str = ""
 
 
 Remarks: TypeAlias = dict[tuple[str, str], Remark]
@@ -41,10 +44,15 @@ def quoted(name: str) -> str:
 def add(remarks: Remarks, id: str, said: Remark) -> None:
     """Adds a remark; where several schemas use a keyword at one place, each of them counts."""
     before = remarks.get((id, said.keyword))
-    text = said.value
-    if before is not None and before.value != text:
-        text = " & ".join(sorted({*before.value.split(" & "), text}))
-    remarks[id, said.keyword] = replace(said, value=text)
+    if before is not None:
+        value = _joined(before.value, said.value)
+        said = replace(said, value=value, context=_joined(before.context, said.context))
+    remarks[id, said.keyword] = said
+
+
+def _joined(before: str, text: str) -> str:
+    """Both texts, each once, in an order that does not depend on which came first."""
+    return _AND.join(sorted({*before.split(_AND), text} - {""}))
 
 
 def at_keyword(node: Node, keyword: str) -> int:

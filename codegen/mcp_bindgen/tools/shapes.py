@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ __all__ = [
     "bounds_of",
     "common_literals",
     "hoisted",
+    "kinds_of_literals",
     "literals_of",
     "scalars",
     "union",
@@ -46,6 +47,7 @@ _CONCERNS: Final = {
     "array": ("min_items", "max_items"),
 }
 """The bounds that concern values of each kind."""
+_NO_ALIASES: Final[Mapping[str, Type]] = {}
 
 
 # ---- what schemas that all hold leave
@@ -81,10 +83,26 @@ def literals_of(node: Node) -> list[Any] | None:
     values: list[Any] | None = node.members.get("enum")
     if "const" in node.members:
         const = node.members["const"]
-        values = [const] if values is None or const in values else []
+        values = [const] if values is None or _is_among(const, values) else []
     if values is None or len(values) > MAX_LITERALS:
         return None
     return None if any(isinstance(value, list | dict) for value in values) else values
+
+
+def _is_among(value: Any, values: Iterable[Any]) -> bool:
+    """Whether one of the values is that one: true is not 1, and 1.0 is."""
+    return any(value == other and _kind_of(value) == _kind_of(other) for other in values)
+
+
+def kinds_of_literals(basics: Iterable[Node]) -> frozenset[str]:
+    """The kinds that `enum` and `const` leave."""
+    kinds = KINDS
+    for node in basics:
+        if "const" in node.members:
+            kinds &= {_kind_of(node.members["const"])}
+        if "enum" in node.members:
+            kinds &= {_kind_of(value) for value in node.members["enum"]}
+    return kinds
 
 
 def common_literals(lists: Sequence[Sequence[Any]], base: Type) -> Type:
@@ -114,33 +132,38 @@ def union(arms: Iterable[Type]) -> Type:
     return distinct[0] if len(distinct) == 1 else Uni(distinct)
 
 
-def bounded(type: Type, limits: Limits) -> Type:
+def bounded(type: Type, limits: Limits, aliases: Mapping[str, Type] = _NO_ALIASES) -> Type:
     """The type within those limits that concern it."""
-    kept = _concerning(type, limits)
+    names = [name for kind in _kinds_of(type, aliases) for name in _CONCERNS.get(kind, ())]
+    kept = Limits(**{name: getattr(limits, name) for name in names})
     return type if kept == Limits() or type == NEVER else Bounded(type, kept)
 
 
-def hoisted(arms: Sequence[Type]) -> Type:
-    """The union of `arms`, with limits around the whole that concern one arm alone anyway."""
+def hoisted(arms: Sequence[Type], aliases: Mapping[str, Type]) -> Type:
+    """The union of `arms`, with limits around the whole that concern one arm alone anyway.
+
+    `aliases` says what those stand for that are known; others may be anything.
+    """
     outer: dict[str, Any] = {}
     inner: list[Type] = []
     for number, arm in enumerate(arms):
         if isinstance(arm, Bounded):
-            others = _kinds_of(Uni((*arms[:number], *arms[number + 1 :])))
+            others = _kinds_of(Uni((*arms[:number], *arms[number + 1 :])), aliases)
             shared = [n for kind in others for n in _CONCERNS.get(kind, ())]
             limits = {n: getattr(arm.limits, n) for names in _CONCERNS.values() for n in names}
-            outer |= {n: v for n, v in limits.items() if n not in shared and v not in (None, False)}
-            arm = bounded(arm.of, Limits(**{n: v for n, v in limits.items() if n in shared}))
+            outer |= {n: v for n, v in limits.items() if n not in shared and _is_bound(v)}
+            kept = Limits(**{n: v for n, v in limits.items() if n in shared})
+            arm = bounded(arm.of, kept, aliases)
         inner.append(arm)
-    return bounded(union(inner), Limits(**outer))
+    return bounded(union(inner), Limits(**outer), aliases)
 
 
-def _concerning(type: Type, limits: Limits) -> Limits:
-    names = [name for kind in _kinds_of(type) for name in _CONCERNS.get(kind, ())]
-    return Limits(**{name: getattr(limits, name) for name in names})
+def _is_bound(value: float | None) -> bool:
+    """Whether a limit says something: 0 does, and false, which equals it, does not."""
+    return value is not None and value is not False
 
 
-def _kinds_of(type: Type) -> frozenset[str]:
+def _kinds_of(type: Type, aliases: Mapping[str, Type]) -> frozenset[str]:
     """The kinds that a type takes; of what stands inside itself, none is left out."""
     match type:
         case Prim(name="unknown"):
@@ -152,9 +175,11 @@ def _kinds_of(type: Type) -> frozenset[str]:
         case Arr() | Tup():
             return frozenset(("array",))
         case Uni():
-            return frozenset(kind for arm in type.arms for kind in _kinds_of(arm))
+            return frozenset(kind for arm in type.arms for kind in _kinds_of(arm, aliases))
         case Bounded():
-            return _kinds_of(type.of)
+            return _kinds_of(type.of, aliases)
+        case Ref() if type.name in aliases:
+            return _kinds_of(aliases[type.name], aliases)
         case Ref() if type.name.endswith("#"):
             return KINDS
         case _:
@@ -162,6 +187,11 @@ def _kinds_of(type: Type) -> frozenset[str]:
 
 
 def _kind_of(value: object) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    return "string" if isinstance(value, str) else "number"
+    """The kind of a JSON value."""
+    if value is None:
+        return "null"
+    named = ((bool, "boolean"), (str, "string"), (list, "array"), (dict, "object"))
+    for kind, name in named:
+        if isinstance(value, kind):
+            return name
+    return "number"

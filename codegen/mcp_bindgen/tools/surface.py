@@ -5,7 +5,7 @@ Calls travel to the server with the input inside, results come back with the out
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
@@ -25,7 +25,7 @@ ARGUMENTS: Final = "arguments"
 STRUCTURED: Final = "structuredContent"
 WRAPPERS: Final = (" params", " result")
 """How the names of the shapes end that have arguments, or structured content, as a member."""
-_SCHEMAS: Final = ("inputSchema", "outputSchema")
+_SCHEMAS: Final = {"inputSchema": "input", "outputSchema": "output"}
 _NO_TASKS: Final = ("taskSupport", "forbidden")
 """What an absent member of `execution` means."""
 
@@ -33,11 +33,12 @@ _NO_TASKS: Final = ("taskSupport", "forbidden")
 @dataclass(frozen=True, slots=True)
 class Surface:
     """The tools of one side: `side` has them as methods, `reader` what types do not say,
-    `members` the rest of each tool by its name and path."""
+    `members` the rest of each tool by its name and path, `schemas` its input and output."""
 
     side: Side
     reader: Reader
     members: Remarks
+    schemas: Mapping[tuple[str, str], Node]
 
 
 def read(data: bytes, path: str) -> Surface:
@@ -56,7 +57,8 @@ def surface(tools: Sequence[Node], path: str) -> Surface:
     schema = Schema(path, path, digest, (*shapes, *reader.declarations), tuple(methods))
     rest = {(quoted(r.tool), r.path): r for tool in tools for r in _rest(tool)}
     source = tools[0].document.source if tools else Source(b"", path)
-    return Surface(Side(path, schema, source), reader, rest)
+    schemas = {(tool.value["name"], part): node for tool in tools for part, node in _schemas(tool)}
+    return Surface(Side(path, schema, source), reader, rest, schemas)
 
 
 def _call(name: str) -> str:
@@ -70,6 +72,13 @@ def _result(name: str) -> str:
 def _method(tool: Node) -> Method:
     name = tool.value["name"]
     return Method(name, _call(name), "request", "client-to-server", None, False, Ref(_result(name)))
+
+
+def _schemas(tool: Node) -> Iterator[tuple[str, Node]]:
+    """Input and output, where there are schemas of them."""
+    for member, part in _SCHEMAS.items():
+        if tool.members.get(member) is not None:
+            yield part, tool.below(member)
 
 
 def _shapes(tool: Node, reader: Reader) -> Iterator[Struct]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from mcp_bindgen.compare.accepts_all import PARTIAL
 from mcp_bindgen.compare.change import Change, Spot
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.verdicts import Finding
@@ -62,8 +63,9 @@ def _moved(remarks: Remarks, ids: dict[str, str]) -> Remarks:
 def _renamed(id: str, names: dict[str, str]) -> str:
     """The id that a place of the old side has on the new one, by the shape that it lies in."""
     for cut in range(len(id), 0, -1):
-        if id[:cut] in names and _lies_in(id, id[:cut]):
-            return names[id[:cut]] + id[cut:]
+        name = next((name for name in (id[:cut], id[:cut] + PARTIAL) if name in names), None)
+        if name is not None and _lies_in(id, id[:cut]):
+            return names[name].removesuffix(PARTIAL) + id[cut:]
     return id
 
 
@@ -74,7 +76,7 @@ def _lies_in(path: str, outer: str) -> bool:
 def _differing(before: Remarks, after: Remarks) -> Iterator[tuple[Remark | None, Remark | None]]:
     for key in before | after:
         a, b = before.get(key), after.get(key)
-        if a is None or b is None or a.value != b.value:
+        if a is None or b is None or (a.value, a.context) != (b.value, b.context):
             yield a, b
 
 
@@ -85,7 +87,8 @@ def _remarked(
     remark = after or before
     assert remark is not None
     spots = [Spot(_spelled(r), at=r.at) if r else Spot() for r in (before, after)]
-    change = Change(rule.key, remark.path, spots[0], spots[1], method=twins[0].name)
+    note = _note(before, after)
+    change = Change(rule.key, remark.path, spots[0], spots[1], method=twins[0].name, note=note)
     client, server = _OF_REFUSED[rule.new_refuses], _OF_REFUSED[rule.old_refuses]
     if remark.part == "output":
         client, server = server, client
@@ -103,6 +106,12 @@ def _remarked(
     )
 
 
+def _note(before: Remark | None, after: Remark | None) -> str:
+    if before and after and before.value == after.value:
+        return f"`{after.keyword}` is written alike, but what it refers to or stands beside changed"
+    return ""
+
+
 def _spelled(remark: Remark) -> str:
     return f"{remark.keyword}: {remark.value}" if remark.part else remark.value
 
@@ -110,6 +119,6 @@ def _spelled(remark: Remark) -> str:
 def _routes(old: Method, new: Method, part: str) -> Iterator[Route]:
     for route in of_method(old, new):
         if part == "output":
-            yield from result_route(old, new, route.ways)
+            yield from result_route(old, new, route)
         else:
             yield route

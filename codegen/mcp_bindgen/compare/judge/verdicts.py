@@ -13,8 +13,9 @@ from typing import Final, Literal, TypeAlias
 from mcp_bindgen.compare.change import Change, Owner
 from mcp_bindgen.compare.changes import compare
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
-from mcp_bindgen.compare.judge.witness import Side, Witness, prove
+from mcp_bindgen.compare.judge.witness import ByTypes, Exact, Proof, Prover, Side, Witness
 from mcp_bindgen.compare.pairing import Pairing
+from mcp_bindgen.compare.reach import is_always, routes
 from mcp_bindgen.compare.travel import (
     TO_CLIENT,
     TO_SERVER,
@@ -22,9 +23,8 @@ from mcp_bindgen.compare.travel import (
     Way,
     of_method,
     result_route,
-    routes,
 )
-from mcp_bindgen.ir.model import Schema
+from mcp_bindgen.ir.model import Ref, Schema
 
 __all__ = ["AUDIENCES", "SEVERITIES", "Audience", "Finding", "Severity", "judge", "severity"]
 
@@ -40,8 +40,7 @@ _OF_VERDICT: Final[dict[Verdict, Severity]] = {
     "if used": "dangerous",
     "holds": "compatible",
 }
-_PEERS: Final[tuple[tuple[Way, Way], ...]] = ((TO_SERVER, TO_CLIENT), (TO_CLIENT, TO_SERVER))
-"""Which way an old client, and an old server, sends and reads."""
+_BY_TYPES: Final = ByTypes()
 _WORST: Final[tuple[Verdict, ...]] = ("breaks", "if used", "holds")
 
 
@@ -94,31 +93,56 @@ def _worst(verdicts: Iterable[Verdict]) -> Verdict:
     return _WORST[min(map(_WORST.index, verdicts), default=-1)]
 
 
-def judge(old: Schema, new: Schema, proofs: bool = True) -> tuple[Finding, ...]:
+def judge(
+    old: Schema, new: Schema, proofs: bool = True, exact: Exact = _BY_TYPES
+) -> tuple[Finding, ...]:
     """Every change from `old` to `new` with its verdicts, in the order of the schemas.
 
-    Without `proofs` no witness is looked for.
+    Without `proofs` no message is tried, so there are no witnesses, and a verdict may be worse
+    than messages show. `exact` knows what the types of the schemas do not say.
     """
     pairing, changes = compare(old, new)
     reached = routes(pairing)
     findings = (_judged(pairing, reached, change) for change in changes)
-    return tuple(_proved(pairing, each) if proofs else each for each in findings)
+    if not proofs:
+        return tuple(findings)
+    prover = Prover(pairing, exact)
+    return tuple(_proved(prover, finding) for finding in findings)
 
 
 def _judged(pairing: Pairing, reached: Reached, change: Change) -> Finding:
     rule = BY_KEY[change.key]
     own = tuple(_routes(pairing, reached, change))
-    client = _worst(verdict for _, _, verdict in _wire(rule, own, TO_SERVER, TO_CLIENT))
-    server = _worst(verdict for _, _, verdict in _wire(rule, own, TO_CLIENT, TO_SERVER))
+    client, server = _peer_verdicts(_claims(rule, own))
     return Finding(rule, change, client, server, rule.source, own)
 
 
+# ---- where a change is
+
+
 def _routes(pairing: Pairing, reached: Reached, change: Change) -> Iterator[Route]:
+    """The messages that have the place of the change, each with whether it always has it."""
     if change.owner is not None:
+        present = _always_present(pairing, change)
         for owner in (change.owner, *change.heirs):
-            yield from reached.get(owner, ())
+            for route in reached.get(owner, ()):
+                yield _as_sure_as(route, present)
     elif change.method:
         yield from _of_method(pairing, change)
+
+
+def _always_present(pairing: Pairing, change: Change) -> tuple[bool, bool]:
+    """Whether each value of the owner has the place of the change, in the old and new schema."""
+    assert change.owner is not None
+    steps = change.steps[:-1] if change.key[0] == "member" else change.steps
+    old, new = change.owner
+    return is_always(pairing.old, Ref(old), steps), is_always(pairing.new, Ref(new), steps)
+
+
+def _as_sure_as(route: Route, present: tuple[bool, bool]) -> Route:
+    if all(present):
+        return route
+    return replace(route, surely=(route.surely[0] and present[0], route.surely[1] and present[1]))
 
 
 def _of_method(pairing: Pairing, change: Change) -> Iterator[Route]:
@@ -128,20 +152,32 @@ def _of_method(pairing: Pairing, change: Change) -> Iterator[Route]:
     if change.root == "result" and old and new:
         for route in own:
             if route.side == "both":
-                yield from result_route(old, new, route.ways)
+                yield from result_route(old, new, route)
     else:
         yield from (r for r in own if r.side != "both" or change.key[1] == "kind")
 
 
-def _wire(
-    rule: Rule, own: Iterable[Route], sends: Way, reads: Way
-) -> Iterator[tuple[Side, Way, Verdict]]:
-    """What happens to an old peer: its messages with new readers, new messages with it."""
+# ---- whom it breaks
+
+
+_Claims: TypeAlias = dict[tuple[Side, Way], Verdict]
+"""What happens to messages of a side's writers that travel a way, where they are read."""
+
+
+def _claims(rule: Rule, own: Iterable[Route]) -> _Claims:
+    claims: _Claims = {}
+    sides: tuple[tuple[Side, int, Refuses], ...] = (
+        ("old", 0, rule.new_refuses),
+        ("new", 1, rule.old_refuses),
+    )
     for route in own:
-        if sends in route.ways and route.side != "new":
-            yield "old", sends, _verdict(rule.new_refuses, route.surely[0])
-        if reads in route.ways and route.side != "old":
-            yield "new", reads, _verdict(rule.old_refuses, route.surely[1])
+        for side, index, refuses in sides:
+            if route.side not in (side, "both") or route.covered[index]:
+                continue
+            verdict = _verdict(refuses, route.surely[index])
+            for way in route.ways:
+                claims[side, way] = _worst((verdict, claims.get((side, way), "holds")))
+    return claims
 
 
 def _verdict(refuses: Refuses, surely: bool) -> Verdict:
@@ -150,14 +186,35 @@ def _verdict(refuses: Refuses, surely: bool) -> Verdict:
     return "breaks" if refuses == "all" and surely else "if used"
 
 
-def _proved(pairing: Pairing, finding: Finding) -> Finding:
-    """The finding with a witness for each side and way that does not hold."""
-    claims: dict[tuple[Side, Way], None] = {}
-    for sends, reads in _PEERS:
-        for side, way, verdict in _wire(finding.rule, finding.routes, sends, reads):
-            if verdict != "holds":
-                claims[side, way] = None
-    proofs = [prove(pairing, finding.change, finding.routes, side, way) for side, way in claims]
-    witnesses = tuple(proof for proof in proofs if isinstance(proof, Witness))
-    reasons = dict.fromkeys(proof for proof in proofs if isinstance(proof, str))
-    return replace(finding, witnesses=witnesses, unproved="; ".join(reasons))
+def _peer_verdicts(claims: _Claims) -> tuple[Verdict, Verdict]:
+    """For an old client and an old server: what becomes of what it sends and of what it reads."""
+
+    def verdict(sends: Way, reads: Way) -> Verdict:
+        return _worst((claims.get(("old", sends), "holds"), claims.get(("new", reads), "holds")))
+
+    return verdict(TO_SERVER, TO_CLIENT), verdict(TO_CLIENT, TO_SERVER)
+
+
+def _proved(prover: Prover, finding: Finding) -> Finding:
+    """The finding with a witness for each side and way that does not hold.
+
+    A verdict that the plainest message refutes is no longer that it breaks.
+    """
+    claims = _claims(finding.rule, finding.routes)
+    proofs: dict[tuple[Side, Way], Proof] = {}
+    for (side, way), verdict in claims.items():
+        if verdict != "holds":
+            proof = prover.prove(finding.change, finding.routes, side, way)
+            proofs[side, way] = proof
+            if verdict == "breaks" and proof.plainest is False:
+                claims[side, way] = "if used"
+    client, server = _peer_verdicts(claims)
+    witnesses = tuple(proof.witness for proof in proofs.values() if proof.witness is not None)
+    reasons = dict.fromkeys(proof.reason for proof in proofs.values() if proof.reason)
+    return replace(
+        finding,
+        client=client,
+        server=server,
+        witnesses=witnesses,
+        unproved="; ".join(reasons),
+    )

@@ -1,35 +1,28 @@
 """The proof of a verdict: the smallest message that one side may send and the other must refuse.
 
 A message is built that both sides would take, but for the place of the change; there, values of the
-writer's type are tried until the reader refuses one, at that place and nowhere before.
+writer's type are tried until the reader refuses one, at that place and nowhere else.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import suppress
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from mcp_bindgen.compare.change import ITEM, VALUE, Change
-from mcp_bindgen.compare.judge.samples import (
-    Pair,
-    UnmakeableError,
-    edges,
-    placed,
-    shared,
-    smallest,
-    variants,
-)
+from mcp_bindgen.compare.change import Change
+from mcp_bindgen.compare.judge.holes import Hole, Messages, Pair
+from mcp_bindgen.compare.judge.samples import Samples, UnmakeableError, weight
+from mcp_bindgen.compare.judge.wire import on_the_wire
 from mcp_bindgen.compare.pairing import Pairing
-from mcp_bindgen.compare.travel import Route, Step, Way
-from mcp_bindgen.ir.accepts import Fault, Path, fault
+from mcp_bindgen.compare.travel import Route, Way
+from mcp_bindgen.ir.accepts import Fault, Path, accepts, fault, faults
 from mcp_bindgen.ir.model import Bounded
+from mcp_bindgen.json_values import object_of
 
-__all__ = ["Side", "Witness", "prove"]
+__all__ = ["ByTypes", "Exact", "Proof", "Prover", "Side", "Witness"]
 
 Side: TypeAlias = Literal["old", "new"]
 
@@ -37,14 +30,23 @@ _TRIES: Final = 400
 """Values tried at one place before the search for a witness ends."""
 _ROUTES: Final = 8
 """Messages tried, of those that have the place."""
-_KEYS: Final[dict[str, str | int]] = {ITEM: 0, VALUE: "key"}
+_OTHERS: Final[dict[Side, tuple[Side, int]]] = {"old": ("new", 0), "new": ("old", 1)}
+"""The other side of each, and the number of each."""
+_KINDS: Final = {
+    "request": "no id, as in a notification",
+    "notification": "an id, as in a request",
+}
+"""What readers expect of what is a request, or a notification, to its writer alone."""
+_NODES: Final = 250_000
+"""Values that the witnesses of one comparison may come to; then no more are shown."""
+_TOO_LARGE: Final = "messages are refused, but those of this comparison are too large to show more"
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
     """`message` is JSON that the `writer` side's schema allows to travel `way`; the other refuses
     it at `path` (of the whole message), where it expects `expected`. `part` is what of the method
-    it is: message, result, error or envelope."""
+    it is: message, input request, result, input response, error or envelope."""
 
     writer: Side
     way: Way
@@ -55,117 +57,241 @@ class Witness:
     expected: str
 
 
-def prove(
-    pairing: Pairing, change: Change, routes: tuple[Route, ...], writer: Side, way: Way
-) -> Witness | str:
-    """The smallest witness among the first routes that travel `way`, or why there is none."""
-    other: Side = "new" if writer == "old" else "old"
-    usable = [r for r in routes if way in r.ways and r.side != other][:_ROUTES]
-    tried = [_on_route(pairing, change, route, writer, way) for route in usable]
-    witnesses = [proof for proof in tried if isinstance(proof, Witness)]
-    if witnesses:
-        return min(witnesses, key=lambda proof: len(json.dumps(proof.message)))
-    count = sum(proof for proof in tried if isinstance(proof, int))
+class Exact(Protocol):
+    """Knows what the types of the two schemas leave out of what these say."""
+
+    def leaves_out(self, side: Side, method: str, part: str) -> bool:
+        """Whether the types of a side leave out something about this part of a method."""
+        ...
+
+    def accepts(self, side: Side, witness: Witness) -> bool | None:
+        """Whether a side takes the message of a witness, which its types accept; None if that is
+        not known."""
+        ...
+
+
+class ByTypes:
+    """What the types accept is accepted."""
+
+    def leaves_out(self, side: Side, method: str, part: str) -> bool:
+        del side, method, part
+        return False
+
+    def accepts(self, side: Side, witness: Witness) -> bool | None:
+        del side, witness
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of trying messages: a witness, or why there is none.
+
+    `plainest` says whether the reader refuses the plainest message of those routes on which every
+    message has the place; None where that is not known.
+    """
+
+    witness: Witness | None = None
+    reason: str = ""
+    plainest: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """A message that the writer may send, by its types, and whether it is taken by the reader's.
+
+    `fault` is that of the reader at the place; where there is none, it is what a fault would be.
+    The message is made when it is asked for: it may be large.
+    """
+
+    message: Callable[[], Any]
+    fault: Fault
+    taken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What came of one route: how many messages were tried, and whether the first was refused;
+    `unmade` says that one was refused that is too large to show."""
+
+    witness: Witness | None = None
+    tried: int = 0
+    first_refused: bool = False
+    unmade: bool = False
+
+
+class Prover:
+    """Tries messages of each side of a comparison against the other."""
+
+    def __init__(self, pairing: Pairing, exact: Exact) -> None:
+        self.exact = exact
+        self.left = _NODES
+        old, new = Samples(pairing.old), Samples(pairing.new)
+        self.messages: dict[Side, Messages] = {
+            "old": Messages(old, new, 0),
+            "new": Messages(new, old, 1),
+        }
+
+    def prove(self, change: Change, routes: tuple[Route, ...], writer: Side, way: Way) -> Proof:
+        """The smallest witness among the first routes that travel `way`, those first on which
+        every message has the place."""
+        other, index = _OTHERS[writer]
+        usable = [route for route in routes if way in route.ways and route.side != other]
+        usable.sort(key=lambda route: not route.surely[index])
+        trials = [(r, self._on_route(change, r, writer, way)) for r in usable[:_ROUTES]]
+        witnesses = [trial.witness for _, trial in trials if trial.witness is not None]
+        sure = [trial for route, trial in trials if route.surely[index] and trial.tried]
+        plainest = any(trial.first_refused for trial in sure) if sure else None
+        if witnesses:
+            smallest = min(witnesses, key=_length) if len(witnesses) > 1 else witnesses[0]
+            return Proof(smallest, plainest=plainest)
+        if any(trial.unmade for _, trial in trials):
+            return Proof(reason=_TOO_LARGE, plainest=plainest)
+        count = sum(trial.tried for _, trial in trials)
+        return Proof(reason=_reason(writer, count), plainest=plainest)
+
+    def _on_route(self, change: Change, route: Route, writer: Side, way: Way) -> _Trial:
+        messages = self.messages[writer]
+        pair = Pair(*((route.old, route.new) if writer == "old" else (route.new, route.old)))
+        if route.side != "both":
+            unknown = Fault(("method",), "a method that it knows, sent this way")
+            return self._whole_message(messages, pair, route, writer, way, unknown)
+        if change.key[:2] == ("method", "kind"):
+            kind = next(m for m in messages.writer.schema.methods if m.name == route.method).kind
+            other = Fault(("id",), _KINDS[kind])
+            named = replace(route, kind=kind)
+            return self._whole_message(messages, pair, named, writer, way, other)
+        vague = [self.exact.leaves_out(side, route.method, route.part) for side in _OTHERS]
+        tried = 0
+        for attempt in islice(_tries(messages, pair, change, route), _TRIES):
+            if not any(vague):
+                if not attempt.taken:
+                    return self._refused(messages, route, writer, way, attempt, tried)
+                tried += 1
+                continue
+            witness = _witness(messages, route, writer, way, attempt)
+            if self.exact.accepts(writer, witness) is not True:
+                continue
+            taken = attempt.taken and self.exact.accepts(_OTHERS[writer][0], witness)
+            if taken is False:
+                return _Trial(witness, tried + 1, first_refused=not tried)
+            tried += taken is True
+        return _Trial(None, tried)
+
+    def _refused(
+        self,
+        messages: Messages,
+        route: Route,
+        writer: Side,
+        way: Way,
+        attempt: _Try,
+        tried: int,
+    ) -> _Trial:
+        """The trial that ends with this message; it has no witness once there is no more room."""
+        if self.left <= 0:
+            return _Trial(None, tried + 1, first_refused=not tried, unmade=True)
+        witness = _witness(messages, route, writer, way, attempt)
+        self.left -= weight(witness.message)
+        return _Trial(witness, tried + 1, first_refused=not tried)
+
+    def _whole_message(
+        self, messages: Messages, pair: Pair, route: Route, writer: Side, way: Way, fault: Fault
+    ) -> _Trial:
+        """A message that is refused whatever is in it."""
+        try:
+            message = messages.writer.smallest(pair.of)
+        except UnmakeableError:
+            return _Trial()
+        witness = _witness(messages, route, writer, way, _Try(lambda: message, fault, taken=False))
+        return _Trial(witness, 1, first_refused=True)
+
+
+def _reason(writer: Side, count: int) -> str:
     if not count:
         return f"no message of the {writer} side could be made"
-    return f"the other side takes each of {count} messages of the {writer} side that were tried"
+    other, _ = _OTHERS[writer]
+    tried = "the one message" if count == 1 else f"all {count} messages"
+    return f"the {other} side accepts {tried} of the {writer} side that were tried"
 
 
-def _on_route(
-    pairing: Pairing, change: Change, route: Route, writer: Side, way: Way
-) -> Witness | int:
-    """A witness, or how many messages were tried in vain."""
-    if route.side != "both":
-        return _unknown_method(pairing, route, writer, way)
-    pair = _pair(pairing, route, writer)
-    assert pair.read is not None
-    tried = 0
-    for message, place in islice(_messages(pair, change, route, writer), _TRIES):
-        if fault(pair.writer, pair.of, message) is None:
-            tried += 1
-            refused = fault(pair.reader, pair.read, message)
-            if refused is not None and _on_branch(refused.path, place):
-                return _witness(route, writer, way, message, refused)
-    return tried
+def _length(witness: Witness) -> int:
+    return len(json.dumps(witness.message))
 
 
-def _pair(pairing: Pairing, route: Route, writer: Side) -> Pair:
-    if writer == "old":
-        return Pair(pairing.old, pairing.new, route.old, route.new)
-    return Pair(pairing.new, pairing.old, route.new, route.old)
+# ---- messages
 
 
-def _unknown_method(pairing: Pairing, route: Route, writer: Side, way: Way) -> Witness | int:
-    pair = _pair(pairing, route, writer)
+def _tries(messages: Messages, pair: Pair, change: Change, route: Route) -> Iterator[_Try]:
+    """Messages that the writer may send, the plainest first."""
     try:
-        message = smallest(pair.writer, pair.of)
+        owner = messages.along(messages.whole(pair), route.steps)
     except UnmakeableError:
-        return 0
-    unknown = Fault(("method",), "a method that it knows, sent this way")
-    return _witness(route, writer, way, message, unknown)
-
-
-def _messages(pair: Pair, change: Change, route: Route, writer: Side) -> Iterator[tuple[Any, Path]]:
-    """Whole messages, each with the path at which it is of the writer's own mind."""
-    side = 0 if writer == "old" else 1
+        return
     if change.key[0] == "member":
-        yield from _without(pair, (*route.steps, *change.steps[:-1]), side, change.steps[-1])
-    steps = (*route.steps, *change.steps)
-    place = _path(steps)
-    for frame, hole in _frames(pair, steps, side):
-        for value in _values(hole, change, side):
-            yield _put(frame, place, value), place
-
-
-def _without(
-    pair: Pair, steps: tuple[Step, ...], side: int, member: str
-) -> Iterator[tuple[Any, Path]]:
-    place = _path(steps)
-    for frame, hole in _frames(pair, steps, side):
-        with suppress(UnmakeableError):
-            value: dict[str, Any] = dict(shared(hole))
-            value.pop(member, None)
-            yield _put(frame, place, value), (*place, member)
-
-
-def _frames(pair: Pair, steps: tuple[Step, ...], side: int) -> Iterator[tuple[Any, Pair]]:
-    """A message with a hole at the end of `steps`, and what may stand in the hole; or nothing."""
-    holes: list[Pair] = []
+        yield from _without_member(messages, pair, owner, change.steps)
     try:
-        yield placed(pair, steps, side, holes.append), holes[-1]
+        hole = messages.along(owner, change.steps)
     except UnmakeableError:
         return
+    for value in _values(messages, hole, change):
+        if hole.path or value != []:  # an empty batch is no message
+            yield from _tried(messages, pair, hole, value, hole.path)
 
 
-def _path(steps: tuple[Step, ...]) -> Path:
-    """Where `placed` puts what stands at the end of `steps`."""
-    return tuple(_KEYS.get(step, step) for step in steps if isinstance(step, str))
-
-
-def _put(frame: Any, path: Path, value: Any) -> Any:
-    """A copy of `frame` with `value` at `path`."""
-    if not path:
-        return value
-    made = copy(frame)
-    made[path[0]] = _put(frame[path[0]], path[1:], value)
-    return made
-
-
-def _values(hole: Pair, change: Change, side: int) -> Iterator[Any]:
-    """Those of the arm in question first, then any."""
-    own = (change.old, change.new)[side].type
-    for type in dict.fromkeys(t for t in (own, hole.of) if t is not None):
-        yield from _made(variants(hole.writer, type))
-    beyond = (change.new, change.old)[side].type
-    if isinstance(beyond, Bounded):
-        yield from _made(edges(hole.writer, hole.of, beyond.limits))
-
-
-def _made(values: Iterator[Any]) -> Iterator[Any]:
+def _without_member(
+    messages: Messages, root: Pair, owner: Hole, steps: tuple[str, ...]
+) -> Iterator[_Try]:
+    """The plainest message that has all but the member."""
     try:
-        yield from values
+        around = messages.along(owner, steps[:-1])
+        base = messages.plain_object(around)
+        members = object_of(messages.shared(around.pair)) if base is None else base
     except UnmakeableError:
         return
+    if members is None:
+        return
+    name, place = steps[-1], (*around.path, steps[-1])
+
+    def rest() -> dict[str, Any]:
+        return {key: item for key, item in members.items() if key != name}
+
+    if base is None:
+        yield from _tried(messages, root, around, rest(), place)
+        return
+    mine, theirs = messages.members_at(around, name)
+    if mine is None or not mine.required:
+        needed = theirs is not None and theirs.required
+        missing = Fault(place, "a required member") if needed else None
+        yield _try(lambda: around.fill(rest()), place, missing)
+
+
+def _tried(messages: Messages, root: Pair, hole: Hole, value: Any, place: Path) -> Iterator[_Try]:
+    """The message with a value in the hole, if the writer may send it."""
+    writer, reader = messages.writer.schema, messages.reader.schema
+    if hole.sound:
+        if accepts(writer, hole.pair.of, value):
+            read = hole.pair.read
+            local = fault(reader, read, value, hole.path) if read is not None else None
+            yield _try(lambda: hole.fill(value), place, local)
+        return
+    message = hole.fill(value)
+    if accepts(writer, root.of, message):
+        assert root.read is not None
+        at_place = (f for f in faults(reader, root.read, message) if _on_branch(f.path, place))
+        yield _try(lambda: message, place, next(at_place, None))
+
+
+def _try(message: Callable[[], Any], place: Path, fault: Fault | None) -> _Try:
+    return _Try(message, fault or Fault(place, "what its schema accepts"), taken=fault is None)
+
+
+def _values(messages: Messages, hole: Hole, change: Change) -> Iterator[Any]:
+    """Those of the arm in question first, then any, then those at the bounds of the reader."""
+    own, other = (change.old, change.new)[:: 1 if messages.side == 0 else -1]
+    types = (own.type, hole.pair.of)
+    for type in dict.fromkeys(type for type in types if type is not None):
+        yield from messages.writer.variants(type)
+    if isinstance(other.type, Bounded):
+        yield from messages.writer.edges(hole.pair.of, other.type.limits)
 
 
 def _on_branch(path: Path, place: Path) -> bool:
@@ -173,18 +299,8 @@ def _on_branch(path: Path, place: Path) -> bool:
     return all(a == b for a, b in zip(path, place, strict=False))
 
 
-def _witness(route: Route, writer: Side, way: Way, message: Any, refused: Fault) -> Witness:
-    whole, prefix = _whole(route, message)
-    fault = Fault((*prefix, *refused.path), refused.expected)
-    path, _, expected = str(fault).partition(": expected ")
+def _witness(messages: Messages, route: Route, writer: Side, way: Way, attempt: _Try) -> Witness:
+    whole, prefix = on_the_wire(messages.writer, route, attempt.message())
+    at = Fault((*prefix, *attempt.fault.path), attempt.fault.expected)
+    path, _, expected = str(at).partition(": expected ")
     return Witness(writer, way, route.method, route.part, whole, path, expected)
-
-
-def _whole(route: Route, message: Any) -> tuple[Any, Path]:
-    """The message as it is on the wire, and where in it the typed part begins."""
-    if route.part == "result":
-        return {"jsonrpc": "2.0", "id": 0, "result": message}, ("result",)
-    if route.part == "message":
-        head = {"jsonrpc": "2.0", "id": 0} if route.kind == "request" else {"jsonrpc": "2.0"}
-        return head | message, ()
-    return message, ()

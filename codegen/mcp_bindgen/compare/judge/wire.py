@@ -1,0 +1,59 @@
+"""A message as it is on the wire: what a schema types, in the envelope of its writer."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Final
+
+from mcp_bindgen.compare.envelope import ENVELOPE_MEMBERS, envelopes
+from mcp_bindgen.compare.judge.samples import Samples, UnmakeableError
+from mcp_bindgen.compare.travel import Route
+from mcp_bindgen.ir.accepts import Path
+from mcp_bindgen.ir.model import Ref
+from mcp_bindgen.json_values import object_of
+
+__all__ = ["on_the_wire"]
+
+_HEAD: Final = {"jsonrpc": "2.0", "id": 0}
+"""The envelope where a schema declares none."""
+
+
+def on_the_wire(writer: Samples, route: Route, typed: Any) -> tuple[Any, Path]:
+    """The message that has `typed` in it, a value of the route's type, and where in it that is."""
+    members = object_of(typed)
+    match route.part:
+        case "result":
+            return {**_head(writer, "result"), "result": typed}, ("result",)
+        case "message" if members is not None:
+            return {**_head(writer, route.kind), **members}, ()
+        case "envelope" if members is not None and route.method:
+            return _filled(writer, route, members), ()
+        case _:
+            return typed, ()
+
+
+def _head(writer: Samples, kind: str) -> dict[str, Any]:
+    """The members that the writer's envelope requires beside what is typed."""
+    envelope = envelopes(writer.schema).get(kind)
+    if envelope is None:
+        return {k: v for k, v in _HEAD.items() if kind != "notification" or k != "id"}
+    required = (f for f in envelope.fields if f.required and f.wire in ENVELOPE_MEMBERS)
+    return {field.wire: writer.smallest(field.type) for field in required}
+
+
+def _filled(writer: Samples, route: Route, envelope: dict[str, Any]) -> dict[str, Any]:
+    """The plainest message of the method, in an envelope."""
+    inside = _inside(writer, route)
+    head = {**inside, **envelope}
+    if "method" in head:
+        head["method"] = route.method
+    return {k: v for k, v in head.items() if k not in ENVELOPE_MEMBERS or k in envelope}
+
+
+def _inside(writer: Samples, route: Route) -> dict[str, Any]:
+    method = next(m for m in writer.schema.methods if m.name == route.method)
+    with suppress(UnmakeableError):
+        if route.kind == "result" and method.result is not None:
+            return {"result": writer.smallest(method.result)}
+        return dict(writer.smallest(Ref(method.type)))
+    return {}
