@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from mcp_bindgen.json_values import list_of, object_of
 from mcp_bindgen.limits import MAX_TYPING_TRIES
 from mcp_bindgen.scaffold.structs import Models
 from mcp_bindgen.scaffold.typed import Untyped
-from mcp_bindgen.tools.json_document import list_of, object_of
 
 __all__ = ["ANY_OBJECT", "Loose", "loosened"]
 

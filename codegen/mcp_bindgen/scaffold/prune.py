@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mcp_bindgen.json_values import list_of, object_of
 from mcp_bindgen.scaffold.typed import Untyped
-from mcp_bindgen.tools.json_document import list_of, object_of
 
 __all__ = ["pruned"]
 
