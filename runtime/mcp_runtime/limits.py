@@ -70,6 +70,8 @@ class Limits:
     """Age of a `requestState` when it comes back."""
     body_seconds: float = 30.0
     """Wait for the whole body of an HTTP request."""
+    discarded_bytes: int = 128 * 1024 * 1024
+    """Bytes of a refused HTTP body that are read and dropped, so that the client reads why."""
     sessions: int = 10_000
     """HTTP sessions at one time, and as many requests without a session."""
     session_idle: float = 1800.0

@@ -41,6 +41,10 @@ HELD: Final = {
         "runtime/server/http/test_churn.py",
         "test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon",
     ),
+    "discarded_bytes": (
+        "runtime/server/http/test_refused_bodies.py",
+        "test_no_more_than_the_limit_is_read",
+    ),
     "posts": (
         "runtime/client/http/test_hostile.py",
         "test_a_flood_of_questions_is_answered_by_few_posts_at_a_time",

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, suppress
 from functools import lru_cache
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.core import http_rules
@@ -149,13 +150,20 @@ class HttpApp:
                 response = await handler(request)
             except HttpError as error:
                 response = None
-                await request.refuse(error)
+                await self._refuse(request, error)
             if response is not None:
                 await response.run()
         except ClientGone:
             pass
         finally:
             self._busy -= 1
+
+    async def _refuse(self, request: HttpRequest, error: HttpError) -> None:
+        """Answers with an error, after the body so that the client sees it. Raises ClientGone."""
+        if error.status != HTTPStatus.REQUEST_TIMEOUT:
+            limit = self._service.limits.discarded_bytes
+            await request.discard_body(limit, self._service.body_deadline)
+        await request.refuse(error)
 
     def _handler(self, request: HttpRequest) -> _Handler:
         """Raises HttpError."""

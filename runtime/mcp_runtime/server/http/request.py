@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import error_codes, jsonrpc
@@ -50,7 +51,7 @@ class ClientGone(Exception):
 class HttpRequest:
     """One HTTP request, and its response."""
 
-    __slots__ = ("_is_read", "_receive", "_send", "headers", "method", "path", "scope")
+    __slots__ = ("_is_begun", "_is_read", "_receive", "_send", "headers", "method", "path", "scope")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
@@ -60,12 +61,13 @@ class HttpRequest:
         self.headers = _joined(scope["headers"])
         self._receive = receive
         self._send = send
-        self._is_read = False
+        self._is_begun = self._is_read = False
 
-    def _has_body(self) -> bool:
-        return "transfer-encoding" in self.headers or (
-            self.headers.get("content-length", "0").strip("0") != ""
-        )
+    def _has_unread_body(self) -> bool:
+        if self._is_begun:
+            return not self._is_read
+        length = self.headers.get("content-length", "0")
+        return "transfer-encoding" in self.headers or length.strip("0") != ""
 
     async def body(self, limit: int, deadline: Deadline) -> bytes:
         """Raises HttpError for a body that is too large or too slow, and ClientGone."""
@@ -80,7 +82,7 @@ class HttpRequest:
 
     async def _read(self, limit: int) -> bytes:
         parts: list[bytes] = []
-        size = 0
+        size, self._is_begun = 0, True
         while True:
             part = await self._receive()
             if part["type"] == "http.disconnect":
@@ -92,6 +94,30 @@ class HttpRequest:
             if not part.get("more_body"):
                 self._is_read = True
                 return b"".join(parts)
+
+    async def discard_body(self, limit: int, deadline: Deadline) -> None:
+        """Reads and drops what is left of a body, `limit` bytes at most.
+
+        A client that is still sending would lose the answer: the connection is reset under it.
+        Raises ClientGone.
+        """
+        length = self.headers.get("content-length", "0")
+        is_small = len(length) <= _LENGTH_DIGITS and length.isdecimal() and int(length) <= limit
+        waits = "expect" in self.headers  # such a client sends its body when it is asked to
+        if waits or not is_small or not self._has_unread_body():
+            return
+        with suppress(TimeoutError):
+            await deadline.wait(self._discard(limit))
+
+    async def _discard(self, limit: int) -> None:
+        while limit > 0:
+            part = await self._receive()
+            if part["type"] == "http.disconnect":
+                raise ClientGone
+            limit -= len(part.get("body", b""))
+            if not part.get("more_body"):
+                self._is_read = True
+                return
 
     async def gone(self) -> None:
         """Returns when the client is gone."""
@@ -108,7 +134,8 @@ class HttpRequest:
         Raises ClientGone.
         """
         length = (b"content-length", str(len(body)).encode())
-        close = () if self._is_read or not self._has_body() else ((b"connection", b"close"),)
+        is_read = self._is_read or not self._has_unread_body()
+        close = () if is_read else ((b"connection", b"close"),)
         try:
             await self._send(_start(status, (*headers, length, *close)))
             await self._send({"type": "http.response.body", "body": body})

@@ -1,0 +1,115 @@
+"""A client that sends a body which is refused reads the answer: the rest is read and dropped."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.server.http import HttpApp
+from tests.support.asgi_client import POST, plain, run, serving
+from tests.support.loopback import Loopback
+
+MEGABYTE: Final = 1024 * 1024
+TRIES: Final = 5
+
+
+@pytest.fixture(scope="module")
+def loopback() -> Iterator[Loopback]:
+    with Loopback() as served:
+        yield served
+
+
+def answered(
+    url: str, path: str, headers: Mapping[str, str], megabytes: int
+) -> tuple[int, dict[str, Any]]:
+    """What a client that sends its whole body before it reads is told."""
+    host, _, mounted = url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(host, timeout=30)
+    try:
+        body = b" " * (megabytes * MEGABYTE)
+        connection.request("POST", f"/{mounted}{path}", body, dict(headers))
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+CASES: Final[dict[str, tuple[str, dict[str, str], int, int]]] = {
+    "413": ("/mcp", {}, 5, 413),
+    "413 of 20 MB": ("/mcp", {}, 20, 413),
+    "404": ("/nothing", {}, 2, 404),
+    "405": ("/sse", {}, 2, 405),
+    "406": ("/mcp", {"accept": "application/json"}, 2, 406),
+    "415": ("/mcp", {"content-type": "text/plain"}, 2, 415),
+    "403": ("/mcp", {"origin": "https://evil.example"}, 2, 403),
+    "404 of a session": ("/mcp", {"mcp-session-id": "none"}, 2, 404),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_body_that_is_refused_early_does_not_lose_the_answer(
+    loopback: Loopback, case: str
+) -> None:
+    path, headers, megabytes, status = CASES[case]
+    with loopback.mounted(HttpApp(plain())) as url:
+        for _ in range(TRIES):
+            found, body = answered(url, path, {**POST, **headers}, megabytes)
+            assert found == status
+            assert body["error"]["message"]
+
+
+def test_no_more_than_the_limit_is_read() -> None:
+    async def main() -> None:
+        limits = Limits(discarded_bytes=1000)
+        async with serving(plain(limits=limits)) as client:
+            parts = [b" " * 100] * 50
+            chunked = {**POST, "transfer-encoding": "chunked"}
+            response = client.begin("POST", "/nothing", chunked, parts)
+            assert (await response.until_over()).status == 404
+            assert response.parts.qsize() == 40
+            assert response.headers["connection"] == "close"
+            long = {**POST, "content-length": "1001"}
+            response = client.begin("POST", "/nothing", long, parts)
+            assert (await response.until_over()).status == 404
+            assert (response.parts.qsize(), response.headers["connection"]) == (50, "close")
+
+    run(main)
+
+
+def test_a_body_that_does_not_come_is_not_waited_for_longer_than_any() -> None:
+    async def main() -> None:
+        async with serving(plain(limits=Limits(body_seconds=0.1))) as client:
+            headers = {**POST, "content-length": "100"}
+            response = client.begin("POST", "/nothing", headers, [b" "], ends=False)
+            assert (await response.until_over()).status == 404
+
+    run(main)
+
+
+def test_a_client_that_waits_to_be_asked_for_its_body_is_answered_at_once() -> None:
+    async def main() -> None:
+        async with serving() as client:
+            headers = {**POST, "content-length": "100", "expect": "100-continue"}
+            response = client.begin("POST", "/nothing", headers, [], ends=False)
+            assert (await response.until_over()).status == 404
+            assert response.headers["connection"] == "close"
+
+    run(main)
+
+
+def test_a_client_that_leaves_meanwhile_is_not_answered() -> None:
+    async def main() -> None:
+        async with serving() as client:
+            headers = {**POST, "content-length": "100"}
+            response = client.begin("POST", "/nothing", headers, [b" "], ends=False)
+            await asyncio.sleep(0)
+            response.disconnect()
+            assert (await response.until_over()).status == 0
+
+    run(main)
