@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.translation import Terms
@@ -33,8 +35,7 @@ class BatchResponses:
         return jsonrpc.batch(self.responses) if is_complete and self.responses else b""
 
 
-@dataclass(slots=True)
-class Running:
+class Running(Struct):
     """A request of the peer that has no response yet."""
 
     method: str
