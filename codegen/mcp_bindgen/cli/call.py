@@ -7,13 +7,15 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import safe, say
+from mcp_bindgen.cli.show import safe, safe_text, say
 from mcp_bindgen.cli.sign_in import SigningIn, authorization, forget
 from mcp_bindgen.errors import InputError
 
@@ -24,18 +26,53 @@ __all__ = ["command"]
 
 _SCHEMES: Final = ("http://", "https://")
 _HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value>[\t\x20-\x7e]*)")
+_METHOD_NOT_FOUND: Final = -32601
 
 
 @click.command("call", context_settings={"ignore_unknown_options": True})
-@click.option("--list", "list_", is_flag=True, help="Show what the server has.")
-@click.option("--revision", metavar="REVISION", multiple=True, help="Speak only this; repeatable.")
+@click.option("--list", "list_", is_flag=True, help="List what the server has; call no tool.")
 @click.option(
-    "--header", "headers", metavar="NAME:VALUE", multiple=True, help="Of each request to a URL."
+    "--revision",
+    "revisions",
+    metavar="REVISION",
+    multiple=True,
+    help="Offer this revision and all older ones (default: all); repeatable with --exact.",
 )
-@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds to wait.")
-@click.option("--trace", metavar="FILE", help="Write the wire to FILE, as JSON lines.")
+@click.option("--exact", is_flag=True, help="Offer only what --revision names, nothing older.")
 @click.option(
-    "--format", type=click.Choice(("text", "json")), default="text", help="How it is said."
+    "--era",
+    type=click.Choice(("auto", "handshake")),
+    default="auto",
+    show_default=True,
+    help="Begin with a handshake, or find out first what the server speaks.",
+)
+@click.option(
+    "--header",
+    "headers",
+    metavar="NAME:VALUE",
+    multiple=True,
+    help="Send this header with each request to a URL; repeatable.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Wait this long for an answer (default: 30; 60 for the first one of a command).",
+)
+@click.option(
+    "--max-message",
+    "message_bytes",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help="Refuse an answer that is larger than this (default: 16777216).",
+)
+@click.option("--trace", metavar="FILE", help="Write all messages to FILE, as JSON lines.")
+@click.option(
+    "--format",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Print text, or the result as JSON.",
 )
 @click.option("--login", is_flag=True, help="Sign in to a protected server at a URL, in a browser.")
 @click.option("--no-browser", is_flag=True, help="Sign in without opening a browser here.")
@@ -46,9 +83,12 @@ _HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value
 @click.argument("words", nargs=-1, required=True, metavar="URL|-- COMMAND... [TOOL [JSON]]")
 def command(
     list_: bool,
-    revision: tuple[str, ...],
+    revisions: tuple[str, ...],
+    exact: bool,
+    era: str,
     headers: tuple[str, ...],
-    timeout: float,
+    timeout: float | None,
+    message_bytes: int | None,
     trace: str | None,
     format: str,
     login: bool,
@@ -59,20 +99,42 @@ def command(
 ) -> int:
     """Call TOOL of a server with JSON arguments, or list what the server has.
 
-    It is started by a command, or reached by a URL that begins with http:// or https://.
+    The server is started by a command, or reached at a URL with http:// or https://.
 
     The last words are the tool and its arguments, if those begin with `{`; with --list all words
-    are the server's. Exit code 0: done; 1: the tool has failed; 2: it could not be asked.
+    are the server's. Exit status 0: done; 1: the tool has failed; 2: it could not be asked.
     """
+    if words[0].startswith("-"):
+        raise click.NoSuchOption(words[0], possibilities=get_close_matches(words[0], _options()))
     if logout:
         return _log_out(words)
-    server, tool, arguments = (words, "", {}) if list_ else _parted(words)
+    server, tool, arguments = (words, "", {}) if list_ else _parsed(words)
     signing = SigningIn(login=login, browser=not no_browser, report=auth_trace)
-    options: dict[str, Any] = {"timeout": timeout}
-    if revision:
-        options["revisions"] = revision
-    make = _maker(server, headers, signing)
-    return asyncio.run(_ask(make, tool, arguments, options, trace, format))
+    options: dict[str, Any] = {
+        "timeout": timeout,
+        "message_bytes": message_bytes,
+        "era": era,
+    }
+    if revisions:
+        options["revisions"] = revisions if exact else _and_older(revisions)
+    elif exact:
+        raise click.UsageError("--exact goes with --revision.")
+    client = _client_of(server, headers, signing)
+    return asyncio.run(_ask(client, tool, arguments, options, trace, format))
+
+
+def _options() -> list[str]:
+    """The options of the verb, for a guess at what was meant."""
+    names = [name for parameter in command.params for name in parameter.opts]
+    return [name for name in names if name.startswith("-")]
+
+
+def _and_older(revisions: Sequence[str]) -> Sequence[str]:
+    """Every revision up to the newest of these; an unknown one is left for the client to refuse."""
+    from mcp_runtime.revisions import ALL
+
+    known = [ALL.index(name) for name in revisions if name in ALL]
+    return ALL[: max(known) + 1] if len(known) == len(revisions) else revisions
 
 
 def _log_out(words: Sequence[str]) -> int:
@@ -83,7 +145,7 @@ def _log_out(words: Sequence[str]) -> int:
     return OK
 
 
-def _maker(
+def _client_of(
     server: Sequence[str], headers: Sequence[str], signing: SigningIn
 ) -> Callable[..., Client]:
     """Makes the client of a command or URL. Raises InputError."""
@@ -104,7 +166,7 @@ def _maker(
 
 
 def _header(text: str) -> tuple[str, str]:
-    """Raises InputError. The value may be a secret, and is not told."""
+    """Raises InputError, without the value, which may be secret."""
     match = _HEADER.fullmatch(text)
     if match is None:
         remedy = "For instance: --header 'Authorization: Bearer …'."
@@ -112,7 +174,7 @@ def _header(text: str) -> tuple[str, str]:
     return match["name"], match["value"]
 
 
-def _parted(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any]]:
+def _parsed(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any]]:
     """The server's command or URL, the tool, its arguments. Raises InputError."""
     arguments: dict[str, Any] = {}
     if words[-1].lstrip().startswith("{"):
@@ -126,12 +188,12 @@ def _parted(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        arguments = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"the arguments are no JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(arguments, dict):
         raise InputError("the arguments are no JSON object")
-    return found  # pyright: ignore[reportUnknownVariableType]
+    return arguments  # pyright: ignore[reportUnknownVariableType]
 
 
 async def _ask(
@@ -152,7 +214,7 @@ async def _ask(
             async with make(**options) as client:
                 if tool:
                     return _shown(await client.call_tool(tool, arguments), format)
-                return await _listed(client, format)
+                return await _list(client, format)
         except (SessionError, ValueError) as error:
             raise InputError(str(error)) from error
 
@@ -161,7 +223,7 @@ def _shown(result: Any, format: str) -> int:
     from mcp_runtime.revisions import latest
 
     if format == "json":
-        say(latest.encode(result).decode())
+        say(safe_text(latest.encode(result).decode()))
     else:
         for block in result.content:
             say(_block(block))
@@ -172,43 +234,88 @@ def _block(block: Any) -> str:
     """Text as it is, anything else by its kind."""
     text = getattr(block, "text", None)
     if isinstance(text, str):
-        return "\n".join(safe(line) for line in text.split("\n"))
+        return safe_text(text)
     what = getattr(block, "mime_type", "") or getattr(block, "uri", "")
-    return f"[{block.type}{f' {what}' if isinstance(what, str) and what else ''}]"
+    return safe(f"[{block.type}{f' {what}' if isinstance(what, str) and what else ''}]")
 
 
-async def _listed(client: Any, format: str) -> int:
-    found = {kind: await _all(client, kind, ask) for kind, ask in _ASK.items()}
-    if format == "json":
-        from mcp_runtime.revisions import latest
+# ---- what a server has
 
-        told = {kind: [latest.to_wire(item) for item in items] for kind, items in found.items()}
-        say(json.dumps({"revision": client.revision, **told}, ensure_ascii=False))
-        return OK
-    info: Mapping[str, Any] = client.server_info or {}
-    say(safe(f"{info.get('name', '?')} {info.get('version', '')}, MCP {client.revision}"))
-    for kind, items in found.items():
-        for item in items:
-            say(safe(f"  {kind[:-1]:<9} {_name(item)}{_described(item)}"))
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of features: the capability that offers it, and the client's method that lists it."""
+
+    name: str
+    capability: str
+    method: str
+
+
+_KINDS: Final = (
+    _Kind("tools", "tools", "list_tools"),
+    _Kind("resources", "resources", "list_resources"),
+    _Kind("templates", "resources", "list_resource_templates"),
+    _Kind("prompts", "prompts", "list_prompts"),
+)
+
+
+@dataclass(slots=True)
+class _Listing:
+    """By kind: what the server has, or why that could not be listed."""
+
+    items: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    errors: dict[str, str] = field(default_factory=dict[str, str])
+
+
+async def _list(client: Client, format: str) -> int:
+    """Raises InputError if nothing could be listed."""
+    listing = _Listing()
+    for kind in _KINDS:
+        if kind.capability in client.server_capabilities:
+            await _list_kind(client, kind, listing)
+    for name, error in listing.errors.items():
+        click.echo(f"mcp-bindgen: the {name} cannot be listed: {safe(error)}", err=True)
+    if listing.errors and not listing.items:
+        raise InputError("nothing could be listed")
+    (_say_json if format == "json" else _say_text)(client, listing)
     return OK
 
 
-async def _all(client: Any, kind: str, ask: str) -> list[Any]:
-    """Nothing where the server does not offer that kind."""
-    offered = kind.removesuffix("templates") or "resources"
-    capability = "resources" if kind == "templates" else offered
-    if capability not in client.server_capabilities:
-        return []
-    found: list[Any] = await getattr(client, ask)()
-    return found
+async def _list_kind(client: Client, kind: _Kind, listing: _Listing) -> None:
+    """A method that the server does not know is one without items."""
+    from mcp_runtime.errors import LocalError, PeerError, RemoteError
+
+    try:
+        listing.items[kind.name] = await getattr(client, kind.method)()
+    except RemoteError as error:
+        if error.code == _METHOD_NOT_FOUND:
+            listing.items[kind.name] = []
+        else:
+            listing.errors[kind.name] = str(error)
+    except (PeerError, LocalError) as error:
+        if not client.is_connected:
+            raise
+        listing.errors[kind.name] = str(error)
 
 
-_ASK: Final = {
-    "tools": "list_tools",
-    "resources": "list_resources",
-    "templates": "list_resource_templates",
-    "prompts": "list_prompts",
-}
+def _say_json(client: Client, listing: _Listing) -> None:
+    from mcp_runtime.revisions import latest
+
+    written = {
+        kind.name: [latest.to_wire(item) for item in listing.items.get(kind.name, ())]
+        for kind in _KINDS
+    }
+    errors = {"errors": listing.errors} if listing.errors else {}
+    document = {"revision": client.revision, **written, **errors}
+    say(safe_text(json.dumps(document, ensure_ascii=False)))
+
+
+def _say_text(client: Client, listing: _Listing) -> None:
+    info: Mapping[str, Any] = client.server_info or {}
+    say(safe(f"{info.get('name', '?')} {info.get('version', '')}, MCP {client.revision}"))
+    for name, items in listing.items.items():
+        for item in items:
+            say(safe(f"  {name[:-1]:<9} {_name(item)}{_described(item)}"))
 
 
 def _name(item: Any) -> str:

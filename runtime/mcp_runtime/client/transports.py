@@ -15,7 +15,7 @@ from mcp_runtime.client.connection import (
     ClientWireConnection,
     ConnectionOwner,
 )
-from mcp_runtime.transports.stderr import printable
+from mcp_runtime.core.printable import printable
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class ChildConnection(ClientWireConnection):
     def diagnosis(self) -> str:
         code = self._process.returncode if self.is_gone else None
         ended = f" (exit code {code})" if code is not None and code >= 0 else ""
+        if code == 0 and self._process.is_unread():
+            ended = " (exit code 0, having read nothing: does it serve on standard input?)"
         stderr = printable(self._process.stderr.decode(errors="replace")).strip()
         return f"{ended}; its standard error ends with:\n{_tail(stderr)}" if stderr else ended
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Final, Literal
 
 from mcp_runtime.core.shutdown import Action, Event, Shutdown, State
@@ -35,6 +37,14 @@ REMEDIES: Final = {
     errno.EACCES: "make it executable, and its folder accessible",
     errno.ENOEXEC: "start it by its interpreter, or give it a first line with #!",
 }
+INTERPRETERS: Final = {
+    ".py": "python",
+    ".js": "node",
+    ".mjs": "node",
+    ".ts": "npx tsx",
+    ".sh": "sh",
+}
+ADDRESS: Final = re.compile(r"(localhost|[A-Za-z0-9.-]+:[0-9]{1,5}|[0-9.]{7,15})(/|$)")
 
 
 async def spawn(
@@ -97,9 +107,16 @@ def _not_started(command: Sequence[str], cwd: object, error: OSError | ValueErro
     reason = (error.strerror or str(error)).lower()
     if cwd is not None and error.filename == cwd:
         return NotStarted(command, f"its folder {str(cwd)!r}: {reason}", "name another folder")
-    return NotStarted(
-        command, reason, REMEDIES.get(error.errno or 0, "start it by hand to see why")
-    )
+    return NotStarted(command, reason, _remedy(command[0], error.errno or 0))
+
+
+def _remedy(program: str, number: int) -> str:
+    """What to do about a program that cannot be started."""
+    if os.path.isfile(program) and (interpreter := INTERPRETERS.get(Path(program).suffix)):
+        return f"start it with its interpreter: {interpreter} {program}"
+    if ADDRESS.match(program):
+        return f"if it is a URL, write it in full: http://{program}"
+    return REMEDIES.get(number, "start it by hand to see why")
 
 
 class Child(Pipes):

@@ -6,13 +6,9 @@ import sys
 from codecs import getincrementaldecoder
 from contextlib import suppress
 
-__all__ = ["StderrView", "printable"]
+from mcp_runtime.core.printable import printable
 
-
-def printable(text: str) -> str:
-    """Lines of text whose control and invisible characters are escapes."""
-    text = text.replace("\r\n", "\n")
-    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+__all__ = ["StderrView"]
 
 
 class StderrView:

@@ -412,3 +412,25 @@ def test_fifty_children_leave_no_descriptor_and_no_task() -> None:
         assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("program", "remedy"),
+    [
+        ("server.py", "start it with its interpreter: python server.py"),
+        ("./server.js", "start it with its interpreter: node ./server.js"),
+        ("localhost:8000", "if it is a URL, write it in full: http://localhost:8000"),
+        ("127.0.0.1:8000/mcp", "if it is a URL, write it in full: http://127.0.0.1:8000/mcp"),
+        ("server.example:80/mcp", "if it is a URL, write it in full: http://server.example:80/mcp"),
+        ("nowhere.py", "give its full path, or add its folder to PATH"),
+    ],
+)
+def test_row_5_a_script_or_an_address_instead_of_a_command_says_what_to_type(
+    program: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("server.py", "server.js"):
+        (tmp_path / name).write_text("", "utf-8")
+    with pytest.raises(NotStarted) as raised:
+        asyncio.run(spawn([program]))
+    assert str(raised.value).endswith(f"; {remedy}")

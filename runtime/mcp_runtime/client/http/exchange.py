@@ -138,7 +138,7 @@ class Exchanges(ClientConnection):
                 self._posted(data, self._session_headers, opens=opens) as response,
             ):
                 if not response.ok:
-                    raise response.error("a message without an answer")
+                    raise response.error("a message without an answer", await response.body())
         except (SessionError, TimeoutError) as error:
             why = str(error) or "no answer in time"
             log.warning("the server did not accept a message: %s", why)
@@ -226,7 +226,7 @@ class Exchanges(ClientConnection):
                 self._trace("received", body)
             self.handle(self.session.refused(request.id, frame, self.loop.time()))
         else:
-            raise response.error(request.method)
+            raise response.error(request.method, body)
 
     def _may_be_legacy(self, request: Request, response: HttpResponse, frame: Frame) -> bool:
         """Whether a server of HTTP+SSE may respond so."""

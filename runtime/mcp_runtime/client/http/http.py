@@ -6,6 +6,7 @@ checked against those of the system. Redirects are followed within the origin, w
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -13,6 +14,7 @@ from typing import Final, Protocol
 
 from mcp_runtime.client.http.cookies import LimitedCookieJar
 from mcp_runtime.core.http_rules import media_type
+from mcp_runtime.core.printable import first_line, printable
 from mcp_runtime.errors import (
     BadAnswer,
     BadStatus,
@@ -32,6 +34,26 @@ __all__ = ["HttpClient", "HttpResponse", "HttpSender"]
 
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _MAX_SHOWN: Final = 200
+_MAX_READ: Final = 4096
+_MIN_SECRET: Final = 6
+_PUBLIC: Final = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "cache-control",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+        "user-agent",
+    }
+)
+"""Headers of requests whose values an error may repeat."""
+_TITLE: Final = re.compile(r"<title>([^<]+)", re.IGNORECASE)
+_TAG: Final = re.compile(r"<[^<>]*>")
 _BROKEN: Final = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
 """What breaks a connection, or keeps it from being made."""
 _NOT_REACHED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
@@ -73,8 +95,20 @@ class HttpResponse:
         """The URL of a reference. Raises BadAnswer for one of another origin."""
         return _within(self._response.url, reference)
 
-    def error(self, what: str) -> BadStatus:
-        return BadStatus(what, self.status, self._response.reason_phrase[:_MAX_SHOWN])
+    def error(self, what: str, body: bytes = b"") -> BadStatus:
+        """The error that its status is, with the first line of the body."""
+        reason = printable(self._response.reason_phrase[:_MAX_SHOWN])
+        detail = self._redacted(_detail(body, self.kind))
+        place = f"{reason} from {_origin(self._response.url)}".lstrip()
+        return BadStatus(what, self.status, f"{place}: {detail}" if detail else place)
+
+    def _redacted(self, text: str) -> str:
+        """Text of the server without what we have sent it and may be secret."""
+        for name, value in self._response.request.headers.items():
+            if name.lower() not in _PUBLIC:
+                for word in value.split():
+                    text = text.replace(word, "[redacted]") if len(word) >= _MIN_SECRET else text
+        return text
 
 
 class HttpSender(Protocol):
@@ -142,9 +176,25 @@ class HttpClient:
 
 
 def _disconnected(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
-    why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
-    kind = NotReached if isinstance(error, _NOT_REACHED) else Disconnected
-    return kind(f"{method} {url.origin.host}: {why}")
+    why = printable(f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN])
+    if isinstance(error, _NOT_REACHED):
+        remedy = "check the host and the port, and that the server is running"
+        return NotReached(f"{method} {_origin(url)}: no connection, {why}; {remedy}")
+    return Disconnected(f"{method} {_origin(url)}: {why}")
+
+
+def _origin(url: httpx2.URL) -> str:
+    """Scheme, host and port: the rest of a URL may be secret."""
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
+
+
+def _detail(body: bytes, kind: str) -> str:
+    """What a body says of an error: its first line, or the title of a page."""
+    text = body[:_MAX_READ].decode(errors="replace")
+    if kind == "text/html":
+        title = _TITLE.search(text)
+        text = title[1] if title else _TAG.sub("", text)
+    return first_line(text, _MAX_SHOWN)
 
 
 def _url(text: str) -> httpx2.URL:
@@ -171,8 +221,8 @@ def _within(base: httpx2.URL, reference: str) -> httpx2.URL:
     except (httpx2.InvalidURL, ValueError) as error:
         raise BadAnswer(f"the server gave an invalid URL: {error}") from None
     if not is_same:
-        origin = f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"[:_MAX_SHOWN]
+        other = _origin(url)[:_MAX_SHOWN]
         raise BadAnswer(
-            f"the server points to another origin, {origin}: use that URL if it is meant"
+            f"the server points to another origin, {other}: use that URL if it is meant"
         )
     return url

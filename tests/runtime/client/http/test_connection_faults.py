@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.errors import BadAnswer, Disconnected, NotInstalled, TimedOut, TooMuch
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, TimedOut, TooMuch
 from mcp_runtime.limits import Limits
 from tests.support.json_peers import NEWEST, since
 from tests.support.raw_http_server import Act, Asked, Reply, Server
@@ -54,7 +54,10 @@ async def test_nobody_there_is_disconnected() -> None:
     server = Server()
     async with server.running():
         pass
-    with pytest.raises(Disconnected, match=r"POST 127\.0\.0\.1"):
+    with pytest.raises(
+        Disconnected,
+        match=r"POST http://127\.0\.0\.1:\d+: no connection.*check the host and the port",
+    ):
         async with server.client():
             pass
 
@@ -217,3 +220,65 @@ def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
         NotInstalled, match=r"needs httpx2: pip install 'mcp-bindgen-runtime\[http\]'"
     ):
         Client.http("http://server.example/mcp")
+
+
+# ---- what an error says
+
+
+BODIES = {
+    "text": (
+        b"\n  Access is only allowed at localhost:7110\r\nmore",
+        "text/plain",
+        "Access is only allowed at localhost:7110",
+    ),
+    "JSON": (b'{"error": "no"}', "application/json", '{"error": "no"}'),
+    "a page": (
+        b"<!DOCTYPE html>\n<title>No such page</title><p>x",
+        "text/html; charset=utf-8",
+        "No such page",
+    ),
+    "HTML": (b"<html><body><h1>Not Found</h1></body>", "text/html", "Not Found"),
+    "escapes": (b"\x1b[2Jno\xff", "text/plain", "\\x1b[2Jno\ufffd"),
+}
+
+
+@pytest.mark.parametrize(("body", "kind", "shown"), BODIES.values(), ids=BODIES)
+async def test_row_5_an_error_shows_the_place_and_the_first_line_of_the_body(
+    body: bytes, kind: str, shown: str
+) -> None:
+    server = Server()
+
+    async def refuses(asked: Asked, reply: Reply) -> None:
+        await reply.send(403, body, kind)
+
+    server.acts["tools/call"] = refuses
+    async with server.running(), server.client() as client:
+        with pytest.raises(BadStatus) as raised:
+            await client.call_tool("t")
+    place = f"http://127.0.0.1:{server.port}"
+    assert str(raised.value) == f"tools/call: HTTP 403 Status from {place}: {shown}"
+
+
+async def test_row_5_an_error_without_a_body_shows_the_place() -> None:
+    server = Server()
+    server.acts["server/discover"] = moved(403, "/x")
+    async with server.running():
+        with pytest.raises(BadStatus) as raised:
+            async with server.client():
+                pass
+    place = f"http://127.0.0.1:{server.port}"
+    assert str(raised.value) == f"server/discover: HTTP 403 Status from {place}"
+
+
+async def test_row_5_an_error_repeats_no_secret_that_was_sent() -> None:
+    server = Server()
+
+    async def repeats(asked: Asked, reply: Reply) -> None:
+        await reply.send(403, f"not {asked.headers['authorization']}".encode(), "text/plain")
+
+    server.acts["tools/call"] = repeats
+    headers = {"Authorization": "Bearer secret-token"}
+    async with server.running(), server.client(headers=headers) as client:
+        with pytest.raises(BadStatus, match="not") as raised:
+            await client.call_tool("t")
+    assert "secret-token" not in str(raised.value)

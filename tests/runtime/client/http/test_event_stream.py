@@ -363,7 +363,10 @@ async def test_a_server_that_is_gone_fails_at_once_the_calls_whose_streams_it_co
         found = await asyncio.gather(*calls, return_exceptions=True)
         assert time.monotonic() - started < 1
         assert {type(each) for each in found} == {Disconnected}
-        assert all(str(each).startswith("tools/call: GET 127.0.0.1: Connect") for each in found)
+        assert all(
+            str(each).startswith(f"tools/call: GET http://127.0.0.1:{server.port}: no connection")
+            for each in found
+        )
         server.sessions.append("s2")
         server.acts |= {"tools/call": serves, "GET": server._resume}
         await server.start()

@@ -1,0 +1,249 @@
+"""`call` beside servers of any kind: what it offers, what it lists, and what its errors say."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from click.testing import Result
+
+from tests.support.command import invoke
+from tests.support.terminal import HOSTILE, is_inert
+
+SERVER: Final = """
+import json, sys
+KINDS = ["tools", "resources", "prompts"]
+script = json.loads(sys.argv[1])
+for line in sys.stdin:
+    message = json.loads(line)
+    method, id = message.get("method"), message.get("id")
+    if script.get("log"):
+        with open(script["log"], "a") as file:
+            print(method, message.get("params", {}).get("protocolVersion", ""), file=file)
+    if "stderr" in script:
+        print(script["stderr"], file=sys.stderr, flush=True)
+    if method == script.get("ends") or (method == "server/discover" and script.get("dies")):
+        sys.exit(1)
+    if method == "initialize":
+        answer = {"result": {
+            "protocolVersion": script.get("speaks", "2024-11-05"),
+            "serverInfo": script.get("info", {"name": "raw", "version": "1"}),
+            "capabilities": script.get("capabilities", dict.fromkeys(KINDS, {})),
+        }}
+    else:
+        unknown = {"error": {"code": -32601, "message": "Method not found"}}
+        answer = script["answers"].get(method, unknown)
+    if id is not None and answer is not None:
+        print(json.dumps({"jsonrpc": "2.0", "id": id, **answer}), flush=True)
+"""
+
+
+def raw(folder: Path, **script: Any) -> list[str]:
+    """The command of a server that answers as `script` says."""
+    path = folder / "raw.py"
+    path.write_text(SERVER, "utf-8")
+    return [sys.executable, "-S", str(path), json.dumps({"answers": {}, **script})]
+
+
+def call(*words: str) -> Result:
+    return invoke("call", *words)
+
+
+TOOLS: Final = {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}
+
+
+# ---- what is offered
+
+
+def test_row_1_a_server_that_dies_of_the_probe_is_listed(tmp_path: Path) -> None:
+    done = call(
+        "--list", "--", *raw(tmp_path, dies=True, answers={"tools/list": {"result": TOOLS}})
+    )
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "offered"),
+    [
+        (["--revision", "2025-11-25"], "initialize 2025-11-25"),
+        (["--revision", "2024-11-05"], "initialize 2024-11-05"),
+        (["--era", "handshake"], "initialize 2025-11-25"),
+        (["--era", "auto"], "server/discover "),
+    ],
+)
+def test_row_1_a_revision_offers_what_is_older_too(
+    options: list[str], offered: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    server = raw(tmp_path, log=str(log), answers={"tools/list": {"result": TOOLS}})
+    done = call("--list", *options, "--", *server)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("raw 1, MCP 2024-11-05\n")
+    assert log.read_text("utf-8").split("\n")[0] == offered
+
+
+def test_row_1_exactly_one_revision_is_offered_if_that_is_meant(tmp_path: Path) -> None:
+    done = call("--list", "--revision", "2025-11-25", "--exact", "--", *raw(tmp_path))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "we speak 2025-11-25; the peer speaks 2024-11-05" in done.stderr
+    done = call("--list", "--exact", "--", *raw(tmp_path))
+    assert done.exit_code == 2
+    assert "--exact goes with --revision" in done.stderr
+
+
+def test_row_3_the_timeout_is_for_the_first_answer_too() -> None:
+    started = time.monotonic()
+    command = [
+        sys.executable,
+        "-S",
+        "-c",
+        "import sys; print('busy', file=sys.stderr); sys.stdin.read()",
+    ]
+    done = call("--timeout", "1", "--list", "--", *command)
+    assert done.exit_code == 2
+    assert time.monotonic() - started < 8
+    assert "its standard error ends with:\nbusy\n" in done.stderr
+
+
+def test_row_4_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:
+    large = {"result": {"content": [{"type": "text", "text": "x" * 50_000}]}}
+    server = raw(tmp_path, answers={"tools/call": large})
+    done = call("--max-message", "20000", "--", *server, "t")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "more than 20000 bytes" in done.stderr
+    assert call("--", *server, "t").exit_code == 0
+
+
+# ---- what is listed
+
+
+def test_row_5_a_list_that_is_not_there_is_empty(tmp_path: Path) -> None:
+    done = call("--list", "--", *raw(tmp_path, answers={"tools/list": {"result": TOOLS}}))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t\n"
+
+
+def test_row_5_another_error_of_a_list_is_noted_and_the_others_shown(tmp_path: Path) -> None:
+    failed = {"error": {"code": -32603, "message": "fetch\x1b failed"}}
+    answers = {"tools/list": {"result": TOOLS}, "prompts/list": failed}
+    answers["resources/list"] = {"result": {"resources": "none"}}
+    done = call("--list", "--", *raw(tmp_path, answers=answers))
+    assert done.exit_code == 0
+    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t\n"
+    first, second = done.stderr.splitlines()
+    assert first.startswith(
+        "mcp-bindgen: the resources cannot be listed: resources/list: $.resources"
+    )
+    assert second == "mcp-bindgen: the prompts cannot be listed: fetch\\u001b failed (-32603)"
+    done = call("--list", "--format", "json", "--", *raw(tmp_path, answers=answers))
+    document = json.loads(done.stdout)
+    assert [tool["name"] for tool in document["tools"]] == ["t"]
+    assert document["errors"].keys() == {"resources", "prompts"}
+
+
+def test_row_5_where_nothing_can_be_listed_that_is_an_error(tmp_path: Path) -> None:
+    failed = {"error": {"code": -32603, "message": "no"}}
+    done = call(
+        "--list", "--", *raw(tmp_path, capabilities={"tools": {}}, answers={"tools/list": failed})
+    )
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == "mcp-bindgen: nothing could be listed"
+
+
+def test_row_5_a_server_that_dies_while_it_is_listed_is_an_error(tmp_path: Path) -> None:
+    done = call("--list", "--", *raw(tmp_path, dies=True, ends="tools/list"))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "the peer is gone" in done.stderr
+
+
+# ---- what errors say
+
+
+def test_row_5_a_closed_port_says_what_to_check() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    done = call("--list", f"http://127.0.0.1:{port}/mcp")
+    assert done.exit_code == 2
+    assert f"http://127.0.0.1:{port}: no connection" in done.stderr
+    assert "check the host and the port, and that the server is running" in done.stderr
+
+
+def test_row_5_an_address_without_its_scheme_says_what_to_type() -> None:
+    done = call("localhost:8000/mcp", "t")
+    assert done.exit_code == 2
+    assert "write it in full: http://localhost:8000/mcp" in done.stderr
+
+
+def test_row_5_a_script_instead_of_a_command_says_what_to_type(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text("", "utf-8")
+    done = call("--", str(script), "t")
+    assert done.exit_code == 2
+    assert f"start it with its interpreter: python {script}" in done.stderr
+
+
+def test_row_5_an_option_that_is_none_is_no_command() -> None:
+    done = call("--lst", "--", "python", "server.py")
+    assert done.exit_code == 2
+    assert "No such option '--lst'. Did you mean '--list'?" in done.stderr
+
+
+def test_row_5_a_server_that_serves_nothing_says_so() -> None:
+    done = call("--list", "--", sys.executable, "-S", "-c", "pass")
+    assert done.exit_code == 2
+    assert "exit code 0, having read nothing: does it serve on standard input?" in done.stderr
+
+
+# ---- what is shown
+
+
+SAYABLE: Final = {name: text for name, text in HOSTILE.items() if name != "surrogate"}
+"""What JSON can hold."""
+
+
+@pytest.mark.parametrize("text", SAYABLE.values(), ids=SAYABLE)
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_row_22_nothing_that_a_server_says_steers_the_terminal(
+    text: str, format: str, tmp_path: Path
+) -> None:
+    image = {"type": "image", "mimeType": f"image/{text}", "data": ""}
+    link = {"type": "resource_link", "uri": f"a://{text}", "name": text}
+    blocks = [{"type": "text", "text": text}, image, link]
+    tool = {"name": f"t{text}", "description": text, "inputSchema": {"type": "object"}}
+    resource = {"name": text, "uri": f"a:{text}", "description": text}
+    answers = {
+        "tools/call": {"result": {"content": blocks, "structuredContent": {text: text}}},
+        "tools/list": {"result": {"tools": [tool]}},
+        "resources/list": {"result": {"resources": [resource]}},
+        "prompts/list": {"error": {"code": 1, "message": text}},
+    }
+    info = {"name": text, "version": text}
+    server = raw(tmp_path, answers=answers, info=info, stderr=text, speaks="2025-11-25")
+    for words in (["--list", "--", *server], ["--", *server, "t"]):
+        done = call("--format", format, *words)
+        assert done.exit_code == 0, done.stderr
+        assert is_inert(done.stdout)
+        assert is_inert(done.stderr)
+        if format == "json":
+            assert (
+                text in json.dumps(json.loads(done.stdout), ensure_ascii=False)
+                or "\\" in done.stdout
+            )
+
+
+@pytest.mark.parametrize("text", [HOSTILE["ESC"], HOSTILE["OSC"], HOSTILE["C1"]])
+def test_row_22_nothing_in_an_error_of_a_server_steers_the_terminal(
+    text: str, tmp_path: Path
+) -> None:
+    error = {"error": {"code": 1, "message": f"no {text}", "data": text}}
+    done = call("--", *raw(tmp_path, answers={"tools/call": error}), "t")
+    assert done.exit_code == 2
+    assert "no " in done.stderr
+    assert is_inert(done.stderr)
