@@ -44,9 +44,13 @@ def _written(option: click.Option, context: click.Context) -> str:
 
 def _help(option: click.Option) -> str:
     shown = option.show_default and option.default is not None
-    default = f" The default is {option.default:g}." if shown else ""
+    default = f" The default is {_plain(option.default)}." if shown else ""
     return f"{option.help or ''}{default}{' Required.' if option.required else ''}"
 
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

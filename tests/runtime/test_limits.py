@@ -153,6 +153,10 @@ HELD: Final = {
     "terminate_wait": ("runtime/core/test_shutdown.py", ""),
     "kill_wait": ("runtime/core/test_shutdown.py", ""),
     "stderr_bytes": ("runtime/transports/test_child_process.py", ""),
+    "authorization_bytes": (
+        "runtime/auth/test_protected_server.py",
+        "test_metadata_without_end_is_cut_off",
+    ),
 }
 """Where each is held: a file and a test in it that names the limit; without a test, the file is."""
 

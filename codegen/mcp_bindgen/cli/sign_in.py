@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from mcp_bindgen.cli.show import safe
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def authorization(how: SigningIn) -> OAuth:
 
 
 def _show(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    click.echo(text, err=True)
 
 
 def _opened(url: str) -> bool:

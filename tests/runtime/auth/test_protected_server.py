@@ -20,7 +20,7 @@ from mcp_runtime.auth.errors import AuthorizationError
 from mcp_runtime.auth.messages import AuthRequest
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
-from mcp_runtime.errors import Disconnected, Unauthorized
+from mcp_runtime.errors import Disconnected, TooMuch, Unauthorized
 from mcp_runtime.revisions import ALL
 from tests.support.authorization_server import World
 
@@ -277,3 +277,12 @@ async def test_bound_tokens_are_of_no_use_to_a_thief() -> None:
         for scheme in ("Bearer", "DPoP"):
             answer = await ask(issuer, "POST", "/mcp", Authorization=f"{scheme} {stolen}")
             assert answer.status_code == 401
+
+
+async def test_metadata_without_end_is_cut_off() -> None:
+    limits = Limits(authorization_bytes=100)
+    async with serving() as issuer:
+        auth = OAuth(redirect=issuer.world.redirect)
+        with pytest.raises(TooMuch, match="100 bytes"):
+            async with Client.http(issuer.world.resource, auth=auth, limits=limits):
+                pass
