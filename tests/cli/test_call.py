@@ -192,7 +192,8 @@ def test_row_5_a_script_instead_of_a_command_says_what_to_type(tmp_path: Path) -
 def test_row_5_an_option_that_is_none_is_no_command() -> None:
     done = call("--lst", "--", "python", "server.py")
     assert done.exit_code == 2
-    assert "No such option '--lst'. Did you mean '--list'?" in done.stderr
+    assert "No such option '--lst'" in done.stderr
+    assert "'--list'" in done.stderr
 
 
 def test_row_5_a_server_that_serves_nothing_says_so() -> None:

@@ -94,7 +94,7 @@ def test_check_tells_that_the_project_is_behind(
     newer(monkeypatch, {"Makefile": "all:\n"})
     (project / "mine").write_text("not committed")
     done = invoke("update", "--check")
-    assert done.exit_code == 1
+    assert done.exit_code == 1, done.stderr
     assert "1 written" in done.stdout
     assert git(project, "status", "--porcelain") == "?? mine\n"
 
@@ -135,7 +135,7 @@ def test_both_change_the_same_line(project: Path, monkeypatch: pytest.MonkeyPatc
     (project / SERVER).write_text(replaced(SERVER, '"0.1.0"', '"3.0.0"'))
     committed(project)
     done = invoke("update")
-    assert done.exit_code == 1
+    assert done.exit_code == 1, done.stderr
     assert f"conflict  {SERVER}" in done.stdout
     expected = '<<<<<<< yours\n    "3.0.0",\n=======\n    "2.0.0",\n>>>>>>> mcp-bindgen '
     assert expected in (project / SERVER).read_text()

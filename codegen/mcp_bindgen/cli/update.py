@@ -168,7 +168,8 @@ def _write(project: _Project, changes: Sequence[Change]) -> None:
         path: text.replace("\n", "\r\n") if path in project.crlf else text
         for path, text in texts.items()
     }
-    tree.write(project.folder, ended, force=True, within=())
+    unparsed = {change.path for change in changes if change.kind in ("conflict", "merged")}
+    tree.write(project.folder, ended, force=True, within=(), unparsed=unparsed)
     for change in changes:
         if change.kind == "removed":
             (project.folder / change.path).unlink()

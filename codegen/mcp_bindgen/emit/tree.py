@@ -34,16 +34,18 @@ def write(
     *,
     force: bool = False,
     within: Collection[str] | None = None,
+    unparsed: Collection[str] = (),
 ) -> list[str]:
     """Makes `out` hold `files`; the paths that changed.
 
     Files with our header that are not in `files` go, from the folders `within` only where those are
-    given. Raises OutputError for a folder that is not ours (unless `force`), or if writing fails.
+    given. `unparsed` are Python files that need not parse: a merge has left its markers in them.
+    Raises OutputError for a folder that is not ours (unless `force`), or if writing fails.
     """
     try:
         _require_ours(out, force)
         changed = [path for path, text in files.items() if not _same(_target(out, path), text)]
-        _require_python({path: files[path] for path in changed if path.endswith(".py")})
+        _require_python({path: files[path] for path in changed if _is_python(path, unparsed)})
         orphans = [path for path in extras(out, files, within) if _ours(out / path)]
         _replace(out, {path: files[path] for path in changed})
         for path in orphans:
@@ -55,6 +57,10 @@ def write(
             remedy="Every file in the folder is whole. Make room or choose another folder (--out).",
         ) from None
     return sorted([*changed, *orphans])
+
+
+def _is_python(path: str, unparsed: Collection[str]) -> bool:
+    return path.endswith(".py") and path not in unparsed
 
 
 def _require_python(files: Mapping[str, str]) -> None:

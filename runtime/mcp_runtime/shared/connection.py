@@ -30,6 +30,7 @@ from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.session import Session
 from mcp_runtime.errors import RpcError, SessionError, TimedOut
 from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
+from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.transports.wire import Wire
 
 __all__ = ["Connection", "OnProgress", "Trace", "WireConnection"]
@@ -222,7 +223,7 @@ class Connection(ABC):
             if self._is_ours(called):
                 log.exception("%s: the handler ended in %s", called.method, type(error).__name__)
             answer = self._refuse(called, _internal_error())
-            if _ends_the_task(error):
+            if ends_the_task(error):
                 self.send(answer, called.id)
                 raise
             return answer
@@ -388,17 +389,6 @@ class WireConnection(Connection):
 
 def _internal_error() -> RpcError:
     return RpcError(error_codes.INTERNAL_ERROR, "Internal error")
-
-
-def _ends_the_task(error: BaseException) -> bool:
-    """Whether what a handler raised is meant for its task, and not just the handler's failure.
-
-    A handler that awaits what was cancelled ends in CancelledError too; its own task goes on.
-    """
-    if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        return task is not None and task.cancelling() > 0
-    return isinstance(error, KeyboardInterrupt | GeneratorExit)
 
 
 async def _logged(work: Coroutine[Any, Any, object]) -> None:

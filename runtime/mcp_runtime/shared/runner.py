@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
-__all__ = ["run"]
+__all__ = ["ends_the_task", "run"]
 
 _T = TypeVar("_T")
 
@@ -51,3 +51,14 @@ async def _cancel_all(wait: float) -> int:
         return 0
     _, pending = await asyncio.wait(tasks, timeout=wait)
     return len(pending)
+
+
+def ends_the_task(error: BaseException) -> bool:
+    """Whether what a handler raised is meant for its task, and not just the handler's failure.
+
+    A handler that awaits what was cancelled ends in CancelledError too; its own task goes on.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    return isinstance(error, KeyboardInterrupt | GeneratorExit)

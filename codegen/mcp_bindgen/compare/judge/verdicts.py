@@ -175,7 +175,7 @@ def _claims(rule: Rule, own: Iterable[Route]) -> _Claims:
             if route.side not in (side, "both") or route.covered[index]:
                 continue
             verdict = _verdict(refuses, route.surely[index])
-            for way in route.ways:
+            for way in sorted(route.ways):
                 claims[side, way] = _worst((verdict, claims.get((side, way), "holds")))
     return claims
 
