@@ -27,8 +27,12 @@ from mcp_runtime.limits import Limits
 
 try:
     import httpx2
+
+    from mcp_runtime.client.http.early_answer import watch_connections
 except ModuleNotFoundError:
     raise NotInstalled("a client over HTTP", "httpx2", "http") from None
+
+_EXTENSIONS: Final = {"trace": watch_connections}
 
 __all__ = ["HttpClient", "HttpResponse", "HttpSender"]
 
@@ -160,7 +164,9 @@ class HttpClient:
         try:
             async with AsyncExitStack() as stack:
                 for _ in range(self._limits.redirects + 1):
-                    stream = self._client.stream(method, url, headers=encoded, content=content)
+                    stream = self._client.stream(
+                        method, url, headers=encoded, content=content, extensions=_EXTENSIONS
+                    )
                     response = await stack.enter_async_context(stream)
                     if (target := _redirect(response)) is None:
                         yield HttpResponse(response, self._limits)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import ssl
 import sys
 import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -13,7 +17,7 @@ import pytest
 from mcp_runtime import Client
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, TimedOut, TooMuch
 from mcp_runtime.limits import Limits
-from tests.support.json_peers import NEWEST, since
+from tests.support.json_peers import NEWEST, discovered, since
 from tests.support.raw_http_server import Act, Asked, Reply, Server
 
 STREAMABLE = since("2025-03-26")
@@ -282,3 +286,69 @@ async def test_row_5_an_error_repeats_no_secret_that_was_sent() -> None:
         with pytest.raises(BadStatus, match="not") as raised:
             await client.call_tool("t")
     assert "secret-token" not in str(raised.value)
+
+
+# ---- answers that come before the request was sent
+
+
+@asynccontextmanager
+async def early(answer: bytes, *, close: bool = False) -> AsyncGenerator[str]:
+    """The URL of a server that answers a call as soon as it has the headers, and reads no more."""
+    newest = discovered({"tools": {}})
+    serving: dict[asyncio.Task[None] | None, asyncio.StreamWriter] = {}
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving[asyncio.current_task()] = writer
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            if b"tools/call" in head:
+                writer.write(answer)
+                await writer.drain()
+                if close:
+                    writer.write_eof()
+                await asyncio.sleep(60)
+            (size,) = re.findall(rb"(?i)content-length: (\d+)", head)
+            message = json.loads(await reader.readexactly(int(size)))
+            body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": newest}).encode()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+            writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    finally:
+        server.close()
+        for task, writer in serving.items():
+            writer.transport.abort()
+            assert task is not None
+            task.cancel()
+        await asyncio.gather(*filter(None, serving), return_exceptions=True)
+
+
+TOO_LARGE = (
+    b"HTTP/1.1 413 Content Too Large\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\n"
+    b"4 MB at most"
+)
+
+
+@pytest.mark.parametrize("close", [False, True])
+async def test_row_17_an_answer_before_the_body_is_sent_is_read(close: bool) -> None:
+    async with early(TOO_LARGE, close=close) as url, Client.http(url) as client:
+        started = time.monotonic()
+        with pytest.raises(BadStatus, match=r"413 Content Too Large.*: 4 MB at most"):
+            await client.call_tool("t", {"a": "x" * 40_000_000}, timeout=20)
+        assert time.monotonic() - started < 10
+
+
+async def test_row_17_a_large_request_that_is_read_is_answered() -> None:
+    server = Server()
+    async with server.running(), server.client() as client:
+        for _ in range(3):
+            await client.call_tool("t", {"a": "x" * 8_000_000})
+            await client.call_tool("t")
+    assert len({asked.headers["content-length"] for asked in server.of("tools/call")}) == 2
+
+
+async def test_row_17_a_server_that_is_gone_while_a_large_request_is_sent_is_disconnected() -> None:
+    async with early(b"", close=True) as url, Client.http(url) as client:
+        with pytest.raises(Disconnected):
+            await client.call_tool("t", {"a": "x" * 40_000_000}, timeout=20)
