@@ -76,6 +76,7 @@ RANKS: Final = (
 )
 RANK: Final = {room: -rank for rank, rooms in enumerate(RANKS) for room in rooms}
 MAX_CHAIN: Final = 14
+DATE: Final = re.compile(r"20\d\d[-_]\d\d[-_]\d\d")
 
 # What does I/O, tells the time, draws randomness, or does two things at once.
 # fmt: off
@@ -176,6 +177,15 @@ def runtime_imports_in_sight(module: Module) -> Iterator[str]:
             yield f"{module.name}:{line}: imports what a string names"
 
 
+def runtime_names_no_revision(module: Module) -> Iterator[str]:
+    """Which revisions there are is a matter of mcp_wire's tables; docstrings may name sources."""
+    dated = [text for text in module.texts if DATE.search(text)]
+    yield from (f"{module.name}: names a revision in {text[:80]!r}" for text in dated)
+    for found in module.imports:
+        if DATE.search(found.name):
+            yield f"{module.name}:{found.line}: imports {found.name}"
+
+
 def core_is_pure(module: Module) -> Iterator[str]:
     """mcp_runtime/core does no I/O, tells no time and draws nothing."""
     if module.parts[1:2] != ["core"]:
@@ -192,6 +202,7 @@ LAWS: Final[tuple[tuple[str, Law], ...]] = (
     ("mcp_runtime", runtime_has_one_door),
     ("mcp_runtime", runtime_looks_down),
     ("mcp_runtime", runtime_imports_in_sight),
+    ("mcp_runtime", runtime_names_no_revision),
     ("mcp_runtime", core_is_pure),
 )
 
@@ -258,6 +269,13 @@ def test_imports_keep_the_law(root: Path, package: str, law: Law) -> None:
             "def f(name):\n    return importlib.import_module(name)",
         ),
         (runtime_imports_in_sight, "mcp_runtime.server.server", "__import__('socket')"),
+        (runtime_names_no_revision, "mcp_runtime.core.session", "NEW = {'2026-07-28'}"),
+        (runtime_names_no_revision, "mcp_runtime.core.session", "f'{x} since 2026-07-28'"),
+        (
+            runtime_names_no_revision,
+            "mcp_runtime.revisions",
+            "from mcp_wire.v2026_07_28 import methods",
+        ),
     ],
 )
 def test_a_broken_law_is_seen(law: Law, name: str, text: str) -> None:
@@ -294,6 +312,11 @@ def test_a_broken_law_is_seen(law: Law, name: str, text: str) -> None:
         (runtime_looks_down, "mcp_runtime", "from mcp_runtime.server.server import Server"),
         (runtime_looks_down, "mcp_runtime.server.http.app", "from . import outbox"),
         (runtime_imports_in_sight, "mcp_runtime", "import_module(name)"),
+        (
+            runtime_names_no_revision,
+            "mcp_runtime.core.session",
+            '"""2025-11-25."""\ndef f():\n    """Source: 2026-07-28."""\nA = 1\n"""2025-11-25."""',
+        ),
         (runtime_imports_in_sight, "mcp_runtime.core.session", "from importlib import util"),
         (core_is_pure, "mcp_runtime.transports.stdio", "import asyncio"),
     ],

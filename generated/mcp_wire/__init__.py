@@ -13,7 +13,7 @@ from importlib import import_module
 from types import MappingProxyType, ModuleType
 from typing import Final
 
-__all__ = ["LATEST", "REVISIONS", "load"]
+__all__ = ["HANDLERS", "LATEST", "REVISIONS", "load"]
 
 REVISIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -27,6 +27,8 @@ REVISIONS: Final[Mapping[str, str]] = MappingProxyType(
 """The name of each revision's package, oldest first."""
 
 LATEST: Final = "2026-07-28"
+HANDLERS: Final = "2026-07-28"
+"""The revision whose types handlers are written against; `handlers_msgspec` has these types."""
 
 
 def load(revision: str, module: str = "methods") -> ModuleType:

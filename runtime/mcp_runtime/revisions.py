@@ -6,19 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 import mcp_wire
-from mcp_wire import LATEST
-from mcp_wire._wire import DecodeError, EncodeError, Method, fault, is_json, parse
+from mcp_wire import HANDLERS, LATEST
+from mcp_wire._wire import DecodeError, EncodeError, Method, Tolerance, fault, is_json, parse
+from mcp_wire.handlers_msgspec import calls as latest_calls
+from mcp_wire.handlers_msgspec import models as latest
 from mcp_wire.steps import Context, StepError, Trip, route
-from mcp_wire.v2026_07_28 import calls_msgspec as latest_calls
-from mcp_wire.v2026_07_28 import models_msgspec as latest
 
 __all__ = [
     "ALL",
+    "HANDLERS",
     "LATEST",
     "UNSET",
     "Context",
@@ -43,17 +44,6 @@ __all__ = [
 
 Era: TypeAlias = Literal["handshake", "per-request"]
 Position: TypeAlias = Literal["params", "result"]
-
-
-class Tolerance(NamedTuple):
-    """In a body that `reader` receives, `member` gets `value` where it has a forgiven fault."""
-
-    reader: Literal["client", "server"]
-    position: Position
-    member: str
-    value: Any
-    forgives: tuple[Literal["absent", "negative"], ...]
-
 
 ALL: Final[tuple[str, ...]] = tuple(mcp_wire.REVISIONS)
 """Every revision, oldest first."""
@@ -133,18 +123,7 @@ def revision(name: str) -> Revision:
         name,
         tables.METHODS,
         tables.ERA,
-        version_header=name in _VERSION_HEADER,
-        primed_streams=name in _PRIMED_STREAMS,
-        tolerances=_TOLERANCES.get(name, ()),
+        version_header=tables.VERSION_HEADER,
+        primed_streams=tables.PRIMED_STREAMS,
+        tolerances=tables.TOLERANCES,
     )
-
-
-_VERSION_HEADER: Final = frozenset({"2025-06-18", "2025-11-25", "2026-07-28"})
-_PRIMED_STREAMS: Final = frozenset({"2025-11-25"})
-_TOLERANCES: Final[Mapping[str, tuple[Tolerance, ...]]] = {
-    "2026-07-28": (
-        Tolerance("client", "result", "resultType", "complete", ("absent",)),
-        Tolerance("client", "result", "ttlMs", 0, ("absent", "negative")),
-        Tolerance("client", "result", "cacheScope", "private", ("absent",)),
-    )
-}

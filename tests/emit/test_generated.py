@@ -201,7 +201,7 @@ import hashlib, sys
 from mcp_bindgen import emit, pins
 from mcp_bindgen.ir.lower import load
 schemas = [pins.load(revision) for revision in sys.argv[1:]]
-files = emit.generate(schemas, emit.Options())
+files = emit.generate(schemas, emit.Options(), handlers=max(sys.argv[1:]))
 text = "".join(f"{path} {files[path]}" for path in sorted(files) if path != "__init__.py")
 print(hashlib.sha256(text.encode()).hexdigest())
 """

@@ -100,8 +100,11 @@ def ours() -> frozenset[tuple[str, str]]:
 
 def check_shape(files: dict[str, str], declared: set[str]) -> None:
     """No kind of node, no call and no import that the pinned revisions do not have."""
+    packages = {f".{path.partition('/')[0]}" for path in files if "/" in path}
     for what, name in shape(files):
-        known = (what, name) in ours() or (what == "call" and is_own(name, declared))
+        is_package = what == "import" and name in packages
+        is_declared = what == "call" and is_own(name, declared)
+        known = (what, name) in ours() or is_package or is_declared
         assert known, f"{what} {name}"
 
 

@@ -35,9 +35,23 @@ why = "w"
 """
 
 
+HTTP: Final = "".join(
+    f"""
+[[http]]
+revisions = ["r1"]
+path = "{path}"
+value = false
+page = "p"
+why = "w"
+"""
+    for path in ("version_header", "primed_streams")
+)
+
+
 def lowered(folder: Path, rows: str, text: str = SCHEMA) -> Schema:
+    """The schema as r1, whose questions about HTTP are answered beside the rows."""
     table = folder / "decisions.toml"
-    table.write_text(rows, encoding="utf-8")
+    table.write_text(rows + HTTP, encoding="utf-8")
     return load(text.encode(), "a.ts", "r1", decisions.load(table))
 
 
@@ -89,6 +103,7 @@ def test_a_row_answers(tmp_path: Path) -> None:
             "not a JSON literal",
         ),
         ("x = [[", ""),
+        ("[handlers]\nrevision = 1", "[handlers] lacks"),
     ],
 )
 def test_a_row_that_cannot_stand_is_refused(tmp_path: Path, more: str, words: str) -> None:

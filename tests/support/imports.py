@@ -41,11 +41,15 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """`by_name` are the lines with functions that import what a string names."""
+    """`by_name` are the lines with functions that import what a string names.
+
+    `texts` are its strings, those of docstrings left out.
+    """
 
     name: str
     imports: tuple[Import, ...]
     by_name: tuple[int, ...] = ()
+    texts: tuple[str, ...] = ()
 
     @property
     def parts(self) -> list[str]:
@@ -56,7 +60,7 @@ def read_module(name: str, text: str, *, is_package: bool = False) -> Module:
     package = name.split(".") if is_package else name.split(".")[:-1]
     tree = ast.parse(text)
     imports = tuple(_imports(tree, package, lazy=False, typing=False))
-    return Module(name, imports, tuple(_imports_by_name(tree)))
+    return Module(name, imports, tuple(_imports_by_name(tree)), tuple(_texts(tree)))
 
 
 def _imports(node: ast.AST, package: list[str], *, lazy: bool, typing: bool) -> Iterator[Import]:
@@ -87,6 +91,13 @@ def _imports_by_name(tree: ast.AST) -> Iterator[int]:
                 yield node.lineno
             case _:
                 pass
+
+
+def _texts(tree: ast.AST) -> Iterator[str]:
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.value
 
 
 def modules(top: Path, package: str) -> Iterator[Module]:

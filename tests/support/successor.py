@@ -104,7 +104,12 @@ def asked(stderr: str) -> list[Asked]:
 def answers(rows: list[Asked], table: str) -> str:
     """decisions.toml with the answers: known methods by their lists, the rest by rows."""
     before = tomllib.loads(table)
-    known = {row["path"] for row in before["method"] if BEFORE in row["revisions"]}
+    known = {
+        row["path"]
+        for kind in ("method", "http", "tolerance")
+        for row in before[kind]
+        if BEFORE in row["revisions"]
+    }
     known |= {NARROWED}
     for path in sorted(known & {_path(row) for row in rows}):
         table = _extended(table, path)

@@ -237,7 +237,7 @@ def bindings(
         pairs = _pairs(found, schemas, rows)
         rows.settle()
         step("writing")
-        return generate(schemas, options, pairs if pairs or steps else None)
+        return generate(schemas, options, pairs if pairs or steps else None, rows.handlers)
 
 
 def _pairs(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from mcp_bindgen.emit.text.annotate import Annotator, annotation, deprecation
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, docstring, flat, lay, literal
-from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
+from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Tolerance, Type, Uni
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, snake
 
 __all__ = ["answered", "calls_view", "methods_view"]
@@ -61,8 +61,23 @@ def methods_view(schema: Schema) -> dict[str, Any]:
         "revision": literal(schema.revision),
         "title": schema.revision,
         "era": literal(schema.era),
+        "version_header": repr(schema.conventions.version_header),
+        "primed_streams": repr(schema.conventions.primed_streams),
+        "tolerances": [line for each in schema.conventions.tolerances for line in _tolerance(each)],
         "rows": [line for method in schema.methods for line in _row(schema, method)],
     }
+
+
+def _tolerance(tolerance: Tolerance) -> list[str]:
+    values = {
+        "reader": literal(tolerance.reader),
+        "position": literal(tolerance.position),
+        "member": literal(tolerance.member),
+        "value": literal(tolerance.value),
+        "forgives": _tuple(tolerance.forgives),
+    }
+    code = call("Tolerance", *(_keyword(key, value) for key, value in values.items()))
+    return lay(STEP, "", code, ",")
 
 
 def _row(schema: Schema, method: Method) -> list[str]:
@@ -93,8 +108,12 @@ def _type_name(schema: Schema, type: Type | None) -> str:
 
 def _results(schema: Schema, type: Type | None) -> Code:
     arms = type.arms if isinstance(type, Uni) else () if type is None else (type,)
-    names = tuple(_type_name(schema, arm) for arm in arms)
-    return f"({names[0]},)" if len(names) == 1 else Group("(", names, ")")
+    return _tuple(flat(annotation(schema, arm)) for arm in arms)
+
+
+def _tuple(texts: Iterable[str]) -> Code:
+    items = tuple(map(literal, texts))
+    return f"({items[0]},)" if len(items) == 1 else Group("(", items, ")")
 
 
 # ---- calls_*.py

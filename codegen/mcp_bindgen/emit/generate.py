@@ -44,19 +44,30 @@ def package(revision: str) -> str:
 
 
 def generate(
-    schemas: Sequence[Schema], options: Options, pairs: Sequence[Pair] | None = None
+    schemas: Sequence[Schema],
+    options: Options,
+    pairs: Sequence[Pair] | None = None,
+    handlers: str | None = None,
 ) -> dict[str, str]:
     """The text of every file of the package, by its path there.
 
     `pairs` are plans of neighbours; with None no steps are written, with none an empty table.
+    `handlers` is the revision whose types handlers are written against, if it is there, else the
+    newest.
 
     Raises TemplateError for a template that does not render, OutputError for a revision or a type
     whose name cannot be used.
     """
     files: dict[str, str] = {"py.typed": ""}
     engine = _engine(options.templates)
-    files["__init__.py"] = _render(engine, "package.py.jinja", None, _package_view(schemas))
+    handled = _handled(schemas, handlers)
+    files["__init__.py"] = _render(
+        engine, "package.py.jinja", None, _package_view(schemas, handled)
+    )
     files.update(copies(options.models, steps=pairs is not None))
+    for flavour in options.models:
+        view = {"title": handled, "package": package(handled), "flavour": flavour}
+        files[f"handlers_{flavour}.py"] = _render(engine, "handlers.py.jinja", None, view)
     for schema in schemas:
         for path, text in _revision(engine, schema, options):
             files[path] = text
@@ -85,10 +96,19 @@ def _written(flavours: tuple[str, ...]) -> list[str]:
     return [flavour for flavour in FLAVOURS if flavour in needed]
 
 
-def _package_view(schemas: Sequence[Schema]) -> Mapping[str, Any]:
+def _handled(schemas: Sequence[Schema], chosen: str | None) -> str:
+    names = [schema.revision for schema in schemas]
+    return chosen if chosen in names else names[-1]
+
+
+def _package_view(schemas: Sequence[Schema], handled: str) -> Mapping[str, Any]:
     names = [schema.revision for schema in schemas]
     rows = [f"        {literal(name)}: {literal(package(name))}," for name in names]
-    return {"packages": rows, "latest": literal(names[-1])}
+    return {
+        "packages": rows,
+        "latest": literal(names[-1]),
+        "handlers": literal(handled),
+    }
 
 
 def _revision(

@@ -19,6 +19,8 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "narrow": ("path", "type"),
     "name": ("path", "name"),
     "step": ("path",),
+    "http": ("path", "value"),
+    "tolerance": ("path", "reader", "value", "forgives"),
 }
 """What a row of each kind must have, beside `revisions` (or `pair`), `page` and `why`."""
 
@@ -58,6 +60,8 @@ class Decisions:
     deferred: bool = False
     missing: list[str] = field(default_factory=list[str])
     asked: list[str] = field(default_factory=list[str])
+    handlers: str | None = None
+    """The revision whose types handlers are written against; None for the newest."""
 
     def get(self, kind: str, revision: str, path: str) -> Row | None:
         """The row for `path`, counted as used; None without one."""
@@ -116,6 +120,7 @@ def load(path: Path) -> Decisions:
     except (OSError, ValueError) as error:
         raise DecisionError(f"{path}: {error}", remedy="Mend the file.") from None
     rows: dict[_Key, Row] = {}
+    handlers = _handlers(path, data.pop("handlers", None))
     for kind, found in data.items():
         entries: Any = found
         if kind not in KINDS or not isinstance(found, list):
@@ -130,7 +135,17 @@ def load(path: Path) -> Decisions:
                         f"{path}: two [[{kind}]] rows for `{row.path}` of {row.revision}"
                     )
                 rows[key] = row
-    return Decisions(rows, str(path))
+    return Decisions(rows, str(path), handlers=handlers)
+
+
+def _handlers(path: Path, entry: Any) -> str | None:
+    """The revision that `[handlers]` names; None without that table."""
+    if entry is None:
+        return None
+    named = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+    if not all(isinstance(named.get(key), str) and named[key] for key in ("revision", "why")):
+        raise DecisionError(f"{path}: [handlers] lacks revision or why", remedy="Give both.")
+    return str(named["revision"])
 
 
 def _rows(path: Path, kind: str, entry: Any) -> list[Row]:
@@ -140,7 +155,7 @@ def _rows(path: Path, kind: str, entry: Any) -> list[Row]:
 
 
 def _row_per_revision(path: Path, kind: str, entry: Mapping[str, Any]) -> list[Row]:
-    missing = [k for k in (*KINDS[kind], "page", "why") if not entry.get(k)]
+    missing = [k for k in (*KINDS[kind], "page", "why") if entry.get(k) in (None, "")]
     where = entry.get("revisions") or [entry[k] for k in ("pair",) if k in entry]
     if missing or not where:
         raise DecisionError(

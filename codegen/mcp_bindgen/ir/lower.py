@@ -14,6 +14,7 @@ from typing import Final
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
 from mcp_bindgen.ir import names
+from mcp_bindgen.ir.conventions import conventions
 from mcp_bindgen.ir.decisions import Decisions
 from mcp_bindgen.ir.facts import digest, tag_value
 from mcp_bindgen.ir.methods import methods
@@ -73,6 +74,7 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
     schema = lowering.schema()
     schema = narrow(schema, decisions)
     schema = replace(schema, methods=tuple(methods(schema, resolver, decisions, lowering.python)))
+    schema = conventions(schema, decisions)
     if decisions is not None:
         decisions.require_all(revision)
     return schema

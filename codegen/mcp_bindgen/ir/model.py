@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 __all__ = [
     "JSON_PRIMS",
@@ -16,8 +16,10 @@ __all__ = [
     "Arr",
     "Bounded",
     "Const",
+    "Conventions",
     "Declaration",
     "Element",
+    "Fault",
     "Field",
     "Kind",
     "Limits",
@@ -27,14 +29,18 @@ __all__ = [
     "Method",
     "Prim",
     "Ref",
+    "Role",
     "Schema",
     "Struct",
+    "Tolerance",
     "Tup",
     "Type",
     "Uni",
 ]
 
 LiteralValue: TypeAlias = str | int | float | bool
+Role: TypeAlias = Literal["client", "server"]
+Fault: TypeAlias = Literal["absent", "negative"]
 Kind: TypeAlias = Literal["object", "array", "string", "number", "boolean", "null"]
 
 JSON_PRIMS: Final = frozenset({"unknown", "any", "json"})
@@ -229,6 +235,30 @@ class Method:
     deprecated: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A fault of peers: in a body that `reader` receives, `member` then gets `value`."""
+
+    reader: Role
+    position: str
+    member: str
+    value: Any
+    forgives: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What a revision's pages say of peers, and its schema does not.
+
+    `version_header`: a client repeats the agreed revision in a header of each HTTP request;
+    `primed_streams`: an HTTP stream begins with an event that has an id and no data.
+    """
+
+    version_header: bool = False
+    primed_streams: bool = False
+    tolerances: tuple[Tolerance, ...] = ()
+
+
 @dataclass(frozen=True)
 class Schema:
     """One revision, or one file that is none. `digest` is its structure digest."""
@@ -238,6 +268,7 @@ class Schema:
     digest: str
     declarations: tuple[Declaration, ...]
     methods: tuple[Method, ...] = field(default=())
+    conventions: Conventions = Conventions()
 
     @cached_property
     def types(self) -> dict[str, Struct | Alias]:

@@ -7,12 +7,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .._wire import Method
+from .._wire import Method, Tolerance
 
-__all__ = ["ERA", "METHODS", "REVISION"]
+__all__ = [
+    "ERA",
+    "METHODS",
+    "PRIMED_STREAMS",
+    "REVISION",
+    "TOLERANCES",
+    "VERSION_HEADER",
+]
 
 REVISION: Final = "2025-06-18"
 ERA: Final = "handshake"
+VERSION_HEADER: Final = True
+"""Whether a client repeats the agreed revision in a header of each HTTP request."""
+PRIMED_STREAMS: Final = False
+"""Whether an HTTP stream begins with an event that has an id and no data."""
+TOLERANCES: Final[tuple[Tolerance, ...]] = ()
 METHODS: Final[Mapping[str, Method]] = {
     "notifications/cancelled": Method(
         name="notifications/cancelled",

@@ -7,12 +7,46 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .._wire import Method
+from .._wire import Method, Tolerance
 
-__all__ = ["ERA", "METHODS", "REVISION"]
+__all__ = [
+    "ERA",
+    "METHODS",
+    "PRIMED_STREAMS",
+    "REVISION",
+    "TOLERANCES",
+    "VERSION_HEADER",
+]
 
 REVISION: Final = "2026-07-28"
 ERA: Final = "per-request"
+VERSION_HEADER: Final = True
+"""Whether a client repeats the agreed revision in a header of each HTTP request."""
+PRIMED_STREAMS: Final = False
+"""Whether an HTTP stream begins with an event that has an id and no data."""
+TOLERANCES: Final[tuple[Tolerance, ...]] = (
+    Tolerance(
+        reader="client",
+        position="result",
+        member="resultType",
+        value="complete",
+        forgives=("absent",),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="ttlMs",
+        value=0,
+        forgives=("absent", "negative"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="cacheScope",
+        value="private",
+        forgives=("absent",),
+    ),
+)
 METHODS: Final[Mapping[str, Method]] = {
     "notifications/cancelled": Method(
         name="notifications/cancelled",

@@ -1,4 +1,4 @@
-"""Translates bodies between the revision that the peer speaks and the newest one, ours.
+"""Translates bodies between the revision that the peer speaks and the one that handlers use.
 
 A received body is validated by the peer's revision first, so that errors have its paths; then the
 steps between the revisions convert it.
@@ -14,7 +14,7 @@ import msgspec
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.revisions import (
-    LATEST,
+    HANDLERS,
     UNSET,
     Context,
     DecodeError,
@@ -29,16 +29,16 @@ from mcp_runtime.revisions import (
 
 __all__ = ["Terms", "Translation", "Translations"]
 
-_NEWEST: Final = revision(LATEST)
+_HANDLED: Final = revision(HANDLERS)
 _parse: Final = msgspec.json.decode
 _dump: Final = msgspec.json.encode
 
 
 class Translation:
-    """Translates the bytes of one peer's `revision` to models of the newest one, and back.
+    """Translates the bytes of one peer's `revision` to models that handlers use, and back.
 
-    A method that the newest revision does not have is read and written with the peer's models, and
-    as JSON objects if the peer's revision does not have it either. Reading raises DecodeError,
+    A method that the handlers' revision does not have is read and written with the peer's models,
+    and as JSON objects if the peer's revision does not have it either. Reading raises DecodeError,
     writing EncodeError; both raise StepError for what the other revision cannot express.
     """
 
@@ -46,7 +46,7 @@ class Translation:
         self.revision = revision
         self.context = context
         self.tolerances = tolerances
-        self._same = revision.name == LATEST
+        self._same = revision.name == HANDLERS
         self._steps: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
 
     def read_params(self, method: str, raw: bytes) -> Any:
@@ -79,7 +79,7 @@ class Translation:
         value = step(_parse(raw) if raw else None, Trip(self.context))
         if value is None:
             return UNSET
-        return latest.from_wire(_NEWEST.type_of(position, method), value)
+        return latest.from_wire(_HANDLED.type_of(position, method), value)
 
     def _write(self, position: Position, method: str, value: Any) -> bytes:
         step = None if self._same else self._step(position, method, up=False)
@@ -91,11 +91,11 @@ class Translation:
     def _step(
         self, position: Position, method: str, *, up: bool
     ) -> Callable[[Any, Trip], Any] | None:
-        """None where the newest revision does not have the method, or nothing is to be done."""
+        """None where the handlers' revision does not have the method, or nothing is to be done."""
         key = position, method, up
         if key not in self._steps:
-            here, there = (self.revision.name, LATEST) if up else (LATEST, self.revision.name)
-            known = method in _NEWEST.methods
+            here, there = (self.revision.name, HANDLERS) if up else (HANDLERS, self.revision.name)
+            known = method in _HANDLED.methods
             self._steps[key] = route(here, there, method, position, bare=True) if known else None
         return self._steps[key]
 

@@ -124,6 +124,19 @@ class Method(NamedTuple):
     era: str
 
 
+class Tolerance(NamedTuple):
+    """A fault of peers that is repaired: in a body that `reader` receives, `member` gets `value`.
+
+    `position` is params or result; `forgives` are the faults that are repaired: absent, negative.
+    """
+
+    reader: str
+    position: str
+    member: str
+    value: Json
+    forgives: tuple[str, ...]
+
+
 if TYPE_CHECKING:
     from typing_extensions import deprecated
 else:
