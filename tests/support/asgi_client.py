@@ -55,7 +55,7 @@ class Response:
         self.body += data
         self.sent.append(data)
         if self.is_stream:
-            self.events += self._parser.feed(data)
+            self.events += (each for each in self._parser.feed(data) if isinstance(each, Event))
 
     def disconnect(self) -> None:
         self.parts.put_nowait({"type": "http.disconnect"})

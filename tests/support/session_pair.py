@@ -17,7 +17,7 @@ from mcp_runtime.revisions import ALL, revision
 from mcp_runtime.revisions import latest as t
 
 INFO: Final = t.Implementation(name="a peer", version="1")
-CAPABILITIES: Final = {"roots": {}, "sampling": {}, "elicitation": {}}
+CAPABILITIES: Final[dict[str, Any]] = {"roots": {}, "sampling": {}, "elicitation": {}}
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
 NEWEST: Final = ALL[-1]
 

@@ -54,6 +54,8 @@ class ServerSession(Session):
     role = SERVER
     has_handshake: ClassVar = True
     """Whether a client may begin with `initialize`; without, each request stands for itself."""
+    begins_anew = True
+    """Whether a second `initialize` ends what was open and begins again, or is refused."""
 
     def __init__(
         self,
@@ -83,7 +85,10 @@ class ServerSession(Session):
     def _on_request(self, frame: Request, now: float) -> list[Event]:
         terms = None
         try:
-            if (terms := self._terms(frame)) is None:
+            terms = self._terms(frame)
+            if terms is None or (
+                frame.method == "initialize" and terms.translation.revision.era == "handshake"
+            ):
                 return self._before_handshake(frame)
             self._require_room(frame)
             return self._admit(frame, terms)
@@ -148,8 +153,6 @@ class ServerSession(Session):
         raise RpcError(code, why)
 
     def _admit(self, frame: Request, terms: Terms) -> list[Event]:
-        if frame.method == "initialize" and self.agreed is not None:
-            raise RpcError(error_codes.INVALID_REQUEST, "the session is initialized already")
         method = terms.translation.revision.methods.get(frame.method)
         if not self._may_send(method, "request") or method is None:
             self._require_registered(frame.method)
@@ -178,6 +181,7 @@ class ServerSession(Session):
         offer, spoken = self.offer(), self._spoken(frame)
         self.tolerances.decode(revision(spoken), "params", "initialize", frame.params or b"{}")
         params = initialize_params(frame.params, spoken)
+        ended = [] if self.agreed is None else self._reset()
         self._move("send initialize result")
         context = Context(
             client_info=params["clientInfo"],
@@ -187,7 +191,16 @@ class ServerSession(Session):
         translation = Translation(revision(spoken), context, self.tolerances)
         self.agreed = Terms(translation, params["clientInfo"], params["capabilities"])
         self._declared = offer.declared
-        return [Write(jsonrpc.response(frame.id, _dump(offer.initialized(spoken))))]
+        return [*ended, Write(jsonrpc.response(frame.id, _dump(offer.initialized(spoken))))]
+
+    def _reset(self) -> list[Event]:
+        """Ends all that is open: another client has begun on the same stream, behind a bridge."""
+        if not self.begins_anew:
+            raise RpcError(error_codes.INVALID_REQUEST, "the session is initialized already")
+        ended = self.lost("the client has sent another `initialize`")
+        self.state, self.log_level = State.NEW, None
+        self.subscriptions.watched.clear()
+        return ended
 
     def _spoken(self, frame: Request) -> str:
         """The revision that the client proposes, or our newest. Raises RpcError if we have none."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from itertools import count
 from typing import Any, Final
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import missing_capability
-from mcp_runtime.core.events import Called, Notified
+from mcp_runtime.core.events import Called, Notified, Opened
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.core.request_state import BoundSealer, InputRequests
@@ -19,10 +18,9 @@ from mcp_runtime.revisions import UNSET
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context, InputNeeded
 from mcp_runtime.server.dispatcher import Dispatcher
-from mcp_runtime.shared.connection import Connection, Trace, WireConnection
-from mcp_runtime.transports.wire import Wire
+from mcp_runtime.shared.connection import Connection, Trace
 
-__all__ = ["ServerConnection", "ServerWireConnection"]
+__all__ = ["ServerConnection"]
 
 _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
 """The name of the limit on requests a second, by method."""
@@ -117,9 +115,16 @@ class ServerConnection(Connection):
         self.send(self.session.report(called.id, progress, total, message), called.id)
         await self.drain()
 
+    def _on_opened(self, event: Opened) -> None:
+        self._forget_roots()  # of a client that was here before
+        super()._on_opened(event)
+
+    def _forget_roots(self) -> None:
+        self.roots, self.root_changes = None, self.root_changes + 1
+
     def _on_notified(self, event: Notified) -> None:
         if event.method == "notifications/roots/list_changed":
-            self.roots, self.root_changes = None, self.root_changes + 1
+            self._forget_roots()
         self.server.notified(event.method, event.params, self)
 
     def interrupt(self, id: Id, retry: int) -> None:
@@ -138,25 +143,3 @@ class ServerConnection(Connection):
     def notify_updated(self, uri: str) -> None:
         for data in self.server_session.updated(uri):
             self.send(data)
-
-
-class ServerWireConnection(ServerConnection, WireConnection):
-    """One client on a stream of lines, such as standard input and output."""
-
-    async def serve(self, wire: Wire) -> None:
-        """Serves until the client is gone; requests still running then are cancelled."""
-        self.server.connections.add(self)
-        self.ping_every = self.server.ping_every
-        self.attach(wire)
-        try:
-            await asyncio.shield(self.over)
-            await self.finished()
-        finally:
-            self.server.connections.discard(self)
-            if not self.over.done():
-                self.close_gracefully()
-            await wire.close()
-
-    def close_gracefully(self) -> None:
-        super().close_gracefully()
-        self.ended()

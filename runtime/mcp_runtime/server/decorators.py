@@ -292,16 +292,20 @@ class Decorators(ABC):
 
         return register
 
-    def on(self, method: str) -> Callable[[_F], _F]:
+    def on(self, method: str, *, capability: str | None = None) -> Callable[[_F], _F]:
         """Registers the handler of a method: it takes the params, a model, and the Context.
 
         The method may be one that the protocol does not define; its params and result are JSON
-        objects. The handler of a notification takes the params and the connection.
+        objects. The handler of a notification takes the params and the connection. `capability` is
+        declared to clients, such as "skills", or "experimental.acme": without it they may not ask.
 
-        Raises ValueError for a method that the session answers by itself.
+        Raises ValueError for a method that the session answers by itself, and for a capability that
+        no server can have.
         """
         if method in _ANSWERED_BY_THE_SESSION:
             raise ValueError(f"{method} cannot have a handler: the session answers it by itself")
+        if capability is not None:
+            self.features.declare(capability)
 
         def register(function: _F) -> _F:
             if method.startswith("notifications/"):

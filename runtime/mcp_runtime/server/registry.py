@@ -16,6 +16,7 @@ from msgspec import UNSET, ValidationError, convert
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.errors import RpcError
+from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import Embedded
@@ -283,6 +284,23 @@ class Features:
         self.templates: Registry[ResourceTemplate] = Registry("resource template")
         self.prompts: Registry[Prompt] = Registry("prompt")
         self.completers: dict[tuple[str, str], Completer] = {}
+        self._of_methods: set[str] = set()
+
+    def declare(self, capability: str) -> None:
+        """Declares the capability of a method, a dotted path. Raises ValueError for none."""
+        try:
+            self._with_methods(t.ServerCapabilities(), {capability})
+        except DecodeError as error:
+            raise ValueError(f"{capability!r} is no capability of a server: {error}") from None
+        self._of_methods.add(capability)
+
+    def _with_methods(self, own: t.ServerCapabilities, paths: set[str]) -> t.ServerCapabilities:
+        declared = t.to_wire(own)
+        for path in paths:
+            inner = declared
+            for name in path.split("."):
+                inner = inner.setdefault(name, {})
+        return t.from_wire(t.ServerCapabilities, declared)
 
     def capabilities(self, extensions: Any) -> t.ServerCapabilities:
         """What the server declares. A kind stays declared when its last feature is removed."""
@@ -294,7 +312,8 @@ class Features:
         }
         self.kinds |= {kind for kind, count in counts.items() if count}
         declared = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
-        return t.ServerCapabilities(logging={}, extensions=extensions, **declared)
+        capabilities = t.ServerCapabilities(logging={}, extensions=extensions, **declared)
+        return self._with_methods(capabilities, self._of_methods)
 
     def knows(self, uri: str) -> bool:
         """Whether `uri` is a registered resource, or matches a template."""

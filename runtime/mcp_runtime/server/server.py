@@ -32,13 +32,13 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeBroadcaster
-from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features, Kind, listed, or_unset
+from mcp_runtime.server.wire_connection import ServerWireConnection
 from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.meta_names import require_extensions

@@ -41,6 +41,7 @@ class HttpSession(StreamingConnection):
     ) -> None:
         server = service.server
         session = ServerSession(server.offer, next_id=count(first).__next__, limits=server.limits)
+        session.begins_anew = False
         super().__init__(server, principal=principal, trace=service.trace, session=session)
         self.protection = service.protection
         self.id: Final = id

@@ -1,0 +1,66 @@
+"""Methods of a server's own: handlers that `on` registers, and capabilities that they declare."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime import Client, Context, Server
+from mcp_runtime.errors import NotOffered
+from mcp_runtime.revisions import ALL
+from mcp_runtime.revisions import latest as t
+
+REF: Final = t.PromptReference(name="p")
+
+
+def completing(**options: Any) -> Server:
+    server = Server("s", "1")
+
+    @server.on("completion/complete", **options)
+    async def complete(params: t.CompleteRequestParams, ctx: Context) -> t.CompleteResult:
+        values = [params.argument.value + "!"]
+        return t.CompleteResult(
+            completion=t.CompleteResultCompletion(values=values), result_type="complete"
+        )
+
+    return server
+
+
+@pytest.mark.parametrize("revision", [name for name in ALL if name > "2025"])
+async def test_row_7_a_method_declares_its_capability(revision: str) -> None:
+    server = completing(capability="completions")
+    async with Client(server, revisions=[revision]) as client:
+        assert (await client.complete(REF, "a", "x")).values == ["x!"]
+
+
+async def test_row_7_a_method_without_its_capability_is_not_offered() -> None:
+    async with Client(completing()) as client:
+        with pytest.raises(NotOffered, match="completions"):
+            await client.complete(REF, "a", "x")
+
+
+@pytest.mark.parametrize(
+    ("capability", "declared"),
+    [
+        ("skills", {"skills": {}}),
+        ("experimental.acme", {"experimental": {"acme": {}}}),
+        ("tools", {"tools": {}}),
+    ],
+)
+async def test_row_7_a_capability_may_be_any_that_a_server_can_have(
+    capability: str, declared: dict[str, Any]
+) -> None:
+    server = Server("s", "1")
+
+    @server.on("skills/list", capability=capability)
+    async def skills(params: Any, ctx: Context) -> Any:
+        return {"skills": []}
+
+    capabilities = t.to_wire(server.offer().capabilities)
+    assert capabilities == {"logging": {}, **declared}
+
+
+def test_row_7_what_is_no_capability_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'tools\.listChanged' is no capability"):
+        completing(capability="tools.listChanged")
