@@ -228,6 +228,23 @@ async def test_unknown_key_ids_do_not_make_us_ask_without_end() -> None:
     assert keys.asked == 1
 
 
+async def test_keys_in_the_network_of_whoever_named_them_are_fetched() -> None:
+    """The URL of the keys is the operator's own word, so a private network is no attack."""
+
+    async def publish(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        body = json.dumps({"keys": [public(KEY)]}).encode()
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body)
+        writer.close()
+        await writer.wait_closed()
+
+    clock = Clock()
+    async with await asyncio.start_server(publish, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        checks = verifier(clock, jwks_uri=f"http://127.0.0.1:{port}/jwks", fetch=None)
+        assert (await checks.verify(issued(clock))).subject == "ann"
+
+
 async def test_many_at_one_time_ask_for_the_keys_once() -> None:
     clock, keys = Clock(), Keys(public(KEY))
     checks = verifier(clock, keys)

@@ -63,7 +63,9 @@ class JwtVerifier:
         self._leeway = leeway
         self._now = now
         self._keys = tuple(keys)
-        self._key_set = None if jwks_uri is None else KeySet(jwks_uri, fetch or _fetch(), now)
+        self._key_set = (
+            None if jwks_uri is None else KeySet(jwks_uri, fetch or _fetch(jwks_uri), now)
+        )
 
     async def verify(self, token: str, /) -> VerifiedToken:
         """Raises InvalidToken, SessionError."""
@@ -135,7 +137,8 @@ class JwtVerifier:
             raise InvalidToken("the token is not valid yet")
 
 
-def _fetch() -> Fetch:
+def _fetch(jwks_uri: str) -> Fetch:
+    """Reaches a private network if the keys are there: whoever runs the server gave their URL."""
     from mcp_runtime.auth.fetch import GuardedFetch
 
-    return GuardedFetch()
+    return GuardedFetch(jwks_uri)
