@@ -44,6 +44,13 @@ def test_transports_are_chosen(tmp_path: Path) -> None:
     assert written(tmp_path / "a") == made(chosen)
 
 
+def test_authorization_is_chosen(tmp_path: Path) -> None:
+    options = ("--revisions", NEWEST, "--transports", "http", "--auth", "bearer")
+    assert invoke("new", "my-server", *options, "--into", tmp_path / "a").exit_code == 0
+    chosen = answers(revisions=(NEWEST,), transports=("http",), auth="bearer")
+    assert written(tmp_path / "a") == made(chosen)
+
+
 def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     into = tmp_path / "there"
     into.mkdir()
@@ -71,6 +78,8 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         (["a", "--revisions", "1999-01-01"], "no revision is called '1999-01-01'"),
         (["a", "--revisions", "2024-11-05"], "would be lacking"),
         (["a", "--transports", "stdio,pigeon"], "Known transports: stdio, http"),
+        (["a", "--auth", "bearer"], "Say --transports http"),
+        (["a", "--transports", "http", "--auth", "basic"], "'basic' is not one of"),
         (["a", "--into", "no/where"], "is no folder"),
         (["a", "--into", "file"], "is no folder"),
         (["a", "--into", "full"], "is not empty"),

@@ -8,6 +8,7 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_NAME_CHARS
 from mcp_bindgen.scaffold.answers import (
     package,
+    require_auth,
     require_name,
     require_revisions,
     require_transports,
@@ -78,3 +79,12 @@ def test_other_revisions_are_refused(chosen: list[str], said: str) -> None:
 def test_unknown_transports_are_refused(chosen: list[str]) -> None:
     with pytest.raises(InputError, match=r"Known transports: stdio, http\."):
         require_transports(chosen)
+
+
+def test_authorization_is_for_http() -> None:
+    assert require_auth("bearer", ["stdio", "http"]) == "bearer"
+    assert require_auth("none", ["stdio"]) == "none"
+    with pytest.raises(InputError, match="for HTTP"):
+        require_auth("bearer", ["stdio"])
+    with pytest.raises(InputError, match="'basic' is no choice"):
+        require_auth("basic", ["http"])

@@ -25,12 +25,26 @@ EXTREMES: Final = (
     answers(revisions=ALL[-1:], tools=True),
     answers(revisions=ALL[-1:], transports=("http",)),
     answers(tools=True, transports=("stdio", "http")),
+    answers(revisions=ALL[-1:], transports=("http",), auth="bearer"),
 )
 EVERY: Final = tuple(
     answers(revisions=ALL[n:], tools=t, transports=w)
     for n in range(len(ALL))
     for t in (False, True)
     for w in WAYS
+)
+PROTECTED: Final = tuple(
+    answers(tools=t, transports=w, auth="bearer") for t in (False, True) for w in WAYS[1:]
+)
+
+
+LAID_OUT: Final = (
+    *(
+        answers(name, tools=t, transports=w)
+        for name, t in ((SHORT, False), (LONG, True))
+        for w in WAYS
+    ),
+    *PROTECTED,
 )
 
 
@@ -39,16 +53,21 @@ def outside(chosen: Answers) -> list[str]:
 
 
 def test_there_are_few_files_beside_the_protocol() -> None:
-    assert max(len(outside(answers(transports=ways))) for ways in WAYS) <= MOST_FILES
+    counts = [len(outside(answers(transports=ways))) for ways in WAYS]
+    assert max(counts) <= MOST_FILES
+    protected = answers(transports=WAYS[-1], auth="bearer")
+    assert len(outside(protected)) == counts[-1] + 2
 
 
-@pytest.mark.parametrize("ways", WAYS, ids=",".join)
-def test_dependencies_have_upper_bounds(ways: tuple[str, ...]) -> None:
-    body = tomllib.loads(made(answers(transports=ways))["pyproject.toml"])
+@pytest.mark.parametrize("chosen", [*(answers(transports=w) for w in WAYS), *PROTECTED], ids=str)
+def test_dependencies_have_upper_bounds(chosen: Answers) -> None:
+    body = tomllib.loads(made(chosen)["pyproject.toml"])
     wanted = [*body["project"]["dependencies"], *body["build-system"]["requires"]]
     wanted += [row for rows in body["project"]["optional-dependencies"].values() for row in rows]
     assert [row for row in wanted if ",<" not in row] == []
-    needed = ["msgspec", *(["uvicorn"] if "http" in ways else [])]
+    served = ["uvicorn"] if "http" in chosen.transports else []
+    verified = ["pyjwt[crypto]", "httpx2"] if chosen.auth == "bearer" else []
+    needed = ["msgspec", *served, *verified]
     assert [row.partition(">")[0] for row in body["project"]["dependencies"]] == needed
 
 
@@ -84,18 +103,16 @@ def test_the_image_of_a_server_over_http_is_asked_whether_it_lives() -> None:
 
 
 def test_the_readme_is_laid_out() -> None:
-    for ways in WAYS:
-        text = made(answers(transports=ways))["README.md"]
+    for chosen in LAID_OUT:
+        text = made(chosen)["README.md"]
         assert "\n\n\n" not in text
-        assert ("--http" in text) == ("http" in ways)
+        assert ("--http" in text) == ("http" in chosen.transports)
+        assert ("does not ask who calls" in text) == ("--http" in text and chosen.auth == "none")
+        assert ("MCP_AUTH_ISSUER" in text) == (chosen.auth == "bearer")
 
 
-@pytest.mark.parametrize("ways", WAYS, ids=",".join)
-@pytest.mark.parametrize(("name", "tools"), [(SHORT, False), (LONG, True)])
-def test_what_is_written_is_formatted_and_linted(
-    name: str, tools: bool, ways: tuple[str, ...], tmp_path: Path
-) -> None:
-    chosen = answers(name, tools=tools, transports=ways)
+@pytest.mark.parametrize("chosen", LAID_OUT, ids=str)
+def test_what_is_written_is_formatted_and_linted(chosen: Answers, tmp_path: Path) -> None:
     project = write(made(chosen), tmp_path / "project")
     for command in (["ruff", "check"], ["ruff", "format", "--check"], ["black", "--check"]):
         where = [str(p) for p in sorted(project.rglob("*.py")) if "_mcp" not in p.parts]
@@ -124,16 +141,19 @@ def test_it_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("chosen", EVERY, ids=str)
+@pytest.mark.parametrize("chosen", [*EVERY, *PROTECTED], ids=str)
 def test_every_choice_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> None:
     check_its_own_tests(chosen, tmp_path)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("ways", WAYS, ids=",".join)
-@pytest.mark.parametrize("tools", [False, True])
-def test_pyright_reports_nothing(tools: bool, ways: tuple[str, ...], tmp_path: Path) -> None:
-    project = write(made(answers(tools=tools, transports=ways)), tmp_path / "project")
+@pytest.mark.parametrize(
+    "chosen",
+    [*(answers(tools=t, transports=w) for t in (False, True) for w in WAYS), *PROTECTED],
+    ids=str,
+)
+def test_pyright_reports_nothing(chosen: Answers, tmp_path: Path) -> None:
+    project = write(made(chosen), tmp_path / "project")
     python = environment(project / ".venv", project)
     done = run(Path(sys.executable), "-m", "basedpyright", "--pythonpath", str(python), cwd=project)
     assert done.returncode == 0, done.stdout

@@ -28,6 +28,12 @@ def test_what_is_written_is_read() -> None:
     assert read == record.Record("0.1.0", ANSWERS, digests)
 
 
+def test_a_record_from_before_there_was_authorization_is_read() -> None:
+    older = written().replace('auth = "none"\n', "")
+    assert older != written()
+    assert record.parse(older, KNOWN).answers == ANSWERS
+
+
 def test_a_revision_that_came_since_is_spoken_too() -> None:
     assert record.parse(written(), (*KNOWN, "4")).answers.revisions == ("2", "3", "4")
 
@@ -43,6 +49,7 @@ def test_a_project_of_unknown_revisions_is_refused() -> None:
         ('version = "0.1.0"', "version = 1"),
         ("tools = true", ""),
         ("tools = true", "tools = 1"),
+        ('auth = "none"', 'auth = "bearer"'),
         ("[answers]", "[answer]"),
         ("[answers]", "[answers]\nport = 80"),
         ('["2", "3"]', "[2, 3]"),

@@ -34,9 +34,10 @@ def answers(
     revisions: Sequence[str] = ALL,
     tools: bool = False,
     transports: Sequence[str] = ("stdio",),
+    auth: str = "none",
 ) -> Answers:
     ways = tuple(transports)
-    return Answers(name=name, revisions=tuple(revisions), tools=tools, transports=ways)
+    return Answers(name=name, revisions=tuple(revisions), tools=tools, transports=ways, auth=auth)
 
 
 @cache

@@ -18,8 +18,10 @@ from mcp_bindgen.cli import OK
 from mcp_bindgen.cli.show import near, safe, say
 from mcp_bindgen.errors import InputError, OutputError
 from mcp_bindgen.scaffold.answers import (
+    AUTHS,
     TRANSPORTS,
     Answers,
+    require_auth,
     require_name,
     require_revisions,
     require_transports,
@@ -50,6 +52,12 @@ __all__ = ["command"]
     help=f"Serve over these of {', '.join(TRANSPORTS)}, separated by commas (default: stdio).",
 )
 @click.option(
+    "--auth",
+    type=click.Choice(AUTHS),
+    default=AUTHS[0],
+    help="Over HTTP, demand an access token of your authorization server (default: none).",
+)
+@click.option(
     "--from-tools",
     metavar="FILE|COMMAND|URL",
     help="Write a typed handler for each tool that a tools/list result in FILE, the server that "
@@ -67,6 +75,7 @@ def command(
     into: Path | None,
     revisions: str | None,
     transports: str | None,
+    auth: str,
     from_tools: str | None,
     strict: bool,
     dry_run: bool,
@@ -74,7 +83,9 @@ def command(
 ) -> int:
     """Write the project of a new MCP server, called NAME: code, tests, settings for clients."""
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not yes
-    answers = replace(_answers(name, revisions, transports, asks), tools=from_tools is not None)
+    answers = _answers(name, revisions, transports, asks)
+    chosen = require_auth(auth, answers.transports)
+    answers = replace(answers, auth=chosen, tools=from_tools is not None)
     folder = _folder(answers.name, into, asks)
     _require_free(folder)
     from mcp_bindgen.cli.project import texts, tools

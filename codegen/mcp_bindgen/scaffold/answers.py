@@ -1,4 +1,4 @@
-"""What a person chooses for a project, checked: its name, its revisions and its transports."""
+"""The options of a project, checked: its name, revisions, transports and authorization."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_NAME_CHARS
 
 __all__ = [
+    "AUTHS",
     "COMMON",
     "OWNED",
     "TRANSPORTS",
     "Answers",
     "package",
+    "require_auth",
     "require_name",
     "require_revisions",
     "require_transports",
@@ -39,6 +41,9 @@ OWNED: Final[Mapping[str, tuple[str, ...]]] = {
 """How the names of modules begin that belong to one transport: another's projects have only those
 of them that are imported with a module of their own, not what a function imports when called."""
 
+AUTHS: Final = ("none", "bearer")
+"""Whether a server over HTTP demands access tokens; the first is the default."""
+
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
@@ -57,8 +62,8 @@ _TAKEN: Final = {
     **dict.fromkeys(
         (
             *("basedpyright", "mcp_bindgen", "mcp", "msgspec", "pip", "pytest", "ruff"),
-            *("anyio", "certifi", "click", "h11", "httpcore2", "httpx2", "idna", "setuptools"),
-            *("truststore", "typing_extensions", "uvicorn"),
+            *("anyio", "certifi", "cffi", "click", "cryptography", "h11", "httpcore2", "httpx2"),
+            *("idna", "jwt", "setuptools", "truststore", "typing_extensions", "uvicorn"),
         ),
         "is a package that the project needs, or may meet",
     ),
@@ -74,6 +79,7 @@ class Answers:
     name: str
     revisions: tuple[str, ...]
     transports: tuple[str, ...] = ("stdio",)
+    auth: str = "none"
     tools: bool = False
 
     @property
@@ -134,3 +140,17 @@ def require_transports(chosen: Sequence[str]) -> tuple[str, ...]:
             remedy=f"Known transports: {', '.join(TRANSPORTS)}.",
         )
     return tuple(transport for transport in TRANSPORTS if transport in chosen)
+
+
+def require_auth(auth: str, transports: Sequence[str]) -> str:
+    """The chosen authorization, which only HTTP has. Raises InputError."""
+    if auth not in AUTHS:
+        raise InputError(
+            f"{auth!r} is no choice of authorization", remedy=f"Known: {', '.join(AUTHS)}."
+        )
+    if auth != AUTHS[0] and "http" not in transports:
+        raise InputError(
+            f"authorization {auth!r} is for HTTP, which the server is not reached over",
+            remedy="Say --transports http, or --transports stdio,http.",
+        )
+    return auth

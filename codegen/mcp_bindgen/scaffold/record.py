@@ -21,7 +21,9 @@ from typing import Any, Final, NoReturn, cast
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_PROJECT_BYTES
 from mcp_bindgen.scaffold.answers import (
+    AUTHS,
     Answers,
+    require_auth,
     require_name,
     require_revisions,
     require_transports,
@@ -39,7 +41,15 @@ _FILES: Final = """\
 # SHA-256 of each file as it was written.
 """
 _ROWS: Final = {"version": "str", "answers": "dict", "files": "dict"}
-_ANSWERS: Final = {"name": "str", "revisions": "list", "transports": "list", "tools": "bool"}
+_ANSWERS: Final = {
+    "name": "str",
+    "revisions": "list",
+    "transports": "list",
+    "tools": "bool",
+    "auth": "str",
+}
+_DEFAULTS: Final = {"auth": AUTHS[0]}
+"""Answers that older records do not have."""
 _WIDTH: Final = 100
 _PRESET: Final = 3
 """Of lzma: the best takes five times as long for a seventh less."""
@@ -67,6 +77,7 @@ def render(version: str, answers: Answers, files: Mapping[str, str]) -> str:
         "revisions": list(answers.revisions),
         "transports": list(answers.transports),
         "tools": answers.tools,
+        "auth": answers.auth,
     }
     return "\n".join(
         [
@@ -93,14 +104,16 @@ def parse(text: str, revisions: tuple[str, ...]) -> Record:
     except tomllib.TOMLDecodeError as error:
         _wrong(str(error))
     _require(body, _ROWS, "the file")
-    rows = body["answers"]
+    rows: dict[str, Any] = {**_DEFAULTS, **body["answers"]}
     _require(rows, _ANSWERS, "[answers]")
     chosen: list[str] = _texts(rows["revisions"])
+    transports = require_transports(_texts(rows["transports"]))
     answers = Answers(
         name=require_name(rows["name"]),
         revisions=require_revisions([*chosen, *_newer(chosen, revisions)], revisions),
-        transports=require_transports(_texts(rows["transports"])),
+        transports=transports,
         tools=rows["tools"],
+        auth=require_auth(rows["auth"], transports),
     )
     digests = zip(body["files"], _texts([*body["files"].values()]), strict=True)
     return Record(body["version"], answers, {_inside(path): value for path, value in digests})

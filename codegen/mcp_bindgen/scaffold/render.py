@@ -11,7 +11,7 @@ import jinja2
 
 from mcp_bindgen import __version__, paths
 from mcp_bindgen.errors import TemplateError
-from mcp_bindgen.scaffold.answers import TRANSPORTS, Answers
+from mcp_bindgen.scaffold.answers import AUTHS, TRANSPORTS, Answers
 from mcp_bindgen.scaffold.handlers import joined, tool_view
 from mcp_bindgen.scaffold.record import BASE, NAME, pack, render
 from mcp_bindgen.scaffold.tools import Tool, listing
@@ -23,11 +23,13 @@ _PACKAGE: Final = "NAME"
 _TOOL: Final = "TOOL"
 """What the folder of the package, and the module of a tool, are called among the templates."""
 _ONLY: Final = {
+    "src/NAME/auth.py.jinja": "bearer",
+    "tests/conftest.py.jinja": "bearer",
     "clients/claude_desktop_config.json.jinja": "stdio",
     "tests/test_http.py.jinja": "http",
     "tests/test_stdio.py.jinja": "stdio",
 }
-"""Templates that are for one transport."""
+"""Templates that are for one transport, or for one kind of authorization."""
 
 
 def templates(tools: bool) -> dict[str, str]:
@@ -74,16 +76,18 @@ def _rendered(
     answers: Answers, texts: Mapping[str, str], tools: Sequence[Tool]
 ) -> Iterator[tuple[str, str]]:
     """The templates, those of a tool once for each."""
+    chosen = (*answers.transports, answers.auth)
     view: dict[str, Any] = {
         "name": answers.name,
         "package": answers.package,
         "newest": answers.revisions[-1],
         "tools": answers.tools,
+        "auth": answers.auth != AUTHS[0],
         **{transport: transport in answers.transports for transport in TRANSPORTS},
         **joined(tools),
     }
     for path, text in texts.items():
-        if _ONLY.get(path, answers.transports[0]) not in answers.transports:
+        if _ONLY.get(path, chosen[0]) not in chosen:
             continue
         target = _target(path, answers.package)
         if _TOOL in PurePosixPath(target).stem:
