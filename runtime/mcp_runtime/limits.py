@@ -76,6 +76,8 @@ class Limits:
     """HTTP sessions at one time, and as many requests without a session."""
     session_idle: float = 1800.0
     """How long an HTTP session may be unused."""
+    lease: float = 6.0
+    """How long a process of several counts as alive after it has said so in their store."""
     unread_bytes: int = 64 * 1024
     """Bytes of change notifications that wait on one stream; those above it are dropped."""
     event_bytes: int = 1024 * 1024

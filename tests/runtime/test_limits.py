@@ -141,6 +141,10 @@ HELD: Final = {
         "runtime/server/http/test_http_sessions.py",
         "test_a_session_that_is_asked_is_not_idle",
     ),
+    "lease": (
+        "runtime/server/http/test_many_processes.py",
+        "test_a_call_whose_process_has_died_is_answered_with_an_error_once",
+    ),
     "unread_bytes": (
         "runtime/server/http/test_http_sessions.py",
         "test_changes_wait_for_a_stream_up_to_a_limit",

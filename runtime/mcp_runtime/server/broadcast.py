@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import secrets
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
 import msgspec
@@ -15,6 +16,8 @@ from mcp_runtime.stores import Bus
 __all__ = ["ChangeBroadcaster", "ChangeListener"]
 
 log: Final = logging.getLogger("mcp_runtime")
+
+_TOPIC: Final = "changes"
 
 
 class ChangeListener(Protocol):
@@ -43,9 +46,9 @@ _change: Final = msgspec.json.Decoder(_Change)
 class ChangeBroadcaster:
     """The changes of one server. A change that arrives on the bus is not published again."""
 
-    def __init__(self, bus: Bus | None) -> None:
+    def __init__(self) -> None:
         self.connections: Final[set[ChangeListener]] = set()
-        self.bus: Final = bus
+        self._bus: Bus | None = None
         self._name: Final = secrets.token_hex(8)
 
     def changed(self, what: str) -> None:
@@ -56,14 +59,20 @@ class ChangeBroadcaster:
         """Reports that a resource has changed."""
         self._broadcast(_Change(self._name, uri=uri))
 
-    def listening(self) -> AbstractAsyncContextManager[object]:
-        """While entered, changes that other processes publish are sent to clients of this one."""
-        return nullcontext() if self.bus is None else self.bus.subscribed(self._receive)
+    @asynccontextmanager
+    async def shared(self, bus: Bus) -> AsyncGenerator[None]:
+        """While entered, the clients of all processes on this bus are notified of changes."""
+        async with bus.subscribed(_TOPIC, self._receive):
+            self._bus = bus
+            try:
+                yield
+            finally:
+                self._bus = None
 
     def _broadcast(self, change: _Change) -> None:
         self._notify_clients(change)
-        if self.bus is not None:
-            self.bus.publish(msgspec.json.encode(change))
+        if self._bus is not None:
+            self._bus.publish(_TOPIC, msgspec.json.encode(change))
 
     def _receive(self, message: bytes) -> None:
         try:

@@ -12,6 +12,7 @@ from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.server.broadcast import ChangeListener
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.view import ServerView
+from mcp_runtime.stores import Bus
 
 __all__ = ["Dispatcher"]
 
@@ -48,6 +49,10 @@ class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
 
     def notified(self, method: str, params: Any, connection: Peer, /) -> None:
         """Calls the handlers of a notification."""
+        ...
+
+    def sharing_changes(self, bus: Bus, /) -> AbstractAsyncContextManager[object]:
+        """While entered, changes are exchanged with the other processes on this bus."""
         ...
 
     def running(self) -> AbstractAsyncContextManager[None]:

@@ -63,7 +63,6 @@ class Server(Decorators):
     caches may be shared.
 
     `ping_every` is in seconds: a client on a stream that does not answer a ping is disconnected.
-    `bus` carries changes between processes, so that each notifies its own clients.
 
     `auth` lets HTTP requests in only with a token for this server; other transports are not asked
     for one. `hide_forbidden_tools` leaves tools out of a list whose scopes the token lacks.
@@ -91,7 +90,6 @@ class Server(Decorators):
         cache_scope: Literal["public", "private"] = "private",
         lifespan: Callable[[Server], AbstractAsyncContextManager[Any]] | None = None,
         ping_every: float | None = None,
-        bus: Bus | None = None,
         auth: BearerAuth | None = None,
         hide_forbidden_tools: bool = False,
     ) -> None:
@@ -115,7 +113,7 @@ class Server(Decorators):
         self.state: Any = None
         self.sealer = _sealer(keys)
         self.ping_every = ping_every
-        self._broadcaster: Final = ChangeBroadcaster(bus)
+        self._broadcaster: Final = ChangeBroadcaster()
         self.connections: Final = self._broadcaster.connections
         self.auth: Final = auth
         self._lifespan = lifespan
@@ -198,11 +196,11 @@ class Server(Decorators):
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Keeps the server's `lifespan` entered; all users at one time share one."""
-        if self._lifespan is None and self._broadcaster.bus is None:
+        if self._lifespan is None:
             yield
             return
         if self._life is None:
-            self._life = Lifespan(self._begun())
+            self._life = Lifespan(self._lifespan(self))
         life = self._life
         try:
             self.state = await life.enter()
@@ -211,14 +209,9 @@ class Server(Decorators):
             if await life.leave():
                 self._life = None
 
-    @asynccontextmanager
-    async def _begun(self) -> AsyncGenerator[Any]:
-        async with self._broadcaster.listening():
-            if self._lifespan is None:
-                yield None
-            else:
-                async with self._lifespan(self) as state:
-                    yield state
+    def sharing_changes(self, bus: Bus) -> AbstractAsyncContextManager[object]:
+        """While entered, changes are exchanged with other processes, so that all clients hear."""
+        return self._broadcaster.shared(bus)
 
     async def serve(self, wire: Wire, *, trace: Trace | None = None) -> None:
         """Serves one client on a wire, until the client is gone."""

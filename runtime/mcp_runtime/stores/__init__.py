@@ -1,67 +1,145 @@
-"""What outlives a request: narrow protocols, so that one process or many can keep it.
+"""Protocols of what outlives a request, so that one process or many can serve the same sessions.
 
-`mcp_runtime.stores.memory` has what one process needs. Where several serve the same clients, each
-is given the same `EventStore` and `SessionStore` (`Server.asgi`), the same `Bus` and the same keys
-or `StateSealer` (`Server`).
+`mcp_runtime.stores.memory` keeps everything in this process.
+
+Every method raises StoreUnavailable, soon, if the engine cannot be reached; nothing hangs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mcp_runtime.core.request_state import StateSealer
 
-__all__ = ["Bus", "EventStore", "NoSuchEvent", "SessionStore", "StateSealer"]
+__all__ = [
+    "Bus",
+    "EventStore",
+    "Kept",
+    "Leases",
+    "NoSuchEvent",
+    "SessionStore",
+    "StateSealer",
+    "Store",
+    "StoreUnavailable",
+    "Stored",
+]
+
+
+class StoreUnavailable(Exception):
+    """The engine of a store cannot be reached now."""
 
 
 class NoSuchEvent(Exception):
     """An event that was never stored, or is kept no more."""
 
 
+class Stored(NamedTuple):
+    """The events of a stream after a certain one."""
+
+    stream: str
+    events: Sequence[tuple[str, bytes]]
+    """The id and the data of each."""
+    note: bytes
+    """What was stored with the stream's last event; empty once the stream is over."""
+
+
 class EventStore(Protocol):
     """The events of streams, so that a stream can be resumed. A session has its streams alone."""
 
-    async def append(self, session: str, stream: str, data: bytes) -> str:
-        """The event's id, unique in the session: visible ASCII characters."""
+    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
+        """Stores an event with a note on its stream; an empty note says that the stream is over.
+
+        Returns the event's id, unique in the session: visible ASCII characters.
+        """
         ...
 
-    async def after(self, session: str, id: str) -> tuple[str, Sequence[tuple[str, bytes]]]:
-        """The stream of an event, and what came after it there, with ids. Raises NoSuchEvent."""
+    async def after(self, session: str, id: str) -> Stored:
+        """What came after an event on its stream. Raises NoSuchEvent."""
+        ...
+
+    async def take(self, session: str, stream: str) -> bytes:
+        """Removes the note of a stream and returns it; empty for all but the first who take it."""
         ...
 
     async def forget(self, session: str) -> None:
-        """Nothing of that session is needed any more."""
+        """Deletes everything of a session."""
         ...
+
+
+class Kept(NamedTuple):
+    """The record of a session. Each `put` makes a version one higher than the one before."""
+
+    version: int
+    record: bytes
 
 
 class SessionStore(Protocol):
     """What was agreed in sessions, so that a process can go on with one that another has begun.
 
-    It gives up sessions that nobody has put or got for long.
+    It gives up sessions that nobody has put or got for `Limits.session_idle` seconds.
     """
 
-    async def put(self, session: str, record: bytes) -> None:
-        """Keeps it, in the place of what was kept of that session."""
+    async def put(self, session: str, record: bytes, version: int) -> bool:
+        """Keeps a record in place of the one of that version; version 0 stands for none.
+
+        Returns False, and keeps nothing, if another version is kept, or the session was deleted.
+        """
         ...
 
-    async def get(self, session: str) -> bytes | None:
-        """What was put last; None where nothing is kept."""
+    async def get(self, session: str) -> Kept | None:
+        """What was put last; None if nothing is kept, or the session was deleted."""
         ...
 
-    async def forget(self, session: str) -> None:
-        """The session has ended."""
+    async def delete(self, session: str) -> None:
+        """Ends a session. It stays deleted until its age is over: `put` is refused till then."""
         ...
+
+
+class Leases(Protocol):
+    """Names that are held for a time, by which processes know of each other that they live."""
+
+    async def hold(self, name: str, seconds: float) -> None:
+        """Holds a name from now on for so long; holding it again begins the time anew."""
+        ...
+
+    async def is_held(self, name: str) -> bool: ...
+
+    async def release(self, name: str) -> None: ...
 
 
 class Bus(Protocol):
-    """Brings what one process tells to all of them."""
+    """Brings messages from one process to all that are subscribed to their topic."""
 
-    def publish(self, message: bytes) -> None:
-        """Never waits, never raises; what cannot be sent may be lost."""
+    def publish(self, topic: str, message: bytes) -> None:
+        """Never waits, never raises; a message that cannot be sent now may be lost."""
         ...
 
-    def subscribed(self, take: Callable[[bytes], None]) -> AbstractAsyncContextManager[object]:
-        """While it is entered, `take` gets each message, on the running loop, one's own too."""
+    def subscribed(
+        self, topic: str, receive: Callable[[bytes], None]
+    ) -> AbstractAsyncContextManager[object]:
+        """While entered, `receive` gets each message of the topic, on the running event loop.
+
+        Messages that this process publishes come back to it as well.
+        """
         ...
+
+
+class Store(Protocol):
+    """One engine for everything that several processes share; entered before it is used."""
+
+    @property
+    def events(self) -> EventStore: ...
+    @property
+    def sessions(self) -> SessionStore: ...
+    @property
+    def leases(self) -> Leases: ...
+    @property
+    def bus(self) -> Bus: ...
+
+    async def __aenter__(self) -> object:
+        """Raises StoreUnavailable."""
+        ...
+
+    async def __aexit__(self, *raised: object) -> None: ...

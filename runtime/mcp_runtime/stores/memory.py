@@ -1,22 +1,23 @@
-"""What one process keeps: events and sessions, the oldest given up first, and a bus within it."""
+"""Stores in the memory of one process; the oldest entries are given up first."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.stores import NoSuchEvent
+from mcp_runtime.stores import Kept, NoSuchEvent, Stored
 
-__all__ = ["MemoryBus", "MemoryEvents", "MemorySessions"]
+__all__ = ["MemoryBus", "MemoryEvents", "MemoryLeases", "MemorySessions", "MemoryStore"]
 
 _OVERHEAD: Final = 128
 """What an event costs beside its data."""
+_DELETED: Final = Kept(-1, b"")
 
 
 class _Event(NamedTuple):
@@ -26,12 +27,29 @@ class _Event(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Events:
     """Of one session: events in the order in which they came, and how many there ever were."""
 
     events: deque[_Event] = field(default_factory=deque[_Event])
+    notes: dict[str, bytes] = field(default_factory=dict[str, bytes])
     size: int = 0
     count: int = 0
+
+    def add(self, stream: str, data: bytes) -> str:
+        self.count += 1
+        self.events.append(_Event(f"{stream}.{self.count}", stream, data))
+        self.size += len(data) + _OVERHEAD
+        return self.events[-1].id
+
+    def note(self, stream: str, note: bytes) -> None:
+        if note:
+            self.notes[stream] = note
+        else:
+            self.notes.pop(stream, None)
+
+    def shrink(self, size: int) -> None:
+        while self.size > size and len(self.events) > 1:
+            self.size -= len(self.events.popleft().data) + _OVERHEAD
 
 
 class MemoryEvents:
@@ -39,30 +57,32 @@ class MemoryEvents:
 
     def __init__(self, limits: Limits = DEFAULT) -> None:
         self._limit = limits.event_bytes
-        self._sessions: dict[str, _Kept] = {}
+        self._sessions: dict[str, _Events] = {}
 
     def __len__(self) -> int:
         """How many sessions have events here."""
         return len(self._sessions)
 
-    async def append(self, session: str, stream: str, data: bytes) -> str:
-        kept = self._sessions.setdefault(session, _Kept())
-        kept.count += 1
-        event = _Event(f"{stream}.{kept.count}", stream, data)
-        kept.events.append(event)
-        kept.size += len(data) + _OVERHEAD
-        while kept.size > self._limit and len(kept.events) > 1:
-            kept.size -= len(kept.events.popleft().data) + _OVERHEAD
-        return event.id
+    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
+        kept = self._sessions.setdefault(session, _Events())
+        id = kept.add(stream, data)
+        kept.note(stream, note)
+        kept.shrink(self._limit)
+        return id
 
-    async def after(self, session: str, id: str) -> tuple[str, Sequence[tuple[str, bytes]]]:
-        kept = self._sessions.get(session)
-        events = list(kept.events) if kept else []
+    async def after(self, session: str, id: str) -> Stored:
+        kept = self._sessions.get(session, _Events())
+        events = list(kept.events)
         for place, event in enumerate(events):
             if event.id == id:
-                later = (each for each in events[place + 1 :] if each.stream == event.stream)
-                return event.stream, [(each.id, each.data) for each in later]
+                stream = event.stream
+                later = [(each.id, each.data) for each in events[place + 1 :] if each[1] == stream]
+                return Stored(stream, later, kept.notes.get(stream, b""))
         raise NoSuchEvent(id)
+
+    async def take(self, session: str, stream: str) -> bytes:
+        kept = self._sessions.get(session, _Events())
+        return kept.notes.pop(stream, b"")
 
     async def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
@@ -76,27 +96,35 @@ class MemorySessions:
     ) -> None:
         self._limits = limits
         self._clock = clock
-        self._kept: dict[str, tuple[float, bytes]] = {}
-        """When each was used, in this order."""
+        self._kept: dict[str, tuple[float, Kept]] = {}
+        """When each was used, in this order; deleted ones too."""
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return sum(kept is not _DELETED for _, kept in self._kept.values())
 
-    async def put(self, session: str, record: bytes) -> None:
-        self._kept.pop(session, None)
-        self._kept[session] = self._clock(), record
+    async def put(self, session: str, record: bytes, version: int) -> bool:
         self._give_up()
+        _, kept = self._kept.get(session, (0.0, Kept(0, b"")))
+        if kept.version != version:
+            return False
+        self._use(session, Kept(version + 1, record))
+        return True
 
-    async def get(self, session: str) -> bytes | None:
+    async def get(self, session: str) -> Kept | None:
         self._give_up()
-        if session not in self._kept:
+        _, kept = self._kept.get(session, (0.0, _DELETED))
+        if kept is _DELETED:
             return None
-        _, record = self._kept.pop(session)
-        self._kept[session] = self._clock(), record
-        return record
+        self._use(session, kept)
+        return kept
 
-    async def forget(self, session: str) -> None:
+    async def delete(self, session: str) -> None:
+        self._use(session, _DELETED)
+
+    def _use(self, session: str, kept: Kept) -> None:
         self._kept.pop(session, None)
+        self._kept[session] = self._clock(), kept
+        self._give_up()
 
     def _give_up(self) -> None:
         oldest = self._clock() - self._limits.session_idle
@@ -107,22 +135,60 @@ class MemorySessions:
             del self._kept[session]
 
 
+class MemoryLeases:
+    """Leases among the servers of one process."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._until: dict[str, float] = {}
+
+    async def hold(self, name: str, seconds: float) -> None:
+        now = self._clock()
+        self._until = {each: until for each, until in self._until.items() if until > now}
+        self._until[name] = now + seconds
+
+    async def is_held(self, name: str) -> bool:
+        return self._until.get(name, 0.0) > self._clock()
+
+    async def release(self, name: str) -> None:
+        self._until.pop(name, None)
+
+
 class MemoryBus:
     """Brings messages to all servers of this process, whatever loops they run on."""
 
     def __init__(self) -> None:
-        self._takers: dict[object, Callable[[bytes], object]] = {}
+        self._receivers: dict[object, tuple[str, Callable[[bytes], object]]] = {}
 
-    def publish(self, message: bytes) -> None:
-        for give in [*self._takers.values()]:
-            with suppress(RuntimeError):  # a loop that is closed
-                give(message)
+    def publish(self, topic: str, message: bytes) -> None:
+        for name, receive in [*self._receivers.values()]:
+            if name == topic:
+                with suppress(RuntimeError):  # a loop that is closed
+                    receive(message)
 
     @asynccontextmanager
-    async def subscribed(self, take: Callable[[bytes], None]) -> AsyncGenerator[None]:
+    async def subscribed(
+        self, topic: str, receive: Callable[[bytes], None]
+    ) -> AsyncGenerator[None]:
         loop, key = asyncio.get_running_loop(), object()
-        self._takers[key] = lambda message: loop.call_soon_threadsafe(take, message)
+        self._receivers[key] = topic, lambda message: loop.call_soon_threadsafe(receive, message)
         try:
             yield
         finally:
-            del self._takers[key]
+            del self._receivers[key]
+
+
+class MemoryStore:
+    """All stores of one process, for several servers in it, and for tests."""
+
+    def __init__(self, limits: Limits = DEFAULT) -> None:
+        self.events = MemoryEvents(limits)
+        self.sessions = MemorySessions(limits)
+        self.leases = MemoryLeases()
+        self.bus = MemoryBus()
+
+    async def __aenter__(self) -> MemoryStore:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        """Keeps everything: another server of this process may go on with it."""

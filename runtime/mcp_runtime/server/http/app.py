@@ -9,6 +9,7 @@ Source: the pages on transports of every revision.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, suppress
 from functools import lru_cache
@@ -19,6 +20,7 @@ from mcp_runtime.core import http_rules
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.dispatcher import Dispatcher
 from mcp_runtime.server.http.allowed_hosts import allowed_hosts, require_allowed
+from mcp_runtime.server.http.cluster import Cluster, Forwarded
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.legacy_sse import LegacySseEndpoint
 from mcp_runtime.server.http.per_request import PerRequestEndpoint
@@ -38,13 +40,15 @@ from mcp_runtime.server.http.session_endpoint import SessionEndpoint
 from mcp_runtime.server.http.session_table import SessionTable
 from mcp_runtime.server.http.streaming import StreamingConnection
 from mcp_runtime.shared.connection import Trace
-from mcp_runtime.stores import EventStore, SessionStore
+from mcp_runtime.stores import Store, StoreUnavailable
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
     from mcp_runtime.server.http.protection import Protection
 
 __all__ = ["HttpApp"]
+
+log: Final = logging.getLogger("mcp_runtime.http")
 
 _Handler: TypeAlias = Callable[[HttpRequest], Awaitable[EventResponse | None]]
 
@@ -70,9 +74,8 @@ class HttpApp:
     session belongs to the principal that began it. `auth` lets requests in only with a token for
     this server, whose subject is the principal; the server's own authentication is used by default.
 
-    `events` and `sessions` are stores. Processes that are given the same stores go on with each
-    other's sessions and streams; without stores this process keeps its own. A question to the
-    client must be answered to the process in which its handler runs.
+    `store` is shared by several processes, which then go on with each other's sessions and streams.
+    Without a store this process keeps its own.
     """
 
     def __init__(
@@ -88,8 +91,7 @@ class HttpApp:
         forwarded: bool = False,
         principal: Principal | None = None,
         auth: BearerAuth | None = None,
-        events: EventStore | None = None,
-        sessions: SessionStore | None = None,
+        store: Store | None = None,
         trace: Trace | None = None,
     ) -> None:
         self.path = path
@@ -98,15 +100,24 @@ class HttpApp:
         self._allowed_names: set[tuple[str | None, ...]] = set()
         protection = None if auth is None else _protection(server, auth)
         self._service = HttpService(server, principal, trace, protection)
-        self._table = SessionTable(self._service, events=events, store=sessions)
+        limits, receive = self._service.limits, self._receive_forwarded
+        self._cluster = None if store is None else Cluster(store, limits, receive)
+        self._table = SessionTable(self._service, self._cluster)
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
-        self._legacy = LegacySseEndpoint(self._service, messages)
+        self._legacy = LegacySseEndpoint(self._service, messages, self._cluster)
         self._routes = self._routed(path, sse, messages, health)
         self.sessions: Final = self._table.open
         self.sse_sessions: Final = self._legacy.sessions
         self._busy = 0
         self._start()
+
+    def _receive_forwarded(self, message: Forwarded) -> None:
+        try:
+            self._table.receive(message)
+            self._legacy.receive(message)
+        except HttpError as error:
+            log.warning("a forwarded message was refused: %s", error)
 
     def _routed(
         self, path: str, sse: str | None, messages: str, health: str | None
@@ -140,10 +151,10 @@ class HttpApp:
             return
         self._busy += 1
         try:
-            if self._lifespan is None:
-                await self._enter_lifespan()
             request = HttpRequest(scope, receive, send)
             try:
+                if self._lifespan is None:
+                    await self._enter_lifespan()
                 handler = self._handler(request)
                 if (protection := self._service.protection) is not None:
                     await self._admit(protection, handler, request)
@@ -151,6 +162,11 @@ class HttpApp:
             except HttpError as error:
                 response = None
                 await self._refuse(request, error)
+            except StoreUnavailable as error:
+                response = None
+                log.warning("%s %s: %s", request.method, request.path, error)
+                why = "the store of sessions cannot be reached"
+                await self._refuse(request, HttpError(503, why, headers=retry_after(1)))
             if response is not None:
                 await response.run()
         except ClientGone:
@@ -210,9 +226,14 @@ class HttpApp:
         """Enters the server's lifespan, at the first request if the ASGI server sends no event."""
         async with self._entering:
             if self._lifespan is None:
-                stack = AsyncExitStack()
-                await stack.enter_async_context(self._service.server.running())
-                self._lifespan = stack
+                async with AsyncExitStack() as stack:
+                    await stack.enter_async_context(self._service.server.running())
+                    if (cluster := self._cluster) is not None:
+                        await stack.enter_async_context(cluster.store)
+                        await stack.enter_async_context(cluster.joined())
+                        changes = self._service.server.sharing_changes(cluster.store.bus)
+                        await stack.enter_async_context(changes)
+                    self._lifespan = stack.pop_all()
 
     async def _run_lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":

@@ -6,6 +6,7 @@ Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, Protocol
@@ -13,8 +14,11 @@ from typing import Final, Protocol
 from mcp_runtime.core import sse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpRequest
+from mcp_runtime.stores import StoreUnavailable
 
 __all__ = ["EventResponse", "StreamSession"]
+
+log: Final = logging.getLogger("mcp_runtime.http")
 
 _HEADERS: Final = (
     (b"content-type", b"text/event-stream"),
@@ -148,6 +152,9 @@ class EventResponse:
                 self._task = None
                 return
             await self._finish()
+        except StoreUnavailable as error:  # the message waits; the client asks for it again
+            log.warning("an event stream ends early: %s", error)
+            await self._request.end()
         except BaseException:
             self._stop()
             raise

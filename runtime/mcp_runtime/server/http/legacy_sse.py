@@ -5,12 +5,15 @@ Source: 2024-11-05 basic/transports, "HTTP with SSE".
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qs
 
 from mcp_runtime.core import http_rules, sse
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.server.http.cluster import Cluster, Forwarded
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpError, HttpRequest
@@ -19,16 +22,19 @@ from mcp_runtime.server.http.streaming import StreamingConnection
 
 __all__ = ["LegacySseEndpoint", "LegacySseSession"]
 
+_DIGITS: Final = 12
+"""A process has a shorter number."""
+
 
 class LegacySseSession(StreamingConnection):
     """A session of HTTP+SSE, which sends everything on one stream."""
 
     def __init__(
-        self, service: HttpService, principal: str, sessions: dict[str, LegacySseSession]
+        self, service: HttpService, id: str, principal: str, sessions: dict[str, LegacySseSession]
     ) -> None:
         super().__init__(service.server, principal=principal, trace=service.trace)
         self.protection = service.protection
-        self.id: Final = new_session_id()
+        self.id: Final = id
         self.stream: Final = Outbox("0", service.limits)
         self._sessions = sessions
         self._is_ending = False
@@ -78,17 +84,18 @@ class LegacySseSession(StreamingConnection):
 class LegacySseEndpoint:
     """The two routes of HTTP+SSE; `messages` is the path that clients POST to."""
 
-    def __init__(self, service: HttpService, messages: str) -> None:
+    def __init__(self, service: HttpService, messages: str, cluster: Cluster | None) -> None:
         self.sessions: Final[dict[str, LegacySseSession]] = {}
         self._service = service
         self._messages = messages
+        self._cluster = cluster
         service.count(self.sessions)
 
     async def open_stream(self, request: HttpRequest) -> EventResponse:
         """Begins a session; its first event names the path to POST to. Raises HttpError."""
         self._service.require_room()
         principal = self._service.principal(request)
-        session = LegacySseSession(self._service, principal, self.sessions)
+        session = LegacySseSession(self._service, self._new_id(), principal, self.sessions)
         root = request.scope.get("root_path", "").rstrip("/")
         path = f"{root}{self._messages}?session_id={session.id}"
         endpoint = sse.encode(sse.Event(name="endpoint", data=path.encode()))
@@ -106,10 +113,38 @@ class LegacySseEndpoint:
         if http_rules.media_type(request.headers.get("content-type")) != http_rules.JSON:
             raise HttpError(415, f"Content-Type must be {http_rules.JSON}")
         query = parse_qs(request.scope.get("query_string", b"").decode("latin-1"))
-        session = self.sessions.get(query.get("session_id", [""])[0])
-        if session is None or session.principal != self._service.principal(request):
+        id = query.get("session_id", [""])[0]
+        principal = self._service.principal(request)
+        session, elsewhere = self.sessions.get(id), await self._elsewhere(id)
+        if elsewhere is None and (session is None or session.principal != principal):
             raise HttpError(404, "there is no such session")
         service = self._service
         body = await request.body(service.limits.line_bytes, service.body_deadline)
-        session.receive(body)
+        if session is not None:
+            session.receive(body)
+        elif elsewhere is not None:
+            elsewhere(id, body, principal)
         await request.reply(202, b"Accepted", ((b"content-type", b"text/plain"),))
+
+    # ---- sessions of other processes of the cluster
+
+    def _new_id(self) -> str:
+        """In a cluster the id begins with the number of the process that has the stream."""
+        if self._cluster is None:
+            return new_session_id()
+        return f"{self._cluster.number}.{new_session_id()}"
+
+    async def _elsewhere(self, id: str) -> Callable[[str, bytes, str], None] | None:
+        """Forwards to the living process that has the session; None if it is none of another."""
+        number, dot, _ = id.partition(".")
+        if self._cluster is None or not (dot and number.isdecimal() and len(number) < _DIGITS):
+            return None
+        if int(number) == self._cluster.number or not await self._cluster.lives(int(number)):
+            return None
+        return partial(self._cluster.send, int(number))
+
+    def receive(self, message: Forwarded) -> None:
+        """Handles a message that another process forwards, if the session is open here."""
+        session = self.sessions.get(message.session)
+        if session is not None and message.body and session.principal == message.principal:
+            session.receive(message.body.encode())

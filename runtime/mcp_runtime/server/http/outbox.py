@@ -28,6 +28,7 @@ class Outbox:
         "_waiting",
         "finished",
         "name",
+        "note",
         "owed",
         "reader",
         "readers",
@@ -38,6 +39,8 @@ class Outbox:
     def __init__(self, name: str, limits: Limits) -> None:
         self.name: Final = name
         self.finished = False
+        self.note = b""
+        """What is stored with its events, for a process that sends the stream on."""
         self.owed = 0
         """How many requests are still to be answered on this stream."""
         self.reader = 0

@@ -5,6 +5,7 @@ Source: 2025-11-25 basic/transports, "Streamable HTTP".
 
 from __future__ import annotations
 
+import asyncio
 from itertools import count
 from typing import Final
 
@@ -13,21 +14,25 @@ from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.server_session import ServerSession
+from mcp_runtime.server.http.cluster import Cluster
+from mcp_runtime.server.http.followed_stream import news_topic, note_of
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session_record import SessionRecord
 from mcp_runtime.server.http.streaming import StreamingConnection
-from mcp_runtime.stores import EventStore
+from mcp_runtime.stores import EventStore, StoreUnavailable
 
 __all__ = ["HttpSession"]
 
+_RETRY: Final = 0.5
+"""Seconds until an event that nobody waits for is stored again after a failure."""
 _INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
 class HttpSession(StreamingConnection):
-    """A session of the handshake era.
+    """A session of the handshake era. In a cluster other processes may serve it at the same time.
 
-    Requests to the client and streams are numbered from `first` on.
+    Requests to the client and streams are numbered so that no two processes choose the same.
     """
 
     # Set only where a store keeps sessions; elsewhere they take no memory in each session.
@@ -35,16 +40,24 @@ class HttpSession(StreamingConnection):
     """The client's `initialize`."""
     stored: SessionRecord | None = None
     """The record that was stored last."""
+    version = 0
+    """The version of that record."""
 
     def __init__(
-        self, service: HttpService, id: str, principal: str, *, events: EventStore, first: int = 1
+        self,
+        service: HttpService,
+        id: str,
+        principal: str,
+        events: EventStore,
+        cluster: Cluster | None = None,
     ) -> None:
-        server = service.server
+        server, first = service.server, 1 if cluster is None else cluster.first_id
         session = ServerSession(server.offer, next_id=count(first).__next__, limits=server.limits)
         session.begins_anew = False
         super().__init__(server, principal=principal, trace=service.trace, session=session)
         self.protection = service.protection
         self.id: Final = id
+        self._cluster: Final = cluster
         self._events = events
         self.used = self.loop.time()
         self.responses = 0
@@ -59,9 +72,14 @@ class HttpSession(StreamingConnection):
     def general_stream(self) -> Outbox:
         return self.standalone
 
-    def receive(self, body: bytes) -> Outbox:
-        """Starts to work on the body of a POST; the stream of its answers. Raises HttpError."""
+    def receive(self, body: bytes, *, forwards: bool = True) -> Outbox:
+        """Starts to work on the body of a POST; the stream of its answers. Raises HttpError.
+
+        In a cluster it forwards what another process may wait for.
+        """
         frame = self.read(body)
+        if self._cluster is not None and forwards:
+            self._cluster.forward(self.id, frame)
         stream = Outbox(str(next(self._names)), self.server.limits)
         self._current = stream
         try:
@@ -75,6 +93,8 @@ class HttpSession(StreamingConnection):
             self._current = None
         if stream.owed:
             self.streams[stream.name] = stream
+            if self._cluster is not None:
+                stream.note = note_of({id for id, to in self._by_request.items() if to is stream})
         else:
             stream.finish()
         return stream
@@ -142,7 +162,8 @@ class HttpSession(StreamingConnection):
             return sse.encode(sse.Event(data=data))
         try:
             async with stream.storing:
-                id = await self._events.append(self.id, stream.name, data)
+                note = b"" if stream.is_over else stream.note
+                id = await self._events.append(self.id, stream.name, data, note)
         except BaseException:
             if data:
                 stream.put_back(data)
@@ -158,13 +179,27 @@ class HttpSession(StreamingConnection):
         elif not stream.reader and stream is not self.standalone:
             self.spawn(self._store_rest(stream, stream.attach()))
 
+    def let_go(self, name: str) -> None:
+        """Another process sends that stream on from now on, from the store."""
+        if name in self.streams and name != self.standalone.name:
+            stream = self.streams[name]
+            self.spawn(self._store_rest(stream, stream.attach()))
+
     async def _store_rest(self, stream: Outbox, reader: int) -> None:
         while stream.reader == reader and not stream.is_over:
             stream.retry = None  # no response is open that could be interrupted
             if (data := await stream.next(reader)) is not None:
-                await self.event(stream, data)
+                await self._store(stream, data)
         if stream.is_over:
             self.forget(stream)
+
+    async def _store(self, stream: Outbox, data: bytes) -> None:
+        try:
+            await self.event(stream, data)
+        except StoreUnavailable:
+            await asyncio.sleep(_RETRY)
+        if self._cluster is not None:
+            self._cluster.store.bus.publish(news_topic(self.id, stream.name), b"")
 
     def close(self) -> None:
         self.disconnect("the session has ended")
@@ -192,12 +227,12 @@ class HttpSession(StreamingConnection):
     def restore(self, record: SessionRecord) -> None:
         """Begins a session that was just made as the recorded one was begun."""
         self.initialize = record.begun.encode()
-        self.receive(self.initialize)
+        self.receive(self.initialize, forwards=False)
 
     def update(self, record: SessionRecord) -> None:
         """Applies what the client has told other processes since."""
         session = self.server_session
         if record.is_open and session.state is State.AGREED:
-            self.receive(_INITIALIZED)
+            self.receive(_INITIALIZED, forwards=False)
         session.log_level = record.log_level
         session.subscriptions.watched = set(record.watched)

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from mcp_runtime.core import http_rules, sse
 from mcp_runtime.core.lifecycle import State
-from mcp_runtime.server.http.event_response import EventResponse
+from mcp_runtime.server.http.cluster import owner
+from mcp_runtime.server.http.event_response import EventResponse, StreamSession
+from mcp_runtime.server.http.followed_stream import FollowedStream
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.server.http.session_table import SessionTable
-from mcp_runtime.stores import NoSuchEvent
+from mcp_runtime.stores import NoSuchEvent, Stored
 
 __all__ = ["SessionEndpoint"]
 
@@ -109,8 +111,10 @@ class SessionEndpoint:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
         session.hold_open()
         try:
-            name, _ = await self._table.events.after(session.id, last)
-            stream = session.stream(name)
+            stored = await self._table.events.after(session.id, last)
+            if followed := self._followed(session, stored, last):
+                return self._sent(request, followed, followed.outbox, followed.outbox.attach())
+            stream = session.stream(stored.stream)
             reader = stream.attach()
             missed = await self._missed(session, stream, reader, last)
             return self._response(request, session, stream, reader, missed)
@@ -119,13 +123,21 @@ class SessionEndpoint:
         finally:
             session.release_hold()
 
+    def _followed(self, session: HttpSession, stored: Stored, last: str) -> FollowedStream | None:
+        """The stream of another process that still works on it."""
+        cluster, number = self._table.cluster, owner(stored.stream)
+        if cluster is None or number is None or stored.stream in session.streams or not stored.note:
+            return None
+        limits = self._service.limits
+        return FollowedStream(cluster, limits, session.id, stored.stream, number, last)
+
     async def _missed(
         self, session: HttpSession, stream: Outbox, reader: int, last: str
     ) -> Sequence[tuple[str, bytes]]:
         """Ids and messages after `last`. Raises NoSuchEvent; then the reader has left."""
         try:
             async with stream.storing:  # by then, what the last reader took is stored
-                _, missed = await self._table.events.after(session.id, last)
+                _, missed, _ = await self._table.events.after(session.id, last)
         except BaseException:
             stream.leave(reader)
             raise
@@ -141,15 +153,20 @@ class SessionEndpoint:
     ) -> EventResponse:
         """Sends a stream, after the events that the client has missed."""
         session.hold_open()
-        return EventResponse(
-            request,
-            session,
-            stream,
-            reader,
-            keep_alive=self._service.limits.keep_alive,
-            first=[sse.encode(sse.Event(id=id, data=data)) for id, data in missed if data],
-            primes=session.primes and not missed,
-        )
+        first = [sse.encode(sse.Event(id=id, data=data)) for id, data in missed if data]
+        primes = session.primes and not missed
+        return self._sent(request, session, stream, reader, first=first, primes=primes)
+
+    def _sent(
+        self,
+        request: HttpRequest,
+        session: StreamSession,
+        stream: Outbox,
+        reader: int,
+        **options: Any,
+    ) -> EventResponse:
+        keep_alive = self._service.limits.keep_alive
+        return EventResponse(request, session, stream, reader, keep_alive=keep_alive, **options)
 
     # ---- DELETE
 

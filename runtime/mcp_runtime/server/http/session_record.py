@@ -1,10 +1,10 @@
-"""What a store keeps of a session, so that another process can go on with it."""
+"""The record that a store keeps of a session, so that another process can go on with it."""
 
 from __future__ import annotations
 
 import msgspec
 
-__all__ = ["SessionRecord"]
+__all__ = ["SessionRecord", "merged"]
 
 
 class SessionRecord(msgspec.Struct, frozen=True):
@@ -18,3 +18,14 @@ class SessionRecord(msgspec.Struct, frozen=True):
     log_level: str | None
     watched: tuple[str, ...]
     """The URIs that the client is subscribed to."""
+
+
+def merged(before: SessionRecord, ours: SessionRecord, theirs: SessionRecord) -> SessionRecord:
+    """What both processes have changed since `before`; ours counts where they changed the same."""
+    added, removed = {*ours.watched} - {*before.watched}, {*before.watched} - {*ours.watched}
+    return msgspec.structs.replace(
+        theirs,
+        is_open=ours.is_open or theirs.is_open,
+        log_level=theirs.log_level if ours.log_level == before.log_level else ours.log_level,
+        watched=tuple(sorted({*theirs.watched} - removed | added)),
+    )

@@ -6,15 +6,16 @@ Source: 2025-11-25 basic/transports, "Session Management".
 from __future__ import annotations
 
 import asyncio
-import secrets
 from typing import Final
 
 import msgspec
 
+from mcp_runtime.server.http.cluster import Cluster, Forwarded
+from mcp_runtime.server.http.request import HttpError, retry_after
 from mcp_runtime.server.http.service import HttpService, new_session_id
 from mcp_runtime.server.http.session import HttpSession
-from mcp_runtime.server.http.session_record import SessionRecord
-from mcp_runtime.stores import EventStore, SessionStore
+from mcp_runtime.server.http.session_record import SessionRecord, merged
+from mcp_runtime.stores import EventStore, Kept, SessionStore
 from mcp_runtime.stores.memory import MemoryEvents
 
 __all__ = ["SessionTable"]
@@ -23,26 +24,27 @@ _SWEEP_EVERY: Final = 60.0
 """Seconds between two searches for idle sessions."""
 _ID_CHARS: Final = 64
 """A longer id is none of ours."""
-_NUMBER_BITS: Final = 20
-"""How many requests and streams a process can number in a session that another has begun."""
-_PROCESS_BITS: Final = 32
-"""The random part of such numbers, so that no two processes choose the same ones.
+_TRIES: Final = 8
+"""How often a record is stored anew because another process was faster."""
 
-Both parts together are exact in JSON."""
+_record: Final = msgspec.json.Decoder(SessionRecord)
 
 
 class SessionTable:
     """With a store, sessions outlive this process, and those of other processes are found."""
 
-    def __init__(
-        self, service: HttpService, *, events: EventStore | None, store: SessionStore | None
-    ) -> None:
+    def __init__(self, service: HttpService, cluster: Cluster | None) -> None:
         self.open: Final[dict[str, HttpSession]] = {}
         """The sessions in this process, by id."""
-        self.events: Final[EventStore] = MemoryEvents(service.limits) if events is None else events
+        self.events: Final[EventStore] = (
+            MemoryEvents(service.limits) if cluster is None else cluster.store.events
+        )
+        self.cluster: Final = cluster
         self._service = service
         self._limits = service.limits
-        self._store = store
+        self._store: Final[SessionStore | None] = (
+            None if cluster is None else cluster.store.sessions
+        )
         service.count(self.open)
         self._sweeper: asyncio.TimerHandle | None = None
 
@@ -51,7 +53,7 @@ class SessionTable:
     def new(self, principal: str) -> HttpSession:
         """A session that `find` does not know before `begin`. Raises HttpError."""
         self._service.require_room()
-        return self._new(new_session_id(), principal, 1)
+        return self._new(new_session_id(), principal)
 
     async def begin(self, session: HttpSession, body: bytes) -> None:
         """`body` is the client's `initialize`."""
@@ -64,40 +66,72 @@ class SessionTable:
         """A session of this process, or one from the store. Raises HttpError."""
         if self._store is None or len(id) > _ID_CHARS:
             return self.open.get(id)
-        stored = await self._store.get(id)
+        kept = await self._store.get(id)
         session = self.open.get(id)
-        if stored is not None:
-            return self._restored(id, session, msgspec.json.decode(stored, type=SessionRecord))
+        if kept is not None:
+            return self._restored(id, session, kept)
         if session is not None:
             self._remove(session)
         return None
 
-    def _restored(self, id: str, session: HttpSession | None, record: SessionRecord) -> HttpSession:
+    def _restored(self, id: str, session: HttpSession | None, kept: Kept) -> HttpSession:
+        record = _record.decode(kept.record)
         if session is None:
             self._service.require_room()
-            first = secrets.randbits(_PROCESS_BITS) << _NUMBER_BITS
-            session = self._new(id, record.principal, first)
+            session = self._new(id, record.principal)
             session.restore(record)
             self._add(session)
-        session.update(record)
-        session.stored = record
+        self._apply(session, record, kept.version)
         return session
 
+    def _apply(self, session: HttpSession, record: SessionRecord, version: int) -> None:
+        session.update(record)
+        session.stored, session.version = record, version
+
     async def keep(self, session: HttpSession) -> None:
-        """Stores what the client's last message has changed, if there is a store."""
-        if self._store is not None and (record := session.record()) != session.stored:
-            await self._store.put(session.id, msgspec.json.encode(record))
-            session.stored = record
+        """Stores what the client's last message has changed, if there is a store.
+
+        Raises HttpError if the session was deleted meanwhile.
+        """
+        if self._store is None or (record := session.record()) == session.stored:
+            return
+        before, version = session.stored or record, session.version
+        for _ in range(_TRIES):
+            if await self._store.put(session.id, msgspec.json.encode(record), version):
+                self._apply(session, record, version + 1)
+                return
+            if (kept := await self._store.get(session.id)) is None:
+                self._remove(session)
+                raise HttpError(404, "there is no such session")
+            theirs, version = _record.decode(kept.record), kept.version
+            before, record = theirs, merged(before, record, theirs)
+        raise HttpError(
+            503, "other processes change this session all the time", headers=retry_after(1)
+        )
 
     async def end(self, session: HttpSession) -> None:
         """Ends a session in all processes."""
         self._remove(session)
-        await self.events.forget(session.id)
         if self._store is not None:
-            await self._store.forget(session.id)
+            await self._store.delete(session.id)
+        if self.cluster is not None:
+            self.cluster.ended(session.id)
+        await self.events.forget(session.id)
 
-    def _new(self, id: str, principal: str, first: int) -> HttpSession:
-        return HttpSession(self._service, id, principal, events=self.events, first=first)
+    def receive(self, message: Forwarded) -> None:
+        """Does what another process forwards, if the session is open here."""
+        session = self.open.get(message.session)
+        if session is None:
+            return
+        if message.ended:
+            self._remove(session)
+        elif message.resumed:
+            session.let_go(message.resumed)
+        else:
+            session.receive(message.body.encode(), forwards=False)
+
+    def _new(self, id: str, principal: str) -> HttpSession:
+        return HttpSession(self._service, id, principal, self.events, self.cluster)
 
     def _add(self, session: HttpSession) -> None:
         self.open[session.id] = session

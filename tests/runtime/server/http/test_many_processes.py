@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -11,18 +12,12 @@ from dataclasses import dataclass
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.limits import Limits
-from mcp_runtime.stores.memory import MemoryBus, MemoryEvents, MemorySessions
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.stores import Kept
+from mcp_runtime.stores.memory import MemoryBus, MemorySessions, MemoryStore
 from tests.runtime.server.http.test_requests import LISTEN
-from tests.support.asgi_client import Client, Session, run
+from tests.support.asgi_client import GET, Client, Session, initialize, run
 from tests.support.wires import until
-
-
-@dataclass
-class Shared:
-    events: MemoryEvents
-    sessions: MemorySessions
-    bus: MemoryBus
 
 
 @dataclass
@@ -30,8 +25,8 @@ class Confirmed:
     yes: bool
 
 
-def _server(bus: MemoryBus, name: str, go: asyncio.Event) -> Server:
-    server = Server(name, "1", bus=bus, offers=["tools", "resources"])
+def _server(name: str, go: asyncio.Event, limits: Limits = DEFAULT) -> Server:
+    server = Server(name, "1", offers=["tools", "resources"], limits=limits)
 
     @server.tool
     async def where(ctx: Context) -> str:
@@ -57,12 +52,13 @@ def _server(bus: MemoryBus, name: str, go: asyncio.Event) -> Server:
 
 
 @asynccontextmanager
-async def two() -> AsyncGenerator[tuple[Client, Client, Shared, asyncio.Event]]:
-    shared, go = Shared(MemoryEvents(), MemorySessions(), MemoryBus()), asyncio.Event()
-    stores = {"events": shared.events, "sessions": shared.sessions}
+async def two(
+    limits: Limits = DEFAULT,
+) -> AsyncGenerator[tuple[Client, Client, MemoryStore, asyncio.Event]]:
+    shared, go = MemoryStore(), asyncio.Event()
     principal = lambda scope: scope.get("who", "")  # noqa: E731
     one, other = (
-        Client(_server(shared.bus, name, go).asgi(**stores, principal=principal))
+        Client(_server(name, go, limits).asgi(store=shared, principal=principal))
         for name in ("one", "other")
     )
     yield one, other, shared, go
@@ -186,6 +182,7 @@ def test_a_change_is_heard_once_by_the_clients_of_every_process() -> None:
             watched = begun.request("resources/subscribe", {"uri": "note://one"})
             assert (await watched.until_over()).status == 200
             heard, listened = begun.get(), one.request("subscriptions/listen", LISTEN)
+            await other.session()
             await heard.until_begun()
             await listened.until_events(1)
             other.app._service.server.resource_updated("note://one")
@@ -210,6 +207,7 @@ def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
         async with two() as (one, other, shared, _):
             heard = one.request("subscriptions/listen", LISTEN)
             await heard.until_events(1)
+            await other.session()
             with caplog.at_level(logging.WARNING, "mcp_runtime"):
                 for message in (
                     b"{",
@@ -218,10 +216,154 @@ def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
                     b'{"sender":1}',
                     b'{"sender":"x","list":"?"}',
                 ):
-                    shared.bus.publish(message)
+                    shared.bus.publish("changes", message)
                 other.app._service.server.tool(lambda: "new", name="new")
                 await heard.until(lambda it: len(it.messages) == 2)
-            assert len(caplog.records) == 4
+            assert len(caplog.records) == 8  # four in each process
+
+    run(main)
+
+
+# ---- what lands at a process that does not wait for it
+
+
+def test_an_answer_that_lands_on_the_wrong_process_reaches_the_right_one() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session(capabilities={"elicitation": {}})
+            asked = begun.call("confirm")
+            await asked.until_events(2)
+            question = asked.messages[0]
+            answer = {"action": "accept", "content": {"yes": True}}
+            sent = at(other, begun).post({"jsonrpc": "2.0", "id": question["id"], "result": answer})
+            assert (await sent.until_over()).status == 202
+            await asked.until_over()
+            text = asked.messages[-1]["result"]["content"][0]["text"]
+            assert text == "Confirmed(yes=True)"
+
+    run(main)
+
+
+def test_a_cancellation_that_lands_on_the_wrong_process_cancels() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session()
+            asked = begun.call("later")
+            await asked.until_events(2)
+            id = begun.last
+            cancelled = {"method": "notifications/cancelled", "params": {"requestId": id}}
+            await at(other, begun).post({"jsonrpc": "2.0", **cancelled}).until_over()
+            await asked.until_over()
+            assert all("result" not in message for message in asked.messages)
+
+    run(main)
+
+
+def test_a_stream_goes_on_live_at_another_process() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, go):
+            begun = await one.session()
+            asked = begun.call("later")
+            await asked.until_events(2)
+            await asked.drop()
+            rest = at(other, begun).get(asked.events[-1].id)
+            await rest.until_begun()
+            await asyncio.sleep(0.02)
+            assert rest.messages == []
+            go.set()
+            await rest.until_over()
+            second, answer = rest.messages
+            assert second["params"]["data"] == "second"
+            assert (answer["id"], answer["result"]["content"][0]["text"]) == (1, "one")
+            assert len({event.id for event in rest.events}) == len(rest.events)
+
+    run(main)
+
+
+def test_a_call_whose_process_has_died_is_answered_with_an_error_once() -> None:
+    async def main() -> None:
+        async with two(Limits(lease=0.1)) as (one, other, shared, _):
+            begun = await one.session()
+            asked = begun.call("later")
+            await asked.until_events(2)
+            await asked.drop()
+            for task in asyncio.all_tasks():
+                if "Cluster._renew" in repr(task.get_coro()):
+                    task.cancel()
+            rests = [at(other, begun).get(asked.events[-1].id) for _ in range(2)]
+            await asyncio.gather(*(rest.until_over() for rest in rests))
+            for rest in rests:
+                (answer,) = rest.messages
+                assert (answer["id"], answer["error"]["code"]) == (1, -32603)
+                assert answer["error"]["data"] == {"reason": "process-ended"}
+            assert len(shared.events._sessions[begun.id].events) == 3
+
+    run(main)
+
+
+def test_a_post_at_one_process_does_not_undo_a_delete_at_another() -> None:
+    async def main() -> None:
+        async with two() as (one, other, shared, _):
+            begun = await one.session()
+            put, deleted = shared.sessions.put, asyncio.Event()
+
+            async def late(session: str, record: bytes, version: int) -> bool:
+                await deleted.wait()
+                return await put(session, record, version)
+
+            shared.sessions.put = late  # type: ignore[method-assign]
+            level = begun.request("logging/setLevel", {"level": "debug"})
+            await asyncio.sleep(0.01)
+            assert (await at(other, begun).delete().until_over()).status == 204
+            deleted.set()
+            assert (await level.until_over()).status == 404
+            for client in (one, other):
+                assert (await at(client, begun).call("where").until_over()).status == 404
+            assert (one.app.sessions, other.app.sessions, len(shared.sessions)) == ({}, {}, 0)
+
+    run(main)
+
+
+def test_what_two_processes_change_in_a_session_at_once_is_kept_of_both() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session()
+            assert (await at(other, begun).call("where").until_over()).status == 200
+            both = [
+                begun.request("logging/setLevel", {"level": "debug"}),
+                at(other, begun).request("resources/subscribe", {"uri": "note://one"}),
+            ]
+            for each in both:
+                assert (await each.until_over()).status == 200
+            for client in (one, other):
+                called = await at(client, begun).call("where").until_over()
+                assert len(called.messages) == 2
+                session = client.app.sessions[begun.id].server_session
+                assert session.subscriptions.watched == {"note://one"}
+
+    run(main)
+
+
+def test_a_message_of_http_sse_reaches_the_process_that_has_the_stream() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            stream = one.begin("GET", "/sse", GET)
+            await stream.until_events(1)
+            query = stream.events[0].data.decode().partition("?")[2]
+
+            async def post(message: object, query: str = query) -> int:
+                sent = other.post(message, path="/messages", query=query)
+                return (await sent.until_over()).status
+
+            assert await post(initialize("2024-11-05")) == 202
+            assert await post({"jsonrpc": "2.0", "id": 1, "method": "ping"}) == 202
+            await stream.until_events(3)
+            assert [json.loads(event.data)["id"] for event in stream.events[1:]] == [0, 1]
+            assert await post(initialize("2024-11-05"), query.replace(".", "9.")) == 404
+            assert await post(initialize("2024-11-05"), query="session_id=1") == 404
+            await stream.drop()
+            await one.app.drain()
+            assert await post(initialize("2024-11-05")) == 404
 
     run(main)
 
@@ -234,17 +376,14 @@ def test_sessions_that_are_not_used_are_given_up_the_oldest_first() -> None:
         now = 0.0
         kept = MemorySessions(Limits(sessions=3, session_idle=10), clock=lambda: now)
         for name in "abcd":
-            await kept.put(name, name.encode())
-        assert [await kept.get(name) for name in "abcd"] == [None, b"b", b"c", b"d"]
+            assert await kept.put(name, name.encode(), 0)
+        b, c, d = (Kept(1, name) for name in (b"b", b"c", b"d"))
+        assert [await kept.get(name) for name in "abcd"] == [None, b, c, d]
         now = 6
-        assert await kept.get("b") == b"b"
+        assert await kept.get("b") == b
         now = 12
-        assert [await kept.get(name) for name in "bcd"] == [b"b", None, None]
-        await kept.put("b", b"new")
-        assert await kept.get("b") == b"new"
-        await kept.forget("b")
-        await kept.forget("b")
-        assert (await kept.get("b"), len(kept)) == (None, 0)
+        assert [await kept.get(name) for name in "bcd"] == [b, None, None]
+        assert len(kept) == 1
 
     asyncio.run(main())
 
@@ -254,7 +393,7 @@ def test_a_bus_brings_messages_to_every_loop_until_its_end() -> None:
         bus, here, there = MemoryBus(), list[bytes](), list[bytes]()
 
         async def elsewhere() -> None:
-            async with bus.subscribed(there.append):
+            async with bus.subscribed("all", there.append):
                 ready.set()
                 while len(there) < 2:
                     await asyncio.sleep(0.001)
@@ -264,12 +403,12 @@ def test_a_bus_brings_messages_to_every_loop_until_its_end() -> None:
         loop = asyncio.get_running_loop()
         thread = asyncio.create_task(asyncio.to_thread(asyncio.run, elsewhere()))
         await ready.wait()
-        async with bus.subscribed(here.append):
-            bus.publish(b"one")
-            bus.publish(b"two")
+        async with bus.subscribed("all", here.append):
+            bus.publish("all", b"one")
+            bus.publish("all", b"two")
             await until(lambda: len(here) == 2)
         await thread
-        bus.publish(b"three")
+        bus.publish("all", b"three")
         await asyncio.sleep(0)
         assert here == there == [b"one", b"two"]
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
-from mcp_runtime.stores import NoSuchEvent
-from mcp_runtime.stores.memory import MemoryEvents
+from mcp_runtime.stores import NoSuchEvent, Stored
+from mcp_runtime.stores.memory import MemoryEvents, MemoryStore
 from tests.support.asgi_client import Client, Response, Session, run, serving
 from tests.support.wires import until
 
@@ -59,11 +59,11 @@ class SlowEvents(MemoryEvents):
         for _ in range(self._turns):
             await asyncio.sleep(0)
 
-    async def append(self, session: str, stream: str, data: bytes) -> str:
+    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
         await self._wait()
-        return await super().append(session, stream, data)
+        return await super().append(session, stream, data, note)
 
-    async def after(self, session: str, id: str) -> tuple[str, Sequence[tuple[str, bytes]]]:
+    async def after(self, session: str, id: str) -> Stored:
         await self._wait()
         found = await super().after(session, id)
         await self._wait()
@@ -134,8 +134,9 @@ async def follow(session: Session, response: Response, plan: Sequence[Break]) ->
 
 
 async def check(schedule: Schedule) -> None:
-    events = SlowEvents(schedule.slow)
-    app = teller(schedule).asgi(events=events)
+    store = MemoryStore()
+    store.events = events = SlowEvents(schedule.slow)
+    app = teller(schedule).asgi(store=store)
     client = Client(app)
     session = await client.session(schedule.revision)
     asked = session.call("tell")
@@ -292,13 +293,15 @@ def test_the_store_keeps_a_number_of_bytes_of_each_session_also_of_empty_events(
     async def main() -> None:
         store = MemoryEvents(Limits(event_bytes=10_000))
         for session in ("one", "other"):
-            first = await store.append(session, "1", b"first")
-            ids = [await store.append(session, str(n % 5), b"x" * (n % 200)) for n in range(1000)]
-            ids += [await store.append(session, "9", b"") for n in range(1000)]
+            first = await store.append(session, "1", b"first", b"")
+            ids = [
+                await store.append(session, str(n % 5), b"x" * (n % 200), b"") for n in range(1000)
+            ]
+            ids += [await store.append(session, "9", b"", b"") for n in range(1000)]
             assert len(set(ids)) == 2000
             with pytest.raises(NoSuchEvent):
                 await store.after(session, first)
-            stream, later = await store.after(session, ids[-10])
+            stream, later, _ = await store.after(session, ids[-10])
             assert (stream, [id for id, _ in later]) == ("9", ids[-9:])
             kept = sum([await _has(store, session, id) for id in ids])
             assert kept == 10_000 // 128
@@ -307,8 +310,8 @@ def test_the_store_keeps_a_number_of_bytes_of_each_session_also_of_empty_events(
         assert len(store) == 1
         with pytest.raises(NoSuchEvent):
             await store.after("one", ids[-1])
-        huge = await store.append("other", "1", b"x" * 20_000)
-        assert await store.after("other", huge) == ("1", [])
+        huge = await store.append("other", "1", b"x" * 20_000, b"")
+        assert await store.after("other", huge) == Stored("1", [], b"")
 
     run(main)
 

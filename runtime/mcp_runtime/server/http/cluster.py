@@ -1,0 +1,154 @@
+"""This process among those that share a store: whom it forwards messages to, and who still lives.
+
+Each process has a random number, which stands in the ids of its requests to clients and in the
+names of its streams; so any other process knows whom an answer or a stream belongs to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from mcp_runtime.core import jsonrpc
+from mcp_runtime.core.jsonrpc import Batch, ErrorResponse, Frame, Id, Notification, Response
+from mcp_runtime.limits import Limits
+from mcp_runtime.stores import Store, StoreUnavailable
+
+__all__ = ["Cluster", "Forwarded", "owner"]
+
+log: Final = logging.getLogger("mcp_runtime.http")
+
+_NUMBER_BITS: Final = 20
+"""How many requests and streams a process can number in one session."""
+_PROCESS_BITS: Final = 32
+"""The random part of such numbers. Both parts together are exact in JSON."""
+_EVERYBODY: Final = "processes"
+_RENEWALS: Final = 3
+"""How often a lease is renewed within its time."""
+
+
+class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one process asks of another that serves the same session."""
+
+    sender: int
+    session: str
+    body: str = ""
+    """A message of the client: no request, but on HTTP+SSE, whose answers have one way."""
+    principal: str = ""
+    resumed: str = ""
+    """The name of a stream that the client reads from the sender now."""
+    ended: bool = False
+    """Whether the session was deleted."""
+
+
+_forwarded: Final = msgspec.json.Decoder(Forwarded)
+
+
+def owner(id: Id | str | None) -> int | None:
+    """The number of the process that chose this id of a request, or this name of a stream."""
+    if isinstance(id, str):
+        id = int(id) if id.isdecimal() and len(id) < _NUMBER_BITS else None
+    return None if id is None else id >> _NUMBER_BITS
+
+
+class Cluster:
+    """One per application that has a store; `receive` gets what others forward."""
+
+    def __init__(self, store: Store, limits: Limits, receive: Callable[[Forwarded], None]) -> None:
+        self.number: Final = 1 << (_PROCESS_BITS - 1) | secrets.randbits(_PROCESS_BITS - 1)
+        self.store: Final = store
+        self._lease: Final = limits.lease
+        self._receive = receive
+
+    @property
+    def first_id(self) -> int:
+        """Where this process begins to number requests and streams of a session."""
+        return self.number << _NUMBER_BITS
+
+    @asynccontextmanager
+    async def joined(self) -> AsyncGenerator[None]:
+        """While entered, others know that this process lives, and can reach it."""
+        name, bus = _topic(self.number), self.store.bus
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(bus.subscribed(name, self._on_message))
+            await stack.enter_async_context(bus.subscribed(_EVERYBODY, self._on_message))
+            await self.store.leases.hold(name, self._lease)
+            renewal = asyncio.create_task(self._renew(name))
+            try:
+                yield
+            finally:
+                renewal.cancel()
+                await asyncio.wait({renewal})
+                await self._release(name)
+
+    async def _renew(self, name: str) -> None:
+        while True:
+            await asyncio.sleep(self._lease / _RENEWALS)
+            try:
+                await self.store.leases.hold(name, self._lease)
+            except StoreUnavailable as error:
+                log.warning("this process cannot say that it lives: %s", error)
+
+    async def _release(self, name: str) -> None:
+        try:
+            await self.store.leases.release(name)
+        except StoreUnavailable as error:
+            log.warning("the lease of this process lapses by itself: %s", error)
+
+    async def lives(self, number: int) -> bool:
+        """Whether the process with that number holds its lease."""
+        return number == self.number or await self.store.leases.is_held(_topic(number))
+
+    # ---- forwarding
+
+    def forward(self, session: str, frame: Frame) -> None:
+        """Passes on what another process may wait for: a response to it, or a notification."""
+        if isinstance(frame, Batch):
+            for each in frame.frames:
+                self.forward(session, each)
+        elif isinstance(frame, Notification):
+            body = jsonrpc.notification(frame.method, frame.params)
+            self._publish(_EVERYBODY, Forwarded(self.number, session, body.decode()))
+        elif isinstance(frame, Response | ErrorResponse):
+            number = owner(frame.id)
+            if number is not None and number != self.number:
+                self.send(number, session, _written(frame))
+
+    def send(self, number: int, session: str, body: bytes, principal: str = "") -> None:
+        message = Forwarded(self.number, session, body.decode(), principal)
+        self._publish(_topic(number), message)
+
+    def resume(self, number: int, session: str, stream: str) -> None:
+        """Tells the owner of a stream that the client reads it here now."""
+        self._publish(_topic(number), Forwarded(self.number, session, resumed=stream))
+
+    def ended(self, session: str) -> None:
+        self._publish(_EVERYBODY, Forwarded(self.number, session, ended=True))
+
+    def _publish(self, topic: str, message: Forwarded) -> None:
+        self.store.bus.publish(topic, msgspec.json.encode(message))
+
+    def _on_message(self, data: bytes) -> None:
+        try:
+            message = _forwarded.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            log.warning("ignored a message of another process that is none: %r", data[:80])
+            return
+        if message.sender != self.number:
+            self._receive(message)
+
+
+def _written(frame: Response | ErrorResponse) -> bytes:
+    if isinstance(frame, Response):
+        return jsonrpc.response(frame.id, frame.result)
+    return jsonrpc.error_response(frame.id, frame.code, frame.message, frame.data)
+
+
+def _topic(number: int) -> str:
+    return f"process:{number}"

@@ -1,0 +1,108 @@
+"""A stream of another process, which a client resumes here: its events come from the store.
+
+Source: 2025-11-25 basic/transports, "Resumability and Redelivery".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from mcp_runtime.core import error_codes, jsonrpc, sse
+from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.limits import Limits
+from mcp_runtime.server.http.cluster import Cluster
+from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.stores import NoSuchEvent, Stored, StoreUnavailable
+
+__all__ = ["FollowedStream", "news_topic", "note_of"]
+
+_LOOKS: Final = 3
+"""How often within the time of a lease we look whether the owner lives, and for missed news."""
+
+_notes: Final = msgspec.json.Decoder(list[Id])
+
+
+def note_of(owed: set[Id]) -> bytes:
+    """The note on a stream: the requests that it owes an answer; empty if there is none."""
+    return msgspec.json.encode(sorted(owed, key=str)) if owed else b""
+
+
+def news_topic(session: str, stream: str) -> str:
+    """The topic on which the owner of a stream reports that it has stored an event."""
+    return f"stream:{session}:{stream}"
+
+
+class FollowedStream:
+    """Puts stored events into an outbox as they come; ends with the stream.
+
+    If the owner dies, each request that the stream still owes an answer is answered with an error,
+    once, whoever follows.
+    """
+
+    def __init__(
+        self, cluster: Cluster, limits: Limits, session: str, stream: str, owner: int, last: str
+    ) -> None:
+        self.outbox: Final = Outbox(stream, limits)
+        self._cluster: Final = cluster
+        self._session: Final = session
+        self._owner: Final = owner
+        self._wait: Final = limits.lease / _LOOKS
+        self._last = last
+        self._news: Final = asyncio.Event()
+        self._task: Final = asyncio.create_task(self._follow())
+
+    async def event(self, stream: Outbox, data: bytes) -> bytes:
+        """The outbox has whole events, which are stored already."""
+        return data
+
+    def response_ended(self, stream: Outbox) -> None:
+        self._task.cancel()
+
+    async def _follow(self) -> None:
+        topic = news_topic(self._session, self.outbox.name)
+        bus = self._cluster.store.bus
+        try:
+            async with bus.subscribed(topic, lambda _: self._news.set()):
+                self._cluster.resume(self._owner, self._session, self.outbox.name)
+                while await self._look():
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(self._wait):
+                            await self._news.wait()
+        except (NoSuchEvent, StoreUnavailable):
+            pass  # the response ends, and the client asks again
+        finally:
+            self.outbox.finish()
+
+    async def _look(self) -> bool:
+        """Passes on what is new; whether more may follow."""
+        self._news.clear()
+        lives = await self._cluster.lives(self._owner)
+        stored = await self._pass_on()
+        if stored.note and not lives:
+            await self._answer_for_owner()
+            stored = await self._pass_on()
+        return bool(stored.note)
+
+    async def _pass_on(self) -> Stored:
+        stored = await self._cluster.store.events.after(self._session, self._last)
+        for id, data in stored.events:
+            self._last = id
+            if data:
+                self.outbox.put(sse.encode(sse.Event(id=id, data=data)))
+        await self.outbox.drain()
+        return stored
+
+    async def _answer_for_owner(self) -> None:
+        events, name = self._cluster.store.events, self.outbox.name
+        owed = _notes.decode(await events.take(self._session, name) or b"[]")
+        for id in owed:
+            why = "Internal error: the process that worked on this request has ended"
+            answer = jsonrpc.error_response(id, error_codes.INTERNAL_ERROR, why, _LOST)
+            await events.append(self._session, name, answer, b"")
+
+
+_LOST: Final = b'{"reason":"process-ended"}'
