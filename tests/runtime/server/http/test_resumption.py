@@ -297,7 +297,7 @@ def test_the_store_keeps_a_number_of_bytes_of_each_session_also_of_empty_events(
             ids = [
                 await store.append(session, str(n % 5), b"x" * (n % 200), b"") for n in range(1000)
             ]
-            ids += [await store.append(session, "9", b"", b"") for n in range(1000)]
+            ids += [await store.append(session, "9", b"", b"") for _ in range(1000)]
             assert len(set(ids)) == 2000
             with pytest.raises(NoSuchEvent):
                 await store.after(session, first)
