@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -121,3 +122,28 @@ def test_how_a_client_ends_is_noted_also_if_it_does_not(
     monkeypatch.setenv("MCP_CONFORMANCE_SCENARIO", "auth/odd")
     assert watched.main(str(notes), "http://127.0.0.1:1/mcp") == exit
     assert watched.exits(notes) == {"auth/odd": exit}
+
+
+CLAIM: Final = """
+import pathlib, time
+running = pathlib.Path(__file__).with_name("running")
+running.touch(exist_ok=False)
+time.sleep(0.1)
+running.unlink()
+"""
+
+
+def test_clients_that_are_started_at_once_wait_for_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them fails if another is running."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (tmp_path / "client.py").write_text(CLAIM, "utf-8")
+    monkeypatch.setattr(watched, "_CLIENT", (sys.executable, str(tmp_path / "client.py")))
+    monkeypatch.setattr(watched, "_AT_ONCE", 1)
+    monkeypatch.setenv("MCP_CONFORMANCE_SCENARIO", "a")
+    with ThreadPoolExecutor(5) as pool:
+        ends = [pool.submit(watched.main, str(notes), "http://127.0.0.1:1") for _ in range(5)]
+    assert [end.result() for end in ends] == [0] * 5
+    assert watched.exits(notes) == {"a": 0}
