@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_runtime.core.jsonrpc import Request
-from mcp_runtime.core.param_headers import ParamHeaders, encoded, request_headers
-from mcp_runtime.errors import TooMuch
+from mcp_runtime.core.param_headers import ParamHeaders, decoded, encoded, request_headers
+from mcp_runtime.errors import RpcError, TooMuch
 
 VERSION = "2026-07-28"
 
@@ -111,3 +111,10 @@ def test_an_integer_that_not_every_peer_can_hold_is_not_sent() -> None:
     for value in (most + 1, -most - 1, 1e300):
         with pytest.raises(TooMuch, match=r"a: -?[0-9]+ is over"):
             mirror(value)
+
+
+@pytest.mark.parametrize("coded", ["YR==", "YWJ=", "YQ==\n"])
+def test_row_23_base64_that_is_not_canonical_is_refused(coded: str) -> None:
+    with pytest.raises(RpcError) as raised:
+        decoded("Mcp-Name", f"=?base64?{coded}?=")
+    assert raised.value.code == -32020

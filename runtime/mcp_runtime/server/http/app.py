@@ -96,6 +96,7 @@ class HttpApp:
     ) -> None:
         self.path = path
         self._hosts = allowed_hosts(hosts or (), origins)
+        self.origins = self._hosts.origins
         self._forwarded = forwarded
         self._allowed_names: set[tuple[str | None, ...]] = set()
         protection = None if auth is None else _protection(server, auth)

@@ -26,6 +26,8 @@ _HEADERS: Final = (
     (b"x-accel-buffering", b"no"),
 )
 _COMMENT: Final = b":\n\n"
+_AT_ONCE: Final = 64 * 1024
+"""Bytes of events that are enough for one part of a response."""
 
 
 class StreamSession(Protocol):
@@ -146,8 +148,10 @@ class EventResponse:
                 await self._begin()
             elif comment:
                 await self._send(_COMMENT)
-            while (data := self._stream.pop(self._reader)) is not None:
-                await self._send(await self._session.event(self._stream, data))
+            while events := await self._next_events():
+                await self._send(events)
+                if len(events) >= _AT_ONCE:
+                    await asyncio.sleep(0)  # by then a connection that broke is known to have
             if self._stream.has_more(self._reader):
                 self._task = None
                 return
@@ -159,6 +163,13 @@ class EventResponse:
             self._stop()
             raise
         self._stop()
+
+    async def _next_events(self) -> bytes:
+        """What waits, up to a size; each message was stored, if the session stores them."""
+        events = bytearray()
+        while len(events) < _AT_ONCE and (data := self._stream.pop(self._reader)) is not None:
+            events += await self._session.event(self._stream, data)
+        return bytes(events)
 
     async def _begin(self) -> None:
         await self._request.start(200, _HEADERS)

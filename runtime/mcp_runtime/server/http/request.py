@@ -11,6 +11,7 @@ from mcp_runtime.server.http.deadline import Deadline
 
 __all__ = [
     "JSON",
+    "App",
     "ClientGone",
     "Header",
     "HttpError",
@@ -25,6 +26,7 @@ __all__ = [
 Scope: TypeAlias = Mapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
 
 JSON: Final[Header] = (b"content-type", b"application/json")

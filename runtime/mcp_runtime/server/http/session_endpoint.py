@@ -24,6 +24,8 @@ from mcp_runtime.stores import NoSuchEvent, Stored
 __all__ = ["SessionEndpoint"]
 
 _SESSION_ID: Final = "mcp-session-id"
+_QUIET: Final = 0.5
+"""Seconds before a response without news begins as a stream, where that can be resumed."""
 
 
 class SessionEndpoint:
@@ -49,7 +51,8 @@ class SessionEndpoint:
             return None
         session.hold_open()
         try:
-            await stream.news(self._service.limits.keep_alive)
+            keep_alive = self._service.limits.keep_alive
+            await stream.news(min(keep_alive, _QUIET) if session.primes else keep_alive)
             if (message := stream.only_message) is not None:
                 session.forget(stream)
                 await request.reply(200, message, (JSON,))

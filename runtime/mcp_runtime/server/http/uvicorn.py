@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from socket import AF_INET6, socket
 from types import FrameType
 from typing import Any, Final, Protocol
 
 from mcp_runtime.errors import NotInstalled
+from mcp_runtime.server.http.cross_origin import cross_origin
 from mcp_runtime.server.http.request import Receive, Scope, Send
 
 __all__ = ["address", "serve"]
@@ -21,6 +22,7 @@ class DrainableApp(Protocol):
     """An ASGI application that can end its streams in good order."""
 
     path: str
+    origins: Collection[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
@@ -39,6 +41,8 @@ async def serve(
     app: DrainableApp, where: str, started: Callable[[str], object] = lambda url: None
 ) -> None:
     """Serves at an address until SIGINT or SIGTERM; a second signal does not wait for requests.
+
+    Web pages of the application's `origins` may read the answers.
 
     `started` is called with each URL of the endpoint as soon as it is served.
 
@@ -82,7 +86,11 @@ async def serve(
     loop = asyncio.get_running_loop()
     host, port = address(where)
     config: Any = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=5
+        cross_origin(app, app.origins),
+        host=host,
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=5,
     )
     server = DrainingServer(config)
     await server.serve()

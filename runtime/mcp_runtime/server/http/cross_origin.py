@@ -1,0 +1,49 @@
+"""Lets web pages of named origins read what the server answers (CORS).
+
+Source: the Fetch standard, "CORS protocol".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, MutableMapping
+from typing import Any, Final
+
+from mcp_runtime.core.http_rules import Hosts
+from mcp_runtime.server.http.request import App, Receive, Scope, Send
+
+__all__ = ["cross_origin"]
+
+_METHODS: Final = b"GET, POST, DELETE"
+_EXPOSED: Final = b"Mcp-Session-Id, WWW-Authenticate"
+
+
+def cross_origin(app: App, origins: Collection[str]) -> App:
+    """The application, which now answers preflights of these origins too; itself for none."""
+    if not origins:
+        return app
+    named = Hosts((), origins)
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"]) if scope["type"] == "http" else {}
+        origin = headers.get(b"origin")
+        if origin is None or not named.admits_origin(origin.decode("latin-1")):
+            await app(scope, receive, send)
+            return
+        allowed = [(b"access-control-allow-origin", origin), (b"vary", b"origin")]
+        if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+            wanted = headers.get(b"access-control-request-headers", b"")
+            methods = (b"access-control-allow-methods", _METHODS)
+            allowed += [methods, (b"access-control-allow-headers", wanted)]
+            await send({"type": "http.response.start", "status": 204, "headers": allowed})
+            await send({"type": "http.response.body"})
+            return
+        allowed.append((b"access-control-expose-headers", _EXPOSED))
+
+        async def send_allowed(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *allowed]}
+            await send(message)
+
+        await app(scope, receive, send_allowed)
+
+    return serve
