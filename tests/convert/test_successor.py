@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.support import successor
-from tests.support.successor import BEFORE, NAME, NARROWED, STEPS
+from tests.support.successor import BEFORE, KINDS, MIXED, NAME, Kind
 
 PROJECT: Final = ("codegen", "generated", "runtime", "schema", "templates", "tests")
 PACKAGES: Final = ("codegen", "generated", "runtime")
@@ -52,51 +56,48 @@ class Copy:
         }
 
 
-@pytest.fixture(scope="module")
-def copy(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Copy:
-    """A copy into which the successor was pulled."""
-    made = Copy(root, tmp_path_factory.mktemp("project"))
-    (made.at / "official.ts").write_text(successor.text(root / "schema"), "utf-8")
-    pulled = made.run("mcp_bindgen", "pull", NAME, "--from", "official.ts")
-    assert pulled.returncode == 0, pulled.stderr
-    return made
-
-
-@pytest.fixture(scope="module")
-def answered(copy: Copy) -> tuple[Copy, list[successor.Asked], dict[str, str]]:
+@dataclass
+class Day:
     """The copy with everything answered and generated, what was asked, and the sources before."""
+
+    copy: Copy
+    rows: list[successor.Asked]
+    confirmed: int
+    before: dict[str, str]
+
+
+def played(root: Path, at: Path, kind: Kind) -> Day:
+    """The day a revision of that kind appears, to the end."""
+    copy = Copy(root, at)
     before = copy.python()
+    (at / "official.ts").write_text(kind.text(root / "schema"), "utf-8")
+    pulled = copy.run("mcp_bindgen", "pull", NAME, "--from", "official.ts")
+    assert pulled.returncode == 0, pulled.stderr
     refused = copy.run("mcp_bindgen", "generate")
     assert refused.returncode == 2, refused.stdout
-    rows = successor.asked(refused.stderr)
-    table = copy.at / "schema" / "decisions.toml"
-    table.write_text(successor.answers(rows, table.read_text("utf-8")), "utf-8")
-    made = copy.run("mcp_bindgen", "generate")
+    table = at / "schema" / "decisions.toml"
+    table.write_text(successor.answers(kind, table.read_text("utf-8")), "utf-8")
+    made = copy.run("mcp_bindgen", "generate", "--confirm")
     assert made.returncode == 0, made.stderr
-    return copy, rows, before
+    rows, confirmed = successor.asked(refused.stderr), successor.confirmations(refused.stderr)
+    return Day(copy, rows, confirmed, before)
 
 
-def test_every_decision_is_asked_for_at_once_with_its_place(
-    answered: tuple[Copy, list[successor.Asked], dict[str, str]],
-) -> None:
-    _, rows, _ = answered
-    steps = [row for row in rows if row[1].startswith("[[step]]")]
-    paths = {path for _, row in steps for path in re.findall(r'^path = "(.*)"$', row, re.M)}
-    assert paths == (STEPS.keys() - successor.EXTRA) | {
-        f"{NARROWED}:complete",
-        f"{NARROWED}:string",
-    }
-    methods = {path for _, row in rows for path in re.findall(r'^path = "(\w+/\w+)"$', row, re.M)}
-    assert "checksum/get" in methods
-    places = [re.match(rf"schema/({NAME}|{BEFORE})/schema\.ts:", question) for question, _ in rows]
-    assert all(places), [row for row, place in zip(rows, places, strict=True) if place is None]
+@pytest.fixture(scope="module")
+def mixed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return played(root, tmp_path_factory.mktemp("project"), MIXED)
 
 
-def test_bindings_methods_steps_and_diff_work(
-    answered: tuple[Copy, list[successor.Asked], dict[str, str]],
-) -> None:
-    copy, _, before = answered
-    assert copy.python() == before
+def test_every_decision_is_asked_for_at_once_with_its_place(mixed: Day) -> None:
+    paths = {path for _, row in mixed.rows for path in re.findall(r'^path = "(.*)"$', row, re.M)}
+    assert paths == (MIXED.rows.keys() - successor.EXTRA) | {"checksum/get"}
+    places = [re.match(rf"schema/({NAME}|{BEFORE})/schema\.ts:\d", q) for q, _ in mixed.rows]
+    assert all(places), [row for row, at in zip(mixed.rows, places, strict=True) if at is None]
+
+
+def test_bindings_methods_steps_and_diff_work(mixed: Day) -> None:
+    copy = mixed.copy
+    assert copy.python() == mixed.before
     assert copy.run("mcp_bindgen", "generate", "--check").returncode == 0
     found = copy.run("mcp_bindgen", "diff", BEFORE, NAME, "--format", "json")
     assert found.returncode == 1, found.stderr
@@ -136,18 +137,16 @@ assert load(LATEST).METHODS["checksum/get"].results == ("ChecksumResult",)
 """
 
 
-def test_messages_travel_to_it_and_back(
-    answered: tuple[Copy, list[successor.Asked], dict[str, str]],
-) -> None:
-    copy, _, _ = answered
+def test_messages_travel_to_it_and_back(mixed: Day) -> None:
+    copy = mixed.copy
     (copy.at / "messages.py").write_text(SCRIPT, "utf-8")
     ran = copy.run("messages")
     assert ran.returncode == 0, ran.stderr
 
 
-def test_its_tests_pass(answered: tuple[Copy, list[successor.Asked], dict[str, str]]) -> None:
+def test_its_tests_pass(mixed: Day) -> None:
     """The laws of the models and of the steps find the new revision by themselves."""
-    copy, _, _ = answered
+    copy = mixed.copy
     tests = ("tests/laws/test_steps.py", "tests/laws/test_differential.py")
     options = ("-q", "-p", "no:cacheprovider", "-m", "not long", "-k", NAME)
     ran = copy.run("pytest", *options, *tests)
@@ -155,3 +154,81 @@ def test_its_tests_pass(answered: tuple[Copy, list[successor.Asked], dict[str, s
     passed = re.search(r"(\d+) passed", ran.stdout)
     assert passed, ran.stdout
     assert int(passed[1]) > 10
+
+
+# ---- four successors, each with conversations
+
+TALK: Final = "tests.support.successor_talk"
+OLDER: Final = "2025-11-25"
+
+
+def command(project: Path, *args: str) -> list[str]:
+    """Runs the talk with the packages of a project."""
+    path = os.pathsep.join(str(project / folder) for folder in (*PACKAGES, "."))
+    return ["env", f"PYTHONPATH={path}", sys.executable, "-m", TALK, *args]
+
+
+@contextmanager
+def serving(project: Path, count: int) -> Iterator[list[str]]:
+    """The URLs of as many servers of that project."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command(project, "serve", str(count)), text=True, **pipes) as process:
+        assert process.stdout is not None
+        try:
+            yield [process.stdout.readline().strip() for _ in range(count)]
+        finally:
+            process.communicate()
+
+
+def conversations(client: Path, server: Path, offers: dict[str, str]) -> list[list[object]]:
+    """What clients of one project saw of servers of another, over HTTP and stdio.
+
+    `offers` has the revision to agree on by the revisions that a client speaks.
+    """
+    stdio = json.dumps(command(server, "stdio"))
+    with serving(server, len(offers)) as urls:
+        over_http = [part for pair in zip(urls, offers, strict=True) for part in pair]
+        over_stdio = [part for offer in offers for part in (stdio, offer)]
+        ran = subprocess.run(
+            command(client, "ask", *over_http, *over_stdio),
+            cwd=client,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_successor_is_spoken_when_its_rows_are_answered(
+    name: str, root: Path, tmp_path: Path
+) -> None:
+    """Both ends of each conversation are real: this project is the older peer."""
+    kind = KINDS[name]
+    day = played(root, tmp_path, kind)
+    sys.stdout.write(f"{name}: {len(day.rows)} rows asked, {day.confirmed} answers confirmed\n")
+    assert len(day.rows) <= kind.asked
+    assert day.copy.python() == day.before
+    new = day.copy.at
+    both = f"{BEFORE},{NAME}"
+    among_new = {both: NAME, BEFORE: BEFORE, f"{OLDER},{BEFORE}": BEFORE, OLDER: OLDER}
+    wanted = [[agreed, {}] for agreed in among_new.values()] * 2
+    assert conversations(new, new, among_new) == wanted
+    assert (
+        conversations(root, new, {BEFORE: BEFORE, OLDER: OLDER})
+        == [
+            [BEFORE, {}],
+            [OLDER, {}],
+        ]
+        * 2
+    )
+    assert (
+        conversations(new, root, {both: BEFORE, f"{OLDER},{NAME}": OLDER})
+        == [
+            [BEFORE, {}],
+            [OLDER, {}],
+        ]
+        * 2
+    )

@@ -1,15 +1,15 @@
-"""A made-up revision after the newest one, and the answers to what generation asks about it."""
+"""Made-up revisions after the newest one, and the answers to what generation asks about them."""
 
 from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["BEFORE", "NAME", "Asked", "answers", "asked", "text"]
+__all__ = ["BEFORE", "KINDS", "MIXED", "NAME", "Asked", "Kind", "answers", "asked", "confirmations"]
 
 NAME: Final = "2027-03-11"
 BEFORE: Final = "2026-07-28"
@@ -17,7 +17,32 @@ BEFORE: Final = "2026-07-28"
 Asked = tuple[str, str]
 """The line that says where and why, and the row to paste."""
 
-_NEW: Final = """
+
+@dataclass(frozen=True)
+class Kind:
+    """`edits` are pairs of texts in the newest schema.ts; `rows` answer for the step, by path.
+
+    `methods` need no capability; `asked` is how many rows generation may ask for.
+    """
+
+    edits: Sequence[tuple[str, str]]
+    rows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    asked: int = 0
+    more: str = ""
+    methods: Sequence[str] = ()
+    rewrite: Callable[[str], str] = str
+
+    def text(self, schema: Path) -> str:
+        """Its schema.ts."""
+        found = (schema / BEFORE / "schema.ts").read_text("utf-8")
+        version = 'LATEST_PROTOCOL_VERSION = "%s"'
+        for old, new in ((version % BEFORE, version % NAME), *self.edits):
+            assert found.count(old) == 1, old
+            found = found.replace(old, new)
+        return self.rewrite(found) + self.more
+
+
+_CHECKSUM: Final = """
 /** Parameters that name a resource to sum up. */
 export interface ChecksumRequestParams extends RequestParams {
   uri: string;
@@ -37,7 +62,8 @@ export interface ChecksumResult extends Result {
 export interface ChecksumResultResponse extends JSONRPCResultResponse {
   result: ChecksumResult;
 }
-
+"""
+_VIDEO_CONTENT: Final = """
 /** Content block with moving pictures. */
 export interface VideoContent {
   type: "video";
@@ -49,100 +75,118 @@ export interface VideoContent {
 export const RATE_LIMITED = -32023;
 """
 
-_EDITS: Final = (
-    (f'LATEST_PROTOCOL_VERSION = "{BEFORE}"', f'LATEST_PROTOCOL_VERSION = "{NAME}"'),
+
+_LISTED: Final = (
     ("  | DiscoverRequest\n", "  | DiscoverRequest\n  | ChecksumRequest\n"),
     ("  | DiscoverResult\n", "  | DiscoverResult\n  | ChecksumResult\n"),
-    ("AudioContent | ResourceLink", "AudioContent | VideoContent | ResourceLink"),
-    ('"accept" | "decline" | "cancel"', '"accept" | "decline" | "dismiss"'),
-    ("  lastModified?: string;", "  changedAt?: string;"),
 )
-
-
-def text(schema: Path) -> str:
-    """Its schema.ts: a method, an arm and a constant more; a member required, a literal changed,
-    a type and a member renamed."""
-    found = (schema / BEFORE / "schema.ts").read_text("utf-8")
-    for old, new in _EDITS:
-        assert found.count(old) == 1, old
-        found = found.replace(old, new)
-    found = re.sub(r"\bAnnotations\b", "Hints", found)
-    prompt = found.index("export interface Prompt extends")
-    found = found[:prompt] + found[prompt:].replace("description?:", "description:", 1)
-    return found + _NEW
-
-
-# ---- what a maintainer answers
-
-_VIDEO: Final = {"down": "degrade", "as": "media"}
-STEPS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "Prompt.description": {"up": "default", "value": "", "down": "drop"},
-    "Hints.changedAt": {"down": "rename", "to": "lastModified"},
-    "Annotations.lastModified": {"up": "rename", "to": "changedAt"},
-    "ElicitResult.action:cancel": {"up": "rename", "to": "dismiss"},
-    "ElicitResult.action:dismiss": {"down": "rename", "to": "cancel"},
-    "CallToolResult.content:VideoContent": _VIDEO,
-    "PromptMessage.content:VideoContent": _VIDEO,
-    "ToolResultContent.content:VideoContent": _VIDEO,
-    "checksum/get": {"down": "refuse", "code": -32601, "message": "no checksums"},
-    "RATE_LIMITED": {"down": "rename", "to": -32603},
+_NO_CHECKSUM: Final = {
+    "checksum/get": {"down": "refuse", "code": -32601, "message": "no checksums"}
 }
-"""The rows of the step, by path."""
+_CALL_RESULT: Final = """  /** Blocks for the model; present even if there are none. */
+  content: ContentBlock[];
 
-EXTRA: Final = frozenset({"Annotations.lastModified"})
+  /** Any JSON value, null included; valid under the tool's `outputSchema`, if it has one. */
+  structuredContent?: unknown;
+"""
+
+
+def _mixed(text: str) -> str:
+    """A type is renamed, and a member of another one is required."""
+    text = re.sub(r"\bAnnotations\b", "Hints", text)
+    prompt = text.index("export interface Prompt extends")
+    return text[:prompt] + text[prompt:].replace("description?:", "description:", 1)
+
+
+MIXED: Final = Kind(
+    edits=(
+        *_LISTED,
+        ("AudioContent | ResourceLink", "AudioContent | VideoContent | ResourceLink"),
+        ('"accept" | "decline" | "cancel"', '"accept" | "decline" | "dismiss"'),
+        ("  lastModified?: string;", "  changedAt?: string;"),
+    ),
+    rewrite=_mixed,
+    more=_CHECKSUM + _VIDEO_CONTENT,
+    methods=("checksum/get",),
+    rows={
+        "Prompt.description": {"up": "default", "value": "", "down": "drop"},
+        "Hints.changedAt": {"down": "rename", "to": "lastModified"},
+        "Annotations.lastModified": {"up": "rename", "to": "changedAt"},
+        "ElicitResult.action:cancel": {"up": "rename", "to": "dismiss"},
+        "ElicitResult.action:dismiss": {"down": "rename", "to": "cancel"},
+        "ContentBlock:VideoContent": {"down": "degrade", "as": "media"},
+        "RATE_LIMITED": {"down": "rename", "to": -32603},
+        **_NO_CHECKSUM,
+    },
+    asked=9,
+)
+"""A bit of everything: a method, an arm and a constant more, a member required, a literal changed,
+a type and a member renamed."""
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "again": Kind(edits=()),
+    "additive": Kind(
+        edits=(
+            *_LISTED,
+            (_CALL_RESULT, _CALL_RESULT + "\n  tookMs?: number;\n"),
+        ),
+        more=_CHECKSUM,
+        methods=("checksum/get",),
+        rows={**_NO_CHECKSUM, "CallToolResult.tookMs": {"down": "drop"}},
+        asked=5,
+    ),
+    "renamed": Kind(
+        edits=(("  websiteUrl?: string;", "  homepage?: string;"),),
+        rows={
+            "Implementation.homepage": {"down": "rename", "to": "websiteUrl"},
+            "Implementation.websiteUrl": {"up": "rename", "to": "homepage"},
+        },
+        asked=1,
+    ),
+}
+
+EXTRA: Final = frozenset({"Annotations.lastModified", "Implementation.websiteUrl"})
 """What no proof needs, as the member would be carried unknown; but it means the same."""
-
-NARROWED: Final = "InputRequiredResult.resultType"
-"""Asked about, because the [[narrow]] row does not name the new revision yet."""
 
 
 def asked(stderr: str) -> list[Asked]:
     """The rows to paste that an error lists."""
-    return re.findall(r'^# (.*)\n(\[\[\w+\]\]\n(?:.*\n)*?why = "")$', stderr, re.MULTILINE)
+    rows = r"^# (.*(?:\n#.*)*)\n(\[\[\w+\]\]\n(?:.*\n)*?why = \"\")$"
+    return re.findall(rows, stderr, re.MULTILINE)
 
 
-def answers(rows: list[Asked], table: str) -> str:
-    """decisions.toml with the answers: known methods by their lists, the rest by rows."""
-    before = tomllib.loads(table)
-    known = {
-        row["path"]
-        for kind in ("method", "http", "tolerance")
-        for row in before[kind]
-        if BEFORE in row["revisions"]
-    }
-    known |= {NARROWED}
-    for path in sorted(known & {_path(row) for row in rows}):
-        table = _extended(table, path)
-    paths = [path for path in map(_path, rows) if path in STEPS]
-    new = [_row(path) for path in dict.fromkeys([*paths, *EXTRA])]
-    new += [
-        row.replace('page = ""', 'page = "p"').replace('why = ""', f'why = "{_path((_, row))}"')
-        for _, row in rows
-        if row.startswith("[[method]]") and _path((_, row)) not in known
-    ]
-    return "\n\n".join([table, *new]) + "\n"
+def confirmations(stderr: str) -> int:
+    """How many rows an error shows that only get the revision's name."""
+    return len(re.findall(rf'^\+revisions = .*"{NAME}"\]$', stderr, re.MULTILINE))
 
 
-def _path(row: Asked) -> str:
-    found = re.search(r'^path = "(.*)"$', row[1], re.MULTILINE)
-    assert found
-    return found[1].partition(":")[0] if found[1].startswith(NARROWED) else found[1]
+def answers(kind: Kind, table: str) -> str:
+    """decisions.toml with a maintainer's answers, confirmations apart."""
+    steps = [_row(path, row) for path, row in kind.rows.items()]
+    return "\n\n".join([table, *steps, *map(_method, kind.methods)]) + "\n"
 
 
-def _extended(table: str, path: str) -> str:
-    """The newest row for `path`, its list of revisions with the new one."""
-    head = f'"{BEFORE}"]\npath = "{path}"'
-    assert table.count(head) == 1, path
-    return table.replace(head, f'"{BEFORE}", "{NAME}"]\npath = "{path}"')
+def _method(path: str) -> str:
+    head = f'[[method]]\nrevisions = ["{NAME}"]\npath = "{path}"\ncapability = ""'
+    return f'{head}\npage = "p"\nwhy = "{path} is made up."'
 
 
-def _row(path: str) -> str:
-    return "\n".join(["[[step]]", f'pair = "{BEFORE}..{NAME}"', *_lines(path)])
+def _row(path: str, row: Mapping[str, Any]) -> str:
+    return "\n".join(["[[step]]", f'pair = "{BEFORE}..{NAME}"', *_lines(path, row)])
 
 
-def _lines(path: str) -> Iterator[str]:
+def _lines(path: str, row: Mapping[str, Any]) -> Iterator[str]:
     yield f"path = {json.dumps(path)}"
-    for key, value in STEPS[path].items():
-        yield f"{key} = {json.dumps(value)}"
+    for key, value in row.items():
+        yield f"{key} = {_toml(value)}"
     yield 'page = "p"'
     yield f'why = "{path} is made up."'
+
+
+def _toml(value: Any) -> str:
+    """A value of a row; tables stand inline."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(of)}" for key, of in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value)

@@ -78,6 +78,11 @@ class _Outcome:
     "--templates", metavar="DIR", type=click.Path(path_type=Path), help="Stands in for ours."
 )
 @click.option("--check", is_flag=True, help="Write nothing; show what differs, and exit 1 if any.")
+@click.option(
+    "--confirm",
+    is_flag=True,
+    help="First adds new revisions to rows that answer unchanged questions.",
+)
 @click.option("--force", is_flag=True, help="Write into a folder that holds other files too.")
 @click.option("--report", type=click.Choice(("text", "json")), default="text", help="The result.")
 def command(
@@ -91,6 +96,7 @@ def command(
     format: str,
     templates: Path | None,
     check: bool,
+    confirm: bool,
     force: bool,
     report: str,
 ) -> int:
@@ -100,6 +106,8 @@ def command(
     """
     choices = _Choices(_flavours(models), unknown, literals, format, _folder(templates))
     target = _target(_out(out), _found(revisions, schema, revision))
+    if confirm:
+        _confirm(target)
     outcome = _check(target, choices) if check else _write(target, choices, force)
     say(_report(report, target, outcome, check), nl=False)
     return FINDINGS if outcome.diffs else OK
@@ -231,6 +239,7 @@ def bindings(
     with progress(len(found) + 1) as step:
         schemas: list[Schema] = []
         rows = replace(pins.decisions(), deferred=True)
+        rows.require_known(*_pinned_names())
         for revision, each in found.items():
             step(f"reading {revision}")
             schemas.append(pins.lower(each, revision, rows))
@@ -238,6 +247,26 @@ def bindings(
         rows.settle()
         step("writing")
         return generate(schemas, options, pairs if pairs or steps else None, rows.handlers)
+
+
+def _confirm(target: _Target) -> None:
+    """Adds each new revision to the rows that answer for it unchanged."""
+    from mcp_bindgen.ir.confirmation import confirmed
+
+    rows = replace(pins.decisions(), deferred=True)
+    for revision, each in target.found.items():
+        pins.lower(each, revision, rows)
+    if rows.confirmations:
+        path = paths.schema() / "decisions.toml"
+        path.write_text(confirmed(rows.text, rows.confirmations), encoding="utf-8")
+
+
+def _pinned_names() -> tuple[list[str], list[str]]:
+    """The pinned revisions, and what rows call each pair of neighbours."""
+    from mcp_bindgen.convert.plan import pair_name
+
+    pinned = pins.revisions()
+    return pinned, [pair_name(old, new) for old, new in pairwise(pinned)]
 
 
 def _pairs(

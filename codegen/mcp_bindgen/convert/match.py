@@ -49,7 +49,16 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms, literals, tag
-from mcp_bindgen.ir.walk import children, head, is_any, kinds, stripped, struct_of, unaliased
+from mcp_bindgen.ir.walk import (
+    alias_of,
+    children,
+    head,
+    is_any,
+    kinds,
+    stripped,
+    struct_of,
+    unaliased,
+)
 
 __all__ = ["Ways", "identifier"]
 
@@ -89,13 +98,14 @@ class Ways:
 
     def way(self, s: Type, t: Type, place: str) -> Way | None:
         """How values of `s` become values of `t`; None if some do not, and nothing says how."""
+        alias = alias_of(self.source, s)
         s, t = unaliased(self.source, s), unaliased(self.target, t)
         if isinstance(s, Bounded) or isinstance(t, Bounded):
             return self._bounded(s, t, place)
         if is_any(self.target, t):
             return CARRY
         if isinstance(s, Uni) or isinstance(t, Uni):
-            return self._union(s, t, place)
+            return self._union(s, t, place, place if alias is None else alias.name)
         if isinstance(s, Ref) or isinstance(t, Ref):
             return self._objects(s, t)
         match s, t:
@@ -148,43 +158,46 @@ class Ways:
 
     # ---- unions
 
-    def _union(self, s: Type, t: Type, place: str) -> Way | None:
+    def _union(self, s: Type, t: Type, place: str, union: str) -> Way | None:
         key = (s, t, place)
         if key in self._names:
             return Call(self._names[key])
         name = self._names[key] = self._fresh(f"_{self.name}_{identifier(place)}")
         self.functions[name] = None
-        found = self._arms(s, t, place)
+        found = self._arms(s, t, (place, union))
         if found is not None and any(arm.way != CARRY for arm in found):
             self.functions[name] = UnionStep(name, found)
             return Call(name)
         del self.functions[name], self._names[key]
         return None if found is None else CARRY
 
-    def _arms(self, s: Type, t: Type, place: str) -> tuple[Arm, ...] | None:
+    def _arms(self, s: Type, t: Type, places: tuple[str, str]) -> tuple[Arm, ...] | None:
+        """A row may name an arm of one use of the union, or of the union wherever it is used."""
         leaves = arms(self.source, s) if isinstance(s, Uni) else (s,)
         targets = arms(self.target, t) if isinstance(t, Uni) else (t,)
-        found: list[Arm] = []
+        made: list[Arm] = []
         for leaf in leaves:
-            way = self._arm(leaf, leaves, targets, place)
+            paths = tuple(f"{place}:{_arm_name(self.source, leaf)}" for place in places)
+            way = self._arm(leaf, leaves, targets, paths)
             if way is None and not isinstance(s, Uni):
                 return None
             if way is None:
-                path, question = (
-                    f"{place}:{_arm_name(self.source, leaf)}",
-                    "no arm of the other side takes it",
-                )
-                where = self.source, self._at(leaf, place)
-                found_row = self.rows.demand(self.name, (path,), _ACTIONS[1:], question, where)
-                way = found_row or CARRY
-            found.append(Arm(leaf, way))
-        return tuple(found)
+                question = "no arm of the other side takes it"
+                where = self.source, self._at(leaf, places[0])
+                way = self.rows.demand(self.name, paths, _ACTIONS[1:], question, where) or CARRY
+            made.append(Arm(leaf, way))
+        return tuple(made)
 
     def _arm(
-        self, leaf: Type, leaves: tuple[Type, ...], targets: tuple[Type, ...], place: str
+        self,
+        leaf: Type,
+        leaves: tuple[Type, ...],
+        targets: tuple[Type, ...],
+        paths: tuple[str, ...],
     ) -> Way | Decision | None:
         """The way of an arm to the arm that fits it best; a row goes before likeness of shape."""
         struct = struct_of(self.source, leaf)
+        place = paths[0].rpartition(":")[0]
         if struct is None:
             ways = (self.way(leaf, t, place) for t in targets if self._alike(leaf, t))
             return next((way for way in ways if way is not None), None)
@@ -194,8 +207,7 @@ class Ways:
         )
         if other is not None:
             return self.struct(struct, other)
-        path = f"{place}:{struct.name}"
-        if (decision := self.rows.find(self.name, (path,), _ACTIONS[1:])) is not None:
+        if (decision := self.rows.find(self.name, paths, _ACTIONS[1:])) is not None:
             return decision
         fitting = [o for o in others if self._fits(struct, o)]
         if fitting:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from mcp_bindgen.errors import DecisionError
-from mcp_bindgen.ir.decisions import Decisions, Row, paste
+from mcp_bindgen.ir.decisions import Decisions, Row
 from mcp_bindgen.ir.model import (
     Conventions,
     Fault,
@@ -52,10 +52,9 @@ def conventions(schema: Schema, decisions: Decisions | None) -> Schema:
 
 
 def _http(schema: Schema, decisions: Decisions, path: str) -> bool:
-    row = decisions.get("http", schema.revision, path)
+    question = f"{schema.path}: {HTTP_FACTS[path]}"
+    row = decisions.ask("http", schema.revision, path, None, question, {"value": ""})
     if row is None:
-        question = f"{schema.path}: {HTTP_FACTS[path]}"
-        decisions.miss(question, paste("http", schema.revision, path, {"value": ""}))
         return False
     if not isinstance(row.values["value"], bool):
         raise DecisionError(f"[[http]] `{path}` of {schema.revision}: value is not true or false")
@@ -63,33 +62,23 @@ def _http(schema: Schema, decisions: Decisions, path: str) -> bool:
 
 
 def _tolerances(schema: Schema, decisions: Decisions) -> Iterator[Tolerance]:
-    rows = {row.path: row for row in decisions.of("tolerance", schema.revision)}
-    for row in rows.values():
-        if row.values["forgives"]:
+    for path in decisions.paths("tolerance", schema.revision):
+        members = sorted(set(map(repr, _members(schema, path))))
+        own = decisions.get("tolerance", schema.revision, path)
+        if own is None and not members:
+            continue
+        question = f"{schema.path}: is a fault of `{path}` in what peers send still repaired?"
+        unsaid = {"reader": "", "value": "", "forgives": ""}
+        row = decisions.ask("tolerance", schema.revision, path, members, question, unsaid)
+        if row is not None and row.values["forgives"]:
             yield _tolerance(schema, row)
-    for path, older in _of_older_revisions(schema, decisions).items():
-        if path not in rows and _has_member(schema, path):
-            question = f"{schema.path}: {older.revision} tolerates faults of `{path}`; still?"
-            values: dict[str, Any] = {
-                key: older.values[key] for key in ("reader", "value", "forgives")
-            }
-            decisions.miss(question, paste("tolerance", schema.revision, path, values))
-
-
-def _of_older_revisions(schema: Schema, decisions: Decisions) -> dict[str, Row]:
-    """The newest row for each path among those of older revisions."""
-    rows = (row for row in decisions.rows.values() if row.kind == "tolerance")
-    older = sorted(
-        (row for row in rows if row.revision < schema.revision), key=lambda row: row.revision
-    )
-    return {row.path: row for row in older}
 
 
 def _tolerance(schema: Schema, row: Row) -> Tolerance:
     position, _, member = row.path.partition(".")
     reader, forgives = row.values["reader"], tuple(row.values["forgives"])
     where = f"[[tolerance]] `{row.path}` of {schema.revision}"
-    if position not in _POSITIONS or not _has_member(schema, row.path):
+    if position not in _POSITIONS or not any(_members(schema, row.path)):
         raise DecisionError(
             f"{where}: no {position} of this revision has a member {member!r}",
             remedy="Name it as `result.member` or `params.member`, or take the revision out.",
@@ -105,13 +94,13 @@ def _tolerance(schema: Schema, row: Row) -> Tolerance:
     return Tolerance(reader, position, member, value, forgives)
 
 
-def _has_member(schema: Schema, path: str) -> bool:
-    position, _, member = path.partition(".")
-    return any(
-        struct.field(member) is not None
-        for method in schema.methods
-        for struct in _structs(schema, _body(method, position))
-    )
+def _members(schema: Schema, path: str) -> Iterator[tuple[bool, Type]]:
+    """What each body has under that name: whether it is required, and its type."""
+    position, _, wire = path.partition(".")
+    for method in schema.methods:
+        for struct in _structs(schema, _body(method, position)):
+            if (member := struct.field(wire)) is not None:
+                yield member.required, member.type
 
 
 def _body(method: Method, position: str) -> Type | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from mcp_bindgen.errors import DecisionError
+from mcp_bindgen.ir.confirmation import Confirmation, as_diff
 
 __all__ = ["KINDS", "STEP_ACTIONS", "Decisions", "Row", "load", "paste"]
 
@@ -38,28 +40,32 @@ _Key: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row for one revision or pair: `values` are its other keys."""
+    """One row for one revision or pair: `values` are its other keys, `line` is where it begins."""
 
     kind: str
     revision: str
     path: str
     values: Mapping[str, Any]
+    line: int = 0
 
 
 @dataclass
 class Decisions:
     """The rows, which of them were asked for, and the rows that are missing, ready to paste.
 
-    `source` is what errors call the file. What is missing or idle is told when a revision or a pair
-    is done with, or all together by `settle` where that is `deferred`.
+    `source` is what errors call the file, `text` what it holds. What is missing or idle is told
+    when a revision or a pair is done with, or all together by `settle` where that is `deferred`.
     """
 
     rows: Mapping[_Key, Row]
     source: str
+    text: str = ""
     used: set[_Key] = field(default_factory=set[_Key])
     deferred: bool = False
     missing: list[str] = field(default_factory=list[str])
     asked: list[str] = field(default_factory=list[str])
+    subjects: dict[_Key, str] = field(default_factory=dict[_Key, str])
+    confirmations: list[Confirmation] = field(default_factory=list[Confirmation])
     handlers: str | None = None
     """The revision whose types handlers are written against; None for the newest."""
 
@@ -70,11 +76,54 @@ class Decisions:
             self.used.add(key)
         return self.rows.get(key)
 
-    def of(self, kind: str, revision: str) -> list[Row]:
-        """Every row of a kind for a revision, counted as used."""
-        found = [row for row in self.rows.values() if (row.kind, row.revision) == (kind, revision)]
-        self.used.update((kind, revision, row.path) for row in found)
-        return found
+    def paths(self, kind: str, revision: str) -> list[str]:
+        """What rows of a kind name, those of the revision first, then those of the one before."""
+        revisions = (revision, self.previous(revision))
+        rows = [
+            r for of in revisions for r in self.rows.values() if (r.kind, r.revision) == (kind, of)
+        ]
+        return list(dict.fromkeys(row.path for row in rows))
+
+    def previous(self, revision: str) -> str:
+        """The newest revision before it that a row names; empty without one."""
+        named = (row.revision for row in self.rows.values() if row.kind != "step")
+        return max((name for name in named if name < revision), default="")
+
+    def before(self, kind: str, revision: str, path: str) -> Row | None:
+        """The row for `path` of the revision before."""
+        return self.rows.get((kind, self.previous(revision), path))
+
+    def ask(
+        self,
+        kind: str,
+        revision: str,
+        path: str,
+        subject: object,
+        question: str,
+        values: Mapping[str, Any],
+    ) -> Row | None:
+        """The row for `path`; one that is missing is noted, with `values` in the row to paste.
+
+        Where the revision before has a row for the same `subject`, that row stands in, and is noted
+        as to be confirmed.
+        """
+        key = (kind, revision, path)
+        self.subjects[key] = repr(subject)
+        if (row := self.get(*key)) is not None:
+            return row
+        older = self.before(kind, revision, path)
+        if older is None:
+            self.miss(question, paste(kind, revision, path, values))
+            return None
+        if self.subjects.get((kind, older.revision, path)) == repr(subject):
+            self.confirmations.append(Confirmation(kind, path, revision, older.line))
+            return replace(older, revision=revision)
+        answer = (
+            f"line {older.line} answers it for {older.revision}: add {revision} to that row, or"
+        )
+        answer = f"{question}\n#   {answer} give one of its own."
+        self.miss(answer, paste(kind, revision, path, {key: older.values[key] for key in values}))
+        return None
 
     def miss(self, question: str, row: str) -> None:
         """Notes a row that is missing: what it answers, and the row to paste."""
@@ -90,11 +139,11 @@ class Decisions:
         """Raises DecisionError that lists every row that is missing, else those without need."""
         wheres, self.asked = self.asked, []
         rows, self.missing = self.missing, []
-        if rows:
-            count = f"{len(rows)} rows are" if len(rows) > 1 else "a row is"
+        unconfirmed, self.confirmations = self.confirmations, []
+        if rows or unconfirmed:
             raise DecisionError(
-                f"{self.source}: {count} missing",
-                remedy="\n\n".join(["Add, with your answers:", *rows]),
+                f"{self.source}: {_counted(len(rows), len(unconfirmed))}",
+                remedy="\n\n".join([*_to_add(rows), *self._to_confirm(unconfirmed)]),
             )
         idle = [r for k, r in self.rows.items() if r.revision in wheres and k not in self.used]
         if idle:
@@ -104,8 +153,47 @@ class Decisions:
                 remedy="Take it out, or the revision out of its list.",
             )
 
+    def _to_confirm(self, unconfirmed: list[Confirmation]) -> Iterator[str]:
+        if unconfirmed:
+            yield (
+                "What these rows answer is as it was in the revision before. If the answers still"
+                " hold, run `mcp-bindgen generate --confirm`, or apply this edit:\n\n"
+                + as_diff(self.source, self.text, unconfirmed)
+            )
 
-def paste(kind: str, revision: str, path: str, values: Mapping[str, str]) -> str:
+    def require_known(self, revisions: Iterable[str], pairs: Iterable[str]) -> None:
+        """Raises DecisionError for rows of a revision or a pair that does not exist."""
+        known = {*revisions, *pairs}
+        rows = [row for row in self.rows.values() if row.revision not in known]
+        if rows:
+            names = dict.fromkeys(f"{row.revision} (line {row.line})" for row in rows)
+            raise DecisionError(
+                f"{self.source}: rows for what is not pinned: {', '.join(names)}",
+                remedy=f"Known: {', '.join(sorted(known))}. Mend the name, or take the row out.",
+            )
+        if self.handlers is not None and self.handlers not in known:
+            raise DecisionError(
+                f"{self.source}: [handlers] names {self.handlers}, which is not pinned",
+                remedy="Name a pinned revision, or leave the table out for the newest.",
+            )
+
+
+def _counted(rows: int, unconfirmed: int) -> str:
+    counts: list[str] = []
+    if rows:
+        counts.append(f"{rows} rows are missing" if rows > 1 else "a row is missing")
+    if unconfirmed:
+        counts.append(f"{unconfirmed} {'answers wait' if unconfirmed > 1 else 'answer waits'}")
+        counts[-1] += " to be confirmed"
+    return ", ".join(counts)
+
+
+def _to_add(rows: list[str]) -> Iterator[str]:
+    if rows:
+        yield "\n\n".join(["Add, with your answers:", *rows])
+
+
+def paste(kind: str, revision: str, path: str, values: Mapping[str, Any]) -> str:
     """A row as the file writes it."""
     where = f'pair = "{revision}"' if kind == "step" else f'revisions = ["{revision}"]'
     lines = [where, f"path = {json.dumps(path)}"]
@@ -116,7 +204,8 @@ def paste(kind: str, revision: str, path: str, values: Mapping[str, str]) -> str
 def load(path: Path) -> Decisions:
     """Reads the file. Raises DecisionError for what is no TOML, no such kind, or lacks a key."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise DecisionError(f"{path}: {error}", remedy="Mend the file.") from None
     rows: dict[_Key, Row] = {}
@@ -127,15 +216,22 @@ def load(path: Path) -> Decisions:
             raise DecisionError(
                 f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(KINDS)}."
             )
-        for entry in entries:
-            for row in _rows(path, kind, entry):
+        for entry, line in zip(entries, _lines(text, kind, len(entries)), strict=True):
+            for row in _rows(path, kind, entry, line):
                 key = (kind, row.revision, row.path)
                 if key in rows:
                     raise DecisionError(
                         f"{path}: two [[{kind}]] rows for `{row.path}` of {row.revision}"
                     )
                 rows[key] = row
-    return Decisions(rows, str(path), handlers=handlers)
+    return Decisions(rows, str(path), text, handlers=handlers)
+
+
+def _lines(text: str, kind: str, count: int) -> list[int]:
+    """The line of each [[kind]] of the file; 0 where it is written in another way."""
+    heads = re.finditer(rf"^\[\[{kind}\]\]", text, re.MULTILINE)
+    lines = [text.count("\n", 0, head.start()) + 1 for head in heads]
+    return lines if len(lines) == count else [0] * count
 
 
 def _handlers(path: Path, entry: Any) -> str | None:
@@ -148,10 +244,11 @@ def _handlers(path: Path, entry: Any) -> str | None:
     return str(named["revision"])
 
 
-def _rows(path: Path, kind: str, entry: Any) -> list[Row]:
+def _rows(path: Path, kind: str, entry: Any, line: int) -> list[Row]:
     if not isinstance(entry, dict):
         raise DecisionError(f"{path}: [[{kind}]] is no table", remedy=f"Write [[{kind}]].")
-    return _row_per_revision(path, kind, cast("dict[str, Any]", entry))
+    rows = _row_per_revision(path, kind, cast("dict[str, Any]", entry))
+    return [replace(row, line=line) for row in rows]
 
 
 def _row_per_revision(path: Path, kind: str, entry: Mapping[str, Any]) -> list[Row]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mcp_bindgen.errors import DecisionError
-from mcp_bindgen.ir.decisions import Decisions, Row, paste
+from mcp_bindgen.ir.decisions import Decisions, Row
 from mcp_bindgen.ir.model import Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.pairs import Pair, pairs
 from mcp_bindgen.ir.resolve import Resolver
@@ -26,7 +26,10 @@ _SIDES = {
     ("notification", "client-to-server"): ("ClientCapabilities",),
     ("notification", "server-to-client"): ("ServerCapabilities",),
 }
-_UNSAID = {"capability": ""}
+_QUESTIONS = {
+    "capability": "which capability does it need?",
+    "result": "which types answer it?",
+}
 _BOTH = ("ServerCapabilities", "ClientCapabilities")
 
 
@@ -41,18 +44,13 @@ def methods(
     `python` has the name in `schema` of each declaration.
     """
     for pair in pairs(resolver):
-        row = decisions.get("method", schema.revision, pair.method) if decisions else None
         rule = _capability(schema, pair)
-        if (
-            decisions is not None
-            and rule is None
-            and (row is None or "capability" not in row.values)
-        ):
-            place = resolver.source.place(schema.structs[python[pair.type]].at)
-            question = f"{place}: which capability does `{pair.method}` need?"
-            decisions.miss(question, paste("method", schema.revision, pair.method, _UNSAID))
-        _require_news(row, rule, schema.revision)
         struct = schema.structs[python[pair.type]]
+        result = _result(schema, pair, python)
+        row = None
+        if decisions is not None:
+            place = resolver.source.place(struct.at)
+            row = _row(schema, decisions, pair, rule, result, place)
         params = struct.field("params")
         yield Method(
             name=pair.method,
@@ -61,13 +59,45 @@ def methods(
             direction=pair.direction,
             params=params.type if params else None,
             params_optional=pair.params_optional,
-            result=_row_result(schema, row) or _result(schema, pair, python),
+            result=_row_result(schema, row) or result,
             capability=str(row.values["capability"])
             if row and "capability" in row.values
             else rule or "",
             doc=struct.doc,
             deprecated=struct.deprecated,
         )
+
+
+def _row(
+    schema: Schema,
+    decisions: Decisions,
+    pair: Pair,
+    rule: str | None,
+    result: Type | None,
+    place: str,
+) -> Row | None:
+    """The row of a method, which is needed where no rule answers, or the revision before had it."""
+    row = decisions.get("method", schema.revision, pair.method)
+    older = decisions.before("method", schema.revision, pair.method)
+    needed = ["capability"] if rule is None else []
+    if older is not None and _holds(schema, older):
+        needed += [key for key in _QUESTIONS if key in older.values and key not in needed]
+    if row is None and not needed:
+        return None
+    question = f"{place}: `{pair.method}`: {' '.join(_QUESTIONS[key] for key in needed)}"
+    if row is not None and rule is None and "capability" not in row.values:
+        decisions.miss(question, f'# in the row at line {row.line}\ncapability = ""')
+        return row
+    subject = (pair.kind, pair.direction, rule, result)
+    values = dict.fromkeys(needed, "")
+    row = decisions.ask("method", schema.revision, pair.method, subject, question, values)
+    _require_news(row, rule, schema.revision)
+    return row
+
+
+def _holds(schema: Schema, row: Row) -> bool:
+    """Whether this revision has all that a row of the one before names."""
+    return all(name in schema.types for name in row.values.get("result", ()))
 
 
 def _require_news(row: Row | None, rule: str | None, revision: str) -> None:

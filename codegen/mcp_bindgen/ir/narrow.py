@@ -8,6 +8,7 @@ from dataclasses import replace
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row
 from mcp_bindgen.ir.model import Declaration, Field, Lit, Schema
+from mcp_bindgen.ir.walk import unaliased
 
 __all__ = ["narrow"]
 
@@ -15,19 +16,35 @@ __all__ = ["narrow"]
 def narrow(schema: Schema, decisions: Decisions | None) -> Schema:
     """`schema` with each narrowed member given its literal type. The row's `type` is JSON.
 
+    A row of the revision before is asked for again where the member is still there.
+
     Raises DecisionError for a row that names no member, or no literal.
     """
-    rows = [] if decisions is None else decisions.of("narrow", schema.revision)
-    for row in rows:
-        schema = replace(schema, declarations=_apply(schema, row))
+    for path in [] if decisions is None else decisions.paths("narrow", schema.revision):
+        assert decisions is not None
+        schema = _asked(schema, decisions, path)
     return schema
+
+
+def _asked(schema: Schema, decisions: Decisions, path: str) -> Schema:
+    owner, _, wire = path.partition(".")
+    struct = schema.structs.get(owner)
+    member = struct.field(wire) if struct is not None else None
+    if member is None:
+        if decisions.get("narrow", schema.revision, path) is not None:
+            raise DecisionError(f"[[narrow]] `{path}`: {schema.revision} has no such member")
+        return schema
+    subject = unaliased(schema, member.type)
+    question = f"{schema.path}: is `{path}` still narrower than it is declared?"
+    row = decisions.ask("narrow", schema.revision, path, subject, question, {"type": ""})
+    if row is None:
+        return schema
+    return replace(schema, declarations=_apply(schema, row))
 
 
 def _apply(schema: Schema, row: Row) -> tuple[Declaration, ...]:
     owner, _, wire = row.path.partition(".")
-    struct = schema.structs.get(owner)
-    if struct is None or struct.field(wire) is None:
-        raise DecisionError(f"[[narrow]] `{row.path}`: {schema.revision} has no such member")
+    struct = schema.structs[owner]
     new = replace(
         struct, fields=tuple(_narrowed(f, row) if f.wire == wire else f for f in struct.fields)
     )

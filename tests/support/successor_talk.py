@@ -1,0 +1,89 @@
+"""A pair server of one copy of the project, and a client of another that tries all it has.
+
+python -m tests.support.successor_talk serve COUNT         serves over HTTP until its input ends
+python -m tests.support.successor_talk stdio               serves over stdio
+python -m tests.support.successor_talk ask [PLACE REVISIONS]...
+
+A place is a URL, or the command of a stdio server as a JSON array. For each, a client that speaks
+the REVISIONS (by commas) prints a line of JSON: the revision agreed on, and what it saw that this
+revision does not promise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from mcp_runtime import Client, Server
+from mcp_runtime.revisions import ALL, latest, revision
+from tests.support import pair_server
+from tests.support.loopback import Loopback
+from tests.support.pair_scenario import Host, expected, told
+
+NEW_METHOD = "checksum/get"
+NEWEST = revision(ALL[-1])
+
+
+def made() -> Server:
+    """The pair server; it answers the successor's own method where that is known."""
+    server = pair_server.make(ALL)
+    if NEW_METHOD in NEWEST.methods:
+
+        @server.on(NEW_METHOD)
+        async def checksum(params: Any, context: Any) -> Any:
+            return NEWEST.models.ChecksumResult(result_type="complete", sum=f"sum of {params.uri}")
+
+    return server
+
+
+def serve(count: int) -> None:
+    """Prints the URL of each of that many servers."""
+    with ExitStack() as stack:
+        loopback = stack.enter_context(Loopback())
+        for _ in range(count):
+            url = stack.enter_context(loopback.mounted(made().asgi()))
+            sys.stdout.write(f"{url}/mcp\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+
+
+async def ask(revisions: Sequence[str], place: str) -> tuple[str | None, dict[str, Any]]:
+    """The revision that was agreed on, and what was not as that revision promises."""
+    host = Host()
+    options = host.options(revisions)
+    is_command = place.startswith("[")
+    made = Client.stdio(json.loads(place), stderr="drop", **options) if is_command else None
+    async with made or Client.http(place, **options) as client:
+        agreed = str(client.revision)
+        seen = await told(client, host)
+        wanted = expected(agreed)
+        if NEW_METHOD in revision(agreed).methods:
+            params = {"uri": "a://b", "_meta": latest.to_wire(client.meta())}
+            seen["new"] = (await client.request(NEW_METHOD, params)).sum
+            wanted["new"] = "sum of a://b"
+    return agreed, {name: seen[name] for name in seen if seen[name] != wanted.get(name)}
+
+
+async def ask_all(places: Sequence[str], offers: Sequence[str]) -> None:
+    """One conversation with each place, in each offer's revisions, all at once."""
+    for answer in await asyncio.gather(
+        *(ask(offer.split(","), place) for offer, place in zip(offers, places, strict=True))
+    ):
+        sys.stdout.write(json.dumps(answer) + "\n")
+
+
+def main(verb: str, *args: str) -> None:
+    if verb == "stdio":
+        made().run()
+    elif verb == "serve":
+        serve(int(args[0]))
+    else:
+        asyncio.run(ask_all(args[0::2], args[1::2]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
