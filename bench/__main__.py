@@ -15,6 +15,7 @@ from typing import Final
 
 from bench import peers
 from bench import steps as way
+from bench.diff import diff
 from bench.http import http
 from bench.idle import idle
 from bench.messages import TEXTS
@@ -125,6 +126,7 @@ BENCHES: Final = {
     "stdio": stdio,
     "http": http,
     "idle": idle,
+    "diff": diff,
 }
 
 

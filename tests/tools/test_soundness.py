@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 import pytest
@@ -13,13 +16,10 @@ from mcp_bindgen.compare.judge.verdicts import Finding
 from mcp_bindgen.tools.compare import compare
 from mcp_bindgen.tools.surface import read
 
-MOST_SECONDS: Final = 2.0
-"""For 5 000 changed members, read and compared, on one processor."""
-MEMBERS: Final = 5_000
-
 INTEGER: Final = {"type": "integer"}
 STRING: Final = {"type": "string"}
 NULL: Final = {"type": "null"}
+Sides: TypeAlias = Callable[[int], tuple[Any, Any]]
 
 
 def inputs(old: Any, new: Any) -> tuple[Finding, ...]:
@@ -302,38 +302,51 @@ def test_a_required_member_with_a_default_is_said_to_have_one() -> None:
         assert any('default, "low"' in note for note in notes)
 
 
-# ---- time
+# ---- work
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [(STRING, INTEGER), ({"type": "object", "properties": {"b": STRING}}, {"type": "object"})],
-    ids=["replaced", "nested"],
-)
-def test_five_thousand_changed_members_are_compared_in_time(old: Any, new: Any) -> None:
-    assert in_time(many(old), many(new))
+def replaced(members: int) -> tuple[Any, Any]:
+    return many(STRING, members), many(INTEGER, members)
 
 
-def test_five_thousand_required_members_are_compared_in_time() -> None:
-    """Each message has all of them."""
-    names = [f"m{number}" for number in range(MEMBERS)]
-    assert in_time(many(STRING), many(STRING) | {"required": names})
-    assert in_time(many(STRING) | {"required": names}, many(INTEGER) | {"required": names})
+def nested(members: int) -> tuple[Any, Any]:
+    inner = {"type": "object", "properties": {"b": STRING}}
+    return many(inner, members), many({"type": "object"}, members)
 
 
-def many(schema: Any) -> Any:
-    return {"type": "object", "properties": {f"m{n}": schema for n in range(MEMBERS)}}
+def demanded(members: int) -> tuple[Any, Any]:
+    return many(STRING, members), required(many(STRING, members))
 
 
-def in_time(old: Any, new: Any) -> bool:
-    """Whether one of three comparisons is: others on the machine slow each other down."""
-    return any(seconds(old, new) < MOST_SECONDS for _ in range(3))
+def demanded_and_replaced(members: int) -> tuple[Any, Any]:
+    return required(many(STRING, members)), required(many(INTEGER, members))
 
 
-def seconds(old: Any, new: Any) -> float:
-    """The time of this process, which others on the machine do not count in."""
+@pytest.mark.parametrize("sides", [replaced, nested, demanded, demanded_and_replaced])
+def test_row_10_twice_the_changed_members_are_twice_the_work(sides: Sides) -> None:
+    """`make bench ARGS=diff` measures the time of 5 000."""
+    calls(*sides(10))  # what is made once is made
+    few, many = calls(*sides(200)), calls(*sides(400))
+    assert many < 2.3 * few
+
+
+def many(schema: Any, members: int) -> Any:
+    return {"type": "object", "properties": {f"m{n}": schema for n in range(members)}}
+
+
+def required(schema: Any) -> Any:
+    return schema | {"required": list(schema["properties"])}
+
+
+def calls(old: Any, new: Any) -> int:
+    """How many calls reading and comparing two inputs takes; all their members have changed."""
     texts = [json.dumps([{"name": "t", "inputSchema": each}]).encode() for each in (old, new)]
-    began = time.process_time()
-    before, after = (read(text, "t.json") for text in texts)
-    assert len(compare(before, after).findings) == MEMBERS
-    return time.process_time() - began
+    counted = Counter[str]()
+    sys.setprofile(lambda frame, event, _: counted.update((event,)))
+    try:
+        before, after = (read(text, "t.json") for text in texts)
+        findings = compare(before, after).findings
+    finally:
+        sys.setprofile(None)
+    assert len(findings) == len(old["properties"])
+    return counted["call"] + counted["c_call"]

@@ -55,12 +55,11 @@ def smallest(schema: Schema, type: Type) -> Any:
 
 def weight(value: Any) -> int:
     """How many values a JSON value consists of."""
-    total, queue = 0, [value]
-    while queue:
-        inner = queue.pop()
-        total += 1
-        queue += (object_of(inner) or {}).values() or list_of(inner) or ()
-    return total
+    values = [value]
+    for inner in values:
+        if isinstance(inner, (dict, list)):
+            values += (object_of(inner) or {}).values() or list_of(inner) or ()
+    return len(values)
 
 
 @dataclass(eq=False)
