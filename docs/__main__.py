@@ -93,7 +93,9 @@ def rule(row: Rule) -> str:
     )
     told = "\n".join(f"- {what}: {how}." for what, how in verdicts)
     informs = " Informs only." if row.docs else ""
-    return f"\n### {row.id}\n\n{row.asks}{informs}\n\n{told}\n\n{row.why} Example: {row.example}.\n"
+    hint = f" What to do: {row.hint[0].lower()}{row.hint[1:]}" if row.hint else ""
+    says = f"{row.why} Example: {row.example}.{hint}"
+    return f"\n### {row.id}\n\n{row.asks}{informs}\n\n{told}\n\n{says}\n"
 
 
 def limits() -> str:

@@ -5,6 +5,8 @@
   const findings = all(".finding");
   const groups = all(".group");
   const rows = all("#history tr[data-words]");
+  const cells = all("#history td[data-severity]");
+  const severities = ["breaking", "dangerous", "compatible", "docs"];
 
   const chosen = () => ({
     words: byId("words").value.toLowerCase().split(/\s+/).filter(Boolean),
@@ -15,14 +17,36 @@
 
   const has = (text, words) => words.every((word) => text.includes(word));
 
+  // How bad it is for the audience that is chosen, or for anybody.
+  const severityOf = (element, audience) => element.dataset[audience || "severity"];
+
+  const show = (element, severity) => {
+    element.classList.remove(...severities);
+    element.classList.add(severity);
+  };
+
+  const judge = (audience) => {
+    for (const finding of findings) {
+      const severity = severityOf(finding, audience);
+      show(finding, severity);
+      finding.querySelector(".badge").textContent = severity;
+    }
+    for (const cell of cells) {
+      const severity = severityOf(cell, audience);
+      show(cell, severity);
+      cell.textContent = severity;
+    }
+  };
+
   const fits = (finding, { words, severities, audience, rule }) =>
-    severities.has(finding.dataset.severity) &&
+    severities.has(severityOf(finding, audience)) &&
     (!audience || finding.dataset.breaks.split(" ").includes(audience)) &&
     (!rule || finding.dataset.rule === rule) &&
     has(finding.dataset.words, words);
 
   const filter = () => {
     const wanted = chosen();
+    judge(wanted.audience);
     for (const finding of findings) finding.hidden = !fits(finding, wanted);
     for (const group of groups) group.hidden = !group.querySelector(".finding:not([hidden])");
     for (const row of rows) row.hidden = !has(row.dataset.words, wanted.words);

@@ -69,7 +69,9 @@ TOLD: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     },
     "2026-07-28": {
         "no handshake": ("METHOD_REMOVED initialize", "METHOD_REMOVED notifications/initialized",
-                         "*_REQUIRED *RequestParams._meta", "TYPE_NARROWED *RequestParams._meta",
+                         "*_REQUIRED *RequestParams._meta",
+                         "MEMBER_ADDED_REQUIRED *._meta.*/protocolVersion",
+                         "MEMBER_ADDED_REQUIRED *._meta.*/clientCapabilities",
                          "MEMBER_BECAME_REQUIRED *Request.params",
                          "TYPE_CLASS_CHANGED Result._meta"),
         "server/discover": ("METHOD_ADDED server/discover",),
@@ -98,7 +100,7 @@ TOLD: Final[dict[str, dict[str, tuple[str, ...]]]] = {
                                        "DECLARATION_ADDED CacheableResult"),
         "any JSON Schema, any structured content": (
             "MEMBER_REMOVED_CONST Tool.outputSchema.type", "INDEX_ADDED Tool.*Schema{}",
-            "MEMBER_REMOVED_OPTIONAL Tool.*Schema.*", "TYPE_WIDENED *.structuredContent"),
+            "MEMBER_REMOVED_OPTIONAL Tool.*Schema.*", "TYPE_BECAME_UNKNOWN *.structuredContent"),
         "no completion of elicitations": (
             "METHOD_REMOVED notifications/elicitation/complete",
             "MEMBER_REMOVED_REQUIRED ElicitRequestURLParams.elicitationId"),

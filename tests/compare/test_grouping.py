@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.compare.judge.verdicts import SEVERITIES
-from mcp_bindgen.compare.report import grouping
+from mcp_bindgen.compare.judge.verdicts import SEVERITIES, Audience
+from mcp_bindgen.compare.report import grouping, words
 from mcp_bindgen.compare.report.github import workflow_commands
+from mcp_bindgen.compare.report.headlines import headlines
 from mcp_bindgen.compare.report.markdown import markdown
 from mcp_bindgen.compare.report.report import FORMAT, Report, Side, compare, document
+from mcp_bindgen.compare.report.short import short
 from mcp_bindgen.source import Source
 from tests.support.command import invoke
 
@@ -35,53 +37,97 @@ def side(revision: str) -> Side:
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_every_finding_is_told_once(old: str, new: str) -> None:
-    found = report(old, new)
-    items = [item for section in grouping.sections(found) for item in section.items]
-    assert sorted(id(f) for item in items for f in item.findings) == sorted(map(id, found.findings))
-    assert len(items) < len(found.findings)
+    whole = report(old, new)
+    items = [item for section in grouping.sections(whole) for item in section.items]
+    assert sorted(id(f) for item in items for f in item.findings) == sorted(map(id, whole.findings))
+    assert len(items) < len(whole.findings)
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_what_is_told_as_one_is_alike(old: str, new: str) -> None:
-    found = report(old, new)
-    for section in grouping.sections(found):
+    whole = report(old, new)
+    for section in grouping.sections(whole):
         for item in section.items:
             assert len({f.rule.id for f in item.findings}) == 1
-            assert len({found.severity(f) for f in item.findings}) == 1
-            assert len({grouping.breaks(found, f) for f in item.findings}) == 1
-            assert len(item.findings) == 1 or not any(f.witnesses for f in item.findings)
+            assert len({whole.severity(f) for f in item.findings}) == 1
+            assert len({words.breaks(whole, f) for f in item.findings}) == 1
+            assert len(item.findings) == 1 or not any(f.unproved for f in item.findings)
 
 
-def test_a_section_is_worst_first() -> None:
-    found = report(*PAIRS[-1])
-    for section in grouping.sections(found):
-        ranks = [SEVERITIES.index(found.severity(item.first)) for item in section.items]
-        assert ranks == sorted(ranks)
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_sections_and_what_is_in_them_stand_worst_first(old: str, new: str) -> None:
+    whole = report(old, new)
+    sections = grouping.sections(whole)
+    ranks = [
+        [SEVERITIES.index(whole.severity(item.first)) for item in section.items]
+        for section in sections
+    ]
+    assert all(each == sorted(each) for each in ranks)
+    worst = [each[0] for each in ranks]
+    assert worst == sorted(worst)
 
 
-def test_sections_follow_the_methods_of_the_new_schema() -> None:
-    found = report(*PAIRS[-1])
-    titles = [section.title for section in grouping.sections(found)]
-    methods = [m.name for m in found.new.schema.methods if m.name in titles]
-    assert titles[: len(methods)] == methods
-    assert titles[-2:] == ["Python source alone", "In no message that both sides have"]
+def test_sections_that_are_alike_follow_the_methods_of_the_new_schema() -> None:
+    whole = report(*PAIRS[-1])
+    names = [method.name for method in whole.new.schema.methods]
+    by_severity: dict[str, list[str]] = {}
+    for section in grouping.sections(whole):
+        of_severity = by_severity.setdefault(whole.severity(section.items[0].first), [])
+        of_severity.append(section.title)
+    for titles in by_severity.values():
+        places = [names.index(title) for title in titles if title in names]
+        assert places == sorted(places)
+    assert by_severity["breaking"][0] == "Several methods"
+
+
+def test_row_11_members_that_are_now_required_are_named_by_what_is_in_them() -> None:
+    """That an object must now have members does not hide which ones."""
+    paths = {f.change.path for f in report(*PAIRS[-1]).findings if f.client == "if used"}
+    assert {
+        "RequestParams._meta.io.modelcontextprotocol/protocolVersion",
+        "RequestParams._meta.io.modelcontextprotocol/clientCapabilities",
+    } <= paths
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_row_11_items_in_a_path_are_brackets(old: str, new: str) -> None:
+    paths = {f.change.path for f in report(old, new).findings}
+    assert [path for path in paths if "item" in path.split(".")] == []
+
+
+def test_row_11_changes_of_an_envelope_name_the_methods_that_they_hit() -> None:
+    by_path = {f.change.path: f for f in report(*PAIRS[-1]).findings if f.severity == "breaking"}
+    hit = by_path["Result.resultType"]
+    assert {"tools/call", "tools/list", "resources/read"} <= set(hit.methods)
+
+
+@pytest.mark.parametrize("audience", ["client", "server"])
+def test_row_11_the_message_that_is_shown_breaks_those_who_ask(audience: Audience) -> None:
+    """An old client sends to a new server or reads from it; an old server the other way round."""
+    whole = replace(report(*PAIRS[-1]), audiences=(audience,))
+    ways = {"client": ("client-to-server", "server-to-client")}
+    sends, reads = ways.get(audience, ("server-to-client", "client-to-server"))
+    shown = [grouping.witness(whole, f) for f in whole.findings if f.verdict(audience) != "holds"]
+    witnesses = [each for each in shown if each is not None]
+    assert len(witnesses) > 10
+    assert {(each.writer, each.way) for each in witnesses} <= {("old", sends), ("new", reads)}
 
 
 def test_the_summary_answers_for_those_who_ask() -> None:
-    found = report(*PAIRS[-1])
-    counts = {audience: counts for audience, _, counts in grouping.summary(found)}
+    whole = report(*PAIRS[-1])
+    counts = {audience: counts for audience, _, counts in words.summary(whole)}
     assert set(counts) == {"client", "server", "bindings"}
     for audience, each in counts.items():
-        assert sum(each.values()) == len(found.findings)
-        alone = replace(found, audiences=(audience,))
+        assert sum(each.values()) == len(whole.findings)
+        alone = replace(whole, audiences=(audience,))
         assert each == {severity: alone.count(severity) for severity in SEVERITIES}
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_markdown_names_every_path_and_keeps_its_tables(old: str, new: str) -> None:
-    found = report(old, new)
-    text = markdown(found)
-    for finding in found.findings:
+    whole = report(old, new)
+    text = markdown(whole)
+    for finding in whole.findings:
         assert f"`{finding.change.path}`" in text
         assert f" — {finding.rule.id}" in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
@@ -90,16 +136,43 @@ def test_markdown_names_every_path_and_keeps_its_tables(old: str, new: str) -> N
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_a_workflow_command_is_one_line_with_its_place(old: str, new: str) -> None:
-    found = report(old, new)
-    lines = workflow_commands(found).splitlines()
-    assert len(lines) == len(found.findings)
+    whole = report(old, new)
+    *lines, counts = workflow_commands(whole).splitlines()
+    items = [item for s in grouping.sections(whole, ["breaking", "dangerous"]) for item in s.items]
+    assert len(lines) == len(items) > 0
     shape = re.compile(
-        r"::(error|warning|notice) "
+        r"::(error|warning) "
         r"(file=schema/[\d-]+/schema\.ts,line=\d+,col=\d+,)?title=[A-Z_]+ [^:,]+::.+"
     )
     assert [line for line in lines if not shape.fullmatch(line)] == []
-    placed = [f for f in found.findings if f.change.old.at or f.change.new.at]
+    placed = [item for item in items if item.first.change.old.at or item.first.change.new.at]
     assert sum("file=" in line for line in lines) == len(placed)
+    left = r"\d+ compatible(, \d+ docs)? changes"
+    assert re.fullmatch(rf"::notice::[\d-]+ to [\d-]+: {left}", counts)
+
+
+def test_files_that_are_brought_along_are_not_named_in_a_workflow() -> None:
+    """A pinned schema is no file of the repository that is annotated."""
+    done = invoke("diff", *PAIRS[-1], "--format", "github")
+    assert done.stdout.startswith("::error title=")
+    assert "file=" not in done.stdout
+
+
+def test_a_report_opens_with_its_news_in_five_lines() -> None:
+    lines = headlines(report(*PAIRS[-1]))
+    assert len(lines) == 5
+    assert lines[0] == "The handshake is gone: initialize, notifications/initialized"
+    assert lines[1].startswith("Now required: _meta (in 8 methods), protocolVersion (in 8 methods)")
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_the_short_form_is_one_line_for_each_finding_worst_first(old: str, new: str) -> None:
+    whole = report(old, new)
+    lines = short(whole).splitlines()
+    shape = re.compile(r"(\S+schema\.ts:\d+:\d+: )?(breaking|dangerous|compatible|docs) [A-Z_]+ .+")
+    matches = [shape.fullmatch(line) for line in lines]
+    severities = [match[2] for match in matches if match]
+    assert severities == [whole.severity(finding) for finding in whole.worst_first()]
 
 
 def test_a_text_cannot_end_a_workflow_command(tmp_path: Path) -> None:
@@ -135,13 +208,13 @@ export type ClientRequest = FooRequest;
 
 
 def test_equal_schemas_are_said_to_be_equal() -> None:
-    for format in ("text", "markdown", "github"):
+    for format in ("text", "short", "markdown", "github"):
         done = invoke("diff", "2025-11-25", "2025-11-25", "--format", format)
         assert done.exit_code == 0
-        assert "No changes" in done.stdout
+        assert "no changes" in done.stdout.lower()
 
 
-@pytest.mark.parametrize("format", ["text", "json", "markdown", "github"])
+@pytest.mark.parametrize("format", ["text", "short", "json", "markdown", "github"])
 def test_what_cannot_be_compared_is_never_told_as_unchanged(tmp_path: Path, format: str) -> None:
     bad = tmp_path / "bad.ts"
     for text in ("", "nonsense", "export interface A {}"):

@@ -119,8 +119,8 @@ def test_members_are_followed_into_inline_shapes() -> None:
         ".params": ["present", "present"],
         ".params.a": ["present", "gone"],
         ".params.list": ["present", "present"],
-        ".params.list.item.x": ["present", "changed"],
-        ".params.list.item.y": ["absent", "came"],
+        ".params.list[].x": ["present", "changed"],
+        ".params.list[].y": ["absent", "came"],
     }
     gone = named(rows, ".params.a").cells[1]
     assert [f.rule.id for f in gone.findings] == ["MEMBER_REMOVED_REQUIRED"]

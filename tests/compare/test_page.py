@@ -16,6 +16,10 @@ from tests.support.browser import Page, chromium, opened
 from tests.support.command import invoke
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028'\\\"&amp;"
+BADGES = (
+    "[...document.querySelectorAll('.finding')]"
+    ".map((f) => [f.id, f.querySelector('.badge').textContent, f.className])"
+)
 SHOWN = "[...document.querySelectorAll('.finding')].filter((f) => f.offsetParent)"
 
 
@@ -67,7 +71,7 @@ def test_what_breaks_is_answered_above_the_fold(page: Page) -> None:
     assert [(name, verdict) for name, verdict, _ in cards] == [
         ("My client", "breaks"),
         ("My server", "breaks"),
-        ("My code", "breaks"),
+        ("My code on the bindings", "breaks"),
     ]
     assert all(bottom < 900 for *_, bottom in cards)
 
@@ -131,6 +135,56 @@ def test_severity_audience_and_rule_filter(page: Page) -> None:
     assert all("server" in breaks for breaks in shown(page, "f.dataset.breaks"))
     set_(page, "rule", "METHOD_REMOVED")
     assert {*shown(page, "f.dataset.rule")} == {"METHOD_REMOVED"}
+
+
+@pytest.mark.parametrize("audience", ["client", "server", "bindings"])
+def test_row_12_badges_are_those_of_the_audience_that_is_chosen(page: Page, audience: str) -> None:
+    """A finding that is breaking for somebody else is not shown as breaking."""
+    set_(page, "audience", audience)
+    badges = page.run(BADGES)
+    wanted = {id: row[audience] for id, row in severities(page).items()}
+    assert {id: badge for id, badge, _ in badges} == wanted
+    assert [classes for _, badge, classes in badges if badge not in classes.split()] == []
+    overall = {id: row["severity"] for id, row in severities(page).items()}
+    assert wanted != overall
+    set_(page, "audience", "")
+    assert {id: badge for id, badge, _ in page.run(BADGES)} == overall
+
+
+def severities(page: Page) -> dict[str, dict[str, str]]:
+    """What the page says of each finding: for all, and for each audience."""
+    by_id: dict[str, dict[str, str]] = page.run(
+        "Object.fromEntries([...document.querySelectorAll('.finding')].map((f) => [f.id,"
+        " {severity: f.dataset.severity, client: f.dataset.client,"
+        " server: f.dataset.server, bindings: f.dataset.bindings}]))"
+    )
+    return by_id
+
+
+def test_row_12_severities_filter_as_the_audience_has_them(page: Page) -> None:
+    set_(page, "audience", "client")
+    page.run("document.querySelector('input[value=dangerous]').click()")
+    kept = shown(page, "[f.id, f.querySelector('.badge').textContent]")
+    page.run("document.querySelector('input[value=dangerous]').click()")
+    assert {badge for _, badge in kept} == {"breaking"}
+
+
+def test_row_12_cells_of_the_history_are_those_of_the_audience_that_is_chosen(page: Page) -> None:
+    cells = (
+        "[...document.querySelectorAll('#history td[data-severity]')]"
+        ".map((c) => [c.textContent, c.dataset.{0}, c.classList.contains(c.textContent)])"
+    )
+    before = page.run(cells.replace("{0}", "severity"))
+    assert all(text == wanted and classed for text, wanted, classed in before)
+    set_(page, "audience", "client")
+    after = page.run(cells.replace("{0}", "client"))
+    assert all(text == wanted and classed for text, wanted, classed in after)
+    assert [text for text, *_ in before] != [text for text, *_ in after]
+
+
+def test_the_page_opens_with_the_news(page: Page) -> None:
+    lines = page.run("[...document.querySelectorAll('.headlines li')].map((l) => l.textContent)")
+    assert lines[0] == "The handshake is gone: initialize, notifications/initialized"
 
 
 def test_a_link_opens_its_finding_whatever_the_filter(page: Page) -> None:

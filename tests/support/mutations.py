@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from mcp_bindgen.compare.typescript import place
+from mcp_bindgen.compare.places import places
 from mcp_bindgen.ir.model import (
     Alias,
     Arr,
@@ -72,7 +72,7 @@ def _struct(dice: random.Random, schema: Schema) -> Struct:
 def _named(
     kind: str, schema: Schema, struct: Struct, member: str, rules: Iterable[str]
 ) -> Mutation:
-    told = place(schema, struct.name) + (f".{member}" if member else "")
+    told = places(schema)[struct.name] + (f".{member}" if member else "")
     return Mutation(kind, schema, told, frozenset(rules))
 
 
@@ -232,11 +232,11 @@ def _leaf(dice: random.Random, schema: Schema) -> tuple[Struct, Field] | None:
 
 # fmt: off
 _TYPES: Final = frozenset((
-    "TYPE_WIDENED", "TYPE_NARROWED", "TYPE_CHANGED", "TYPE_REPLACED", "TYPE_CLASS_CHANGED",
-    "TYPE_RESPELLED", "INTEGER_BECAME_NUMBER", "BOUNDS_LOOSENED", "ARM_ADDED", "ARM_REMOVED",
-    "ARM_ADDED_COVERED", "ARM_REMOVED_COVERED", "LITERAL_ADDED", "LITERAL_REMOVED",
-    "LITERAL_ADDED_OPEN", "LITERAL_REMOVED_OPEN", "MEMBER_BECAME_NULLABLE",
-    "MEMBER_NO_LONGER_NULLABLE",
+    "TYPE_WIDENED", "TYPE_BECAME_UNKNOWN", "TYPE_NARROWED", "TYPE_CHANGED", "TYPE_REPLACED",
+    "TYPE_CLASS_CHANGED", "TYPE_RESPELLED", "INTEGER_BECAME_NUMBER", "BOUNDS_LOOSENED",
+    "ARM_ADDED", "ARM_REMOVED", "ARM_ADDED_COVERED", "ARM_REMOVED_COVERED",
+    "LITERAL_ADDED", "LITERAL_REMOVED", "LITERAL_ADDED_OPEN", "LITERAL_REMOVED_OPEN",
+    "MEMBER_BECAME_NULLABLE", "MEMBER_NO_LONGER_NULLABLE",
 ))
 # fmt: on
 

@@ -148,7 +148,7 @@ def test_a_tool_that_is_new_is_not_known_to_an_old_server() -> None:
             "breaks breaks breaks",
         ),
         (object_of(), closed(), "TYPE_NARROWED t.input{}", "if used holds if used"),
-        (closed(), object_of(), "TYPE_WIDENED t.input{}", "holds if used holds"),
+        (closed(), object_of(), "TYPE_BECAME_UNKNOWN t.input{}", "holds if used holds"),
         (
             object_of(["a"], a=STRING),
             object_of(["a"], a=NUMBER),

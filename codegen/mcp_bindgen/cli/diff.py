@@ -24,7 +24,7 @@ __all__ = ["command"]
 
 _FAIL_ON: Final = ("breaking", "dangerous", "any", "never")
 _FOR: Final = ("client", "server", "bindings", "all")
-_CHOICES: Final = ("text", "json", "markdown", "github", "html")
+_CHOICES: Final = ("text", "short", "json", "markdown", "github", "html")
 _ALL_RULES: Final = "*"
 _STYLES: Final[dict[Role, dict[str, Any]]] = {
     "heading": {"bold": True},
@@ -175,7 +175,7 @@ def _sides(names: Sequence[str]) -> list[Side]:
                 remedy="Give a schema.ts of the protocol.",
             )
     return [
-        Side(each.revision or name, schema, Source(each.data, each.path))
+        Side(each.revision or name, schema, Source(each.data, each.path), not each.revision)
         for name, each, schema in zip(names, inputs, schemas, strict=True)
     ]
 
@@ -208,6 +208,12 @@ def _paint(text: str, role: Role) -> str:
     return click.style(text, **_STYLES[role])
 
 
+def _short(report: Report, _: _Manner) -> str:
+    from mcp_bindgen.compare.report.short import short
+
+    return short(report)
+
+
 def _json(report: Report, _: _Manner) -> str:
     from mcp_bindgen.compare.report.report import document
 
@@ -237,11 +243,12 @@ def _html(report: Report, manner: _Manner) -> str:
     names = dict.fromkeys([*revisions, *(side.name for side in both)])
     more = [name for name in names if name not in known]
     known |= dict(zip(more, _sides(more), strict=True))
-    return page(report, history([known[name] for name in names], proofs=False))
+    return page(report, history([known[name] for name in names]))
 
 
 _FORMATS: Final[dict[str, Callable[[Report, _Manner], str]]] = {
     "text": _text,
+    "short": _short,
     "json": _json,
     "markdown": _markdown,
     "github": _github,
@@ -271,6 +278,7 @@ def _rule(row: Rule) -> Iterator[str]:
             ("an old reader refuses of what new writers send there", row.old_refuses),
             ("Python source against the old bindings", row.source),
             ("why", row.why),
+            ("what to do", row.hint or "nothing"),
             ("example", row.example),
         )
     )

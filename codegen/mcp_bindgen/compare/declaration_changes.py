@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mcp_bindgen.compare.change import VALUE, Change, Place, Spot
-from mcp_bindgen.compare.one_sided import default_note
+from mcp_bindgen.compare.change import VALUE, Change, Place
 from mcp_bindgen.compare.pairing import Pairing, is_inline
+from mcp_bindgen.compare.places import places
 from mcp_bindgen.compare.type_changes import TypeComparison
-from mcp_bindgen.compare.typescript import place
 from mcp_bindgen.ir.model import Alias, Field, Ref, Struct, Type
 
 __all__ = ["DeclarationComparison"]
@@ -24,10 +23,11 @@ class DeclarationComparison:
     def __init__(self, pairing: Pairing, types: TypeComparison) -> None:
         self.pairing, self.types = pairing, types
         self.old, self.new = pairing.old, pairing.new
+        self.old_places, self.new_places = places(pairing.old), places(pairing.new)
 
     def changes(self, a: str, b: str) -> Iterator[Change]:
         x, y = self.old.types[a], self.new.types[b]
-        at = Place(place(self.new, b), place(self.old, a), (a, b), (), x.at, y.at)
+        at = Place(self.new_places[b], self.old_places[a], (a, b), (), x.at, y.at)
         yield from _named(at, x, y)
         yield from _tags(at, x, y)
         if isinstance(x, Struct) and isinstance(y, Struct):
@@ -62,18 +62,13 @@ class DeclarationComparison:
 
     def _member(self, at: Place, x: Struct, y: Struct, a: Field, b: Field) -> Iterator[Change]:
         here = replace(at.below(a.wire), old_at=a.at, new_at=b.at)
-        if a.required != b.required:
-            how = "required" if b.required else "optional"
-            change = self.types.change(here, ("member", "became", how), a.type, b.type)
-            marked = replace(change, old=_marked(change.old, a), new=_marked(change.new, b))
-            yield replace(marked, note=default_note(b))
         if a.name != b.name:
             yield here.text_change(("member", "python name", ""), a.name, b.name)
         declared = not (is_inline(x) or is_inline(y))
         if declared and self._new_name(a.origin) != b.origin:
             yield here.text_change(("member", "moved", ""), a.origin, b.origin)
         yield from _field_tags(here, a, b)
-        yield from self.types.changes(here, a.type, b.type)
+        yield from self.types.member(here, a, b)
 
     def _index(self, at: Place, x: Struct, y: Struct) -> Iterator[Change]:
         here = at.below(VALUE)
@@ -96,10 +91,6 @@ def _named(at: Place, x: Struct | Alias, y: Struct | Alias) -> Iterator[Change]:
     if x.name != y.name:
         subject = ("shape", "renamed", "") if before or after else ("declaration", "renamed", "")
         yield at.text_change(subject, x.name, y.name)
-
-
-def _marked(spot: Spot, field: Field) -> Spot:
-    return replace(spot, text=f"{'' if field.required else '?'}: {spot.text}")
 
 
 # ---- tags

@@ -26,5 +26,6 @@ def envelopes(schema: Schema) -> dict[str, Struct]:
 def _kind(struct: Struct) -> str:
     wires = {field.wire for field in struct.fields}
     if "method" in wires:
-        return "request" if "id" in wires else "notification"
+        asks = "id" in wires or struct.name.endswith("Request")
+        return "request" if asks else "notification"
     return next((kind for kind in ("result", "error") if kind in wires), "")

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from mcp_bindgen.compare.accepts_all import Relation, is_partial, leaves, named
 from mcp_bindgen.compare.change import ITEM, VALUE, Owner
+from mcp_bindgen.compare.envelope import envelopes
 from mcp_bindgen.compare.pairing import Pairing
 from mcp_bindgen.compare.travel import Route, roots
 from mcp_bindgen.ir.model import Arr, Bounded, Lit, Map, Prim, Ref, Schema, Tup, Type, Uni
@@ -57,6 +58,9 @@ class _Walk:
         self.old, self.new = pairing.old, pairing.new
         self.forward = Relation(self.old, self.new, frozenset())
         self.backward = Relation(self.new, self.old, frozenset())
+        self.enveloped = {struct.name for struct in envelopes(self.old).values()}
+        results = ({m.name for m in side.methods if m.result} for side in (self.old, self.new))
+        self.answered = set[str].intersection(*results)
         self.covering: dict[tuple[Type, Type, Type, Type], tuple[bool, bool]] = {}
 
     def from_root(self, root: Route) -> dict[Owner, Route]:
@@ -111,23 +115,31 @@ class _Walk:
         twins = self.new.fields[b]
         for field in x.fields:
             twin = twins.get(field.wire)
-            if twin is not None:
+            if twin is not None and not self._is_typed_by_method(route, field.wire):
                 yield field.type, twin.type, route.below(field.wire, field.required, twin.required)
         if x.index is not None and y.index is not None:
             yield x.index, y.index, route.below(VALUE)
+
+    def _is_typed_by_method(self, route: Route, wire: str) -> bool:
+        """Whether a member of the envelope is what the method's own declarations are about."""
+        if route.part != "envelope" or route.steps or not route.method:
+            return False
+        return wire == "params" or (wire == "result" and route.method in self.answered)
 
     # ---- unions
 
     def _arms(self, a: Type, b: Type, route: Route) -> Iterator[_Reached]:
         mine, theirs = leaves(self.old, a), leaves(self.new, b)
         named = {arm.name for arm in theirs if isinstance(arm, Ref)}
+        around_all = route.part == "envelope" and not route.method
         for x in mine:
+            if around_all and isinstance(x, Ref) and x.name in self.enveloped:
+                continue  # walked for each method that it is around
             for y in theirs:
                 if self._may_meet(x, y, named):
                     below = route.below((x, y), len(mine) == 1, len(theirs) == 1)
                     yield x, y, self._covered(below, x, y, a, b)
-        for one_sided in self._aliases(a, b):
-            yield *one_sided, route
+        yield from self._unions(a, b, route)
 
     def _may_meet(self, x: Type, y: Type, named: set[str]) -> bool:
         """Whether two arms are walked together: pairs, and what has no pair on the other side."""
@@ -150,13 +162,16 @@ class _Walk:
         before = route.covered
         return replace(route, covered=(before[0] or forward, before[1] or backward))
 
-    def _aliases(self, a: Type, b: Type) -> Iterator[tuple[Type, Type]]:
-        """Arms that are paired unions: flattened above, but their changes are reported at them."""
-        for x in a.arms if isinstance(a, Uni) else (a,):
-            for y in b.arms if isinstance(b, Uni) else (b,):
+    def _unions(self, a: Type, b: Type, route: Route) -> Iterator[_Reached]:
+        """Pairs of which one is a union: flattened above, but what changed is reported at them."""
+        mine = a.arms if isinstance(a, Uni) else (a,)
+        theirs = b.arms if isinstance(b, Uni) else (b,)
+        sure = route.surely[0] and len(mine) == 1, route.surely[1] and len(theirs) == 1
+        for x in mine:
+            for y in theirs:
                 named = isinstance(x, Ref) and isinstance(y, Ref) and self._are_pair(x, y)
-                if named and _is_union(self.old, x) and _is_union(self.new, y):
-                    yield x, y
+                if named and (_is_union(self.old, x) or _is_union(self.new, y)):
+                    yield x, y, replace(route, surely=sure)
 
     def _are_pair(self, a: Ref, b: Ref) -> bool:
         return self.pairing.names.get(a.name) == b.name

@@ -133,10 +133,10 @@ def _back(ways: frozenset[Way]) -> frozenset[Way]:
 def _envelopes(pairing: Pairing) -> Iterator[Route]:
     """The shapes around messages: around each method's own, and around any."""
     yield Route("", "envelope", frozenset(_BACK), Ref(ENVELOPE), Ref(pairing.names[ENVELOPE]))
-    after = envelopes(pairing.new)
+    after = envelopes(pairing.new).values()
     for kind, struct in envelopes(pairing.old).items():
-        twin = after.get(kind)
-        if twin is not None and pairing.names.get(struct.name) == twin.name:
+        twin = next((s for s in after if s.name == pairing.names.get(struct.name)), None)
+        if twin is not None:
             types = Ref(struct.name), Ref(twin.name)
             for a, b in twins(pairing):
                 yield from _around(a, b, Route("", "", frozenset(), *types, kind=kind))
@@ -151,7 +151,8 @@ def _around(a: Method, b: Method, envelope: Route) -> Iterator[Route]:
     for route in of_method(a, b):
         if route.side == "both" and route.part == "message":
             ways = _back(route.ways) if answers else route.ways
-            yield replace(envelope, method=a.name, part=part, ways=ways)
+            sure = part != "error"  # what is used mostly answers without one
+            yield replace(envelope, method=a.name, part=part, ways=ways, surely=(sure, sure))
 
 
 def _errors(pairing: Pairing) -> Iterator[Route]:

@@ -9,13 +9,13 @@ from typing import Final
 from mcp_bindgen.compare.accepts_all import Relation, apart, is_partial, leaves, named
 from mcp_bindgen.compare.bounds import concerning, limits_of, normal, tighter
 from mcp_bindgen.compare.change import ITEM, VALUE, Change, Key, Place, Spot
-from mcp_bindgen.compare.one_sided import OneSided
+from mcp_bindgen.compare.one_sided import OneSided, default_note
 from mcp_bindgen.compare.pairing import Pairing, unmatched
 from mcp_bindgen.compare.typescript import spelled
 from mcp_bindgen.ir.model import (
-    JSON_PRIMS,
     Arr,
     Bounded,
+    Field,
     Lit,
     Map,
     Prim,
@@ -25,12 +25,11 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import kinds, unaliased
+from mcp_bindgen.ir.walk import is_any, kinds, unaliased
 
 __all__ = ["TypeComparison"]
 
 _NULL: Final = Prim("null")
-_ANYTHING: Final = Prim("unknown")
 _FREE_FORM: Final = Struct("", (), None)
 _RELATIONS: Final = {
     (True, True): "same",
@@ -51,6 +50,7 @@ class TypeComparison:
         self.backward = Relation(self.new, self.old, pairing.backward)
         self.removed = OneSided(self.forward, "removed")
         self.added = OneSided(self.backward, "added")
+        self._shaping: set[tuple[str, str]] = set()
 
     def changes(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
         """The differences; at least one where the types are not written alike."""
@@ -99,32 +99,54 @@ class TypeComparison:
                 yield from self.changes(at.below(VALUE), a.of, b.of)
             case _ if isinstance(a, Uni) or isinstance(b, Uni):
                 yield from self._arms(at, a, b)
-            case Ref(), _ if _is_free_form(b) and self._requires(self.old, a):
-                yield self._typed(at, a, b, "same")
-                yield from self._shaped(at, self.old.structs[a.name], self.removed)
-            case _, Ref() if _is_free_form(a) and self._requires(self.new, b):
-                yield self._typed(at, a, b, "same")
-                yield from self._shaped(at, self.new.structs[b.name], self.added)
             case _:
-                yield self._related(at, a, b)
+                yield from self._shapes(at, a, b)
 
-    def _requires(self, schema: Schema, type: Ref) -> bool:
-        return any(field.required for field in schema.structs[type.name].fields)
+    # ---- shapes that are no pair
 
-    def _shaped(self, at: Place, struct: Struct, sided: OneSided) -> Iterator[Change]:
-        """The members of a shape that the other side leaves to a free-form object."""
-        for field in struct.fields:
-            yield sided.change(at, field, _FREE_FORM)
-        if struct.index is not None:
-            types = (
-                (struct.index, _ANYTHING) if sided is self.removed else (_ANYTHING, struct.index)
-            )
-            yield from self._opened(at.below(VALUE), *types)
+    def _shapes(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
+        """Two shapes, member by member where one requires what the other does not."""
+        x, y = _shape(self.old, a), _shape(self.new, b)
+        names = (x.name, y.name) if x and y else None
+        if x is None or y is None or names in self._shaping or not _requires_other(x, y):
+            yield self._related(at, a, b)
+            return
+        self._shaping.add((x.name, y.name))
+        yield self.change(at, ("type", "changed", "class"), a, b)
+        yield from self._members(at, x, y)
+        self._shaping.discard((x.name, y.name))
+
+    def _members(self, at: Place, x: Struct, y: Struct) -> Iterator[Change]:
+        mine, theirs = {f.wire: f for f in x.fields}, {f.wire: f for f in y.fields}
+        for wire, member in mine.items():
+            if wire in theirs:
+                yield from self.member(at.below(wire), member, theirs[wire])
+            else:
+                yield self.removed.change(at, member, y)
+        for wire, member in theirs.items():
+            if wire not in mine:
+                yield self.added.change(at, member, x)
+        if x.index is not None and y.index is not None:
+            yield from self.changes(at.below(VALUE), x.index, y.index)
+
+    def member(self, at: Place, a: Field, b: Field) -> Iterator[Change]:
+        """Whether a member must be there, and what it is."""
+        at = replace(at, old_at=a.at, new_at=b.at)
+        if a.required != b.required:
+            how = "required" if b.required else "optional"
+            change = self.change(at, ("member", "became", how), a.type, b.type)
+            marked = replace(change, old=_marked(change.old, a), new=_marked(change.new, b))
+            yield replace(marked, note=default_note(b))
+        yield from self.changes(at, a.type, b.type)
+
+    # ---- types of which only one takes all of the other
 
     def _related(self, at: Place, a: Type, b: Type) -> Change:
         how = _RELATIONS[self.forward.holds(a, b), self.backward.holds(b, a)]
         if how == "unrelated" and apart(self.old, a, self.new, b):
             how = "disjoint"
+        if how == "widened" and is_any(self.new, b):
+            how = "unknown"
         return self._typed(at, a, b, how)
 
     def _typed(self, at: Place, a: Type, b: Type, how: str) -> Change:
@@ -163,15 +185,25 @@ class TypeComparison:
             yield from self._opened(at, *inner)
 
 
-def _is_free_form(type: Type) -> bool:
-    """Whether a type takes every object, and declares no member."""
+def _shape(schema: Schema, type: Type) -> Struct | None:
+    """The members of an object type; a free-form object has none."""
     match type:
-        case Prim(name="object"):
-            return True
-        case Map(of=Prim(name=name)):
-            return name in JSON_PRIMS
+        case Ref():
+            return schema.structs.get(type.name)
+        case Prim(name="object") | Map(of=Prim(name="unknown" | "any" | "json")):
+            return _FREE_FORM
         case _:
-            return False
+            return None
+
+
+def _requires_other(x: Struct, y: Struct) -> bool:
+    """Whether one of two shapes requires a member that the other does not."""
+    mine, theirs = ({f.wire for f in struct.fields if f.required} for struct in (x, y))
+    return mine != theirs
+
+
+def _marked(spot: Spot, member: Field) -> Spot:
+    return replace(spot, text=f"{'' if member.required else '?'}: {spot.text}")
 
 
 def _arm_key(leaf: Type, what: str, covered: bool) -> Key:

@@ -7,21 +7,14 @@ import re
 from typing import Final
 
 from mcp_bindgen.compare.accepts_all import is_partial
-from mcp_bindgen.ir.model import Field, Ref, Schema, Struct, Type
+from mcp_bindgen.ir.model import Field, Ref, Schema, Type
 from mcp_bindgen.ir.typescript import spelled_type, spelled_value
 from mcp_bindgen.ir.walk import alias_of
 
-__all__ = ["place", "spelled", "spelled_value"]
+__all__ = ["spelled", "spelled_value"]
 
 _PLAIN: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 _DEEPEST: Final = 3
-
-
-def place(schema: Schema, name: str) -> str:
-    """The path of a declaration or an anonymous shape."""
-    declaration = schema.types.get(name)
-    inline = isinstance(declaration, Struct) and declaration.place
-    return inline or name
 
 
 def spelled(schema: Schema, type: Type | None, depth: int = 0) -> str:

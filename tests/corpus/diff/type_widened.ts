@@ -1,9 +1,11 @@
 // for TYPE_WIDENED
 // old
-export interface Asked { a: string }
+export interface Asked { a: "x" | "y" }
 // new
-export interface Asked { a: unknown }
+export interface Asked { a: string }
 // expect TYPE_WIDENED Asked.a client=holds server=used bindings=breaks
 // python
-// | def length(x: Asked) -> str:
-// |     return "" + x.a
+// | from typing import Literal
+// |
+// | def chosen(x: Asked) -> Literal["x", "y"]:
+// |     return x.a

@@ -93,21 +93,14 @@ def _worst(verdicts: Iterable[Verdict]) -> Verdict:
     return _WORST[min(map(_WORST.index, verdicts), default=-1)]
 
 
-def judge(
-    old: Schema, new: Schema, proofs: bool = True, exact: Exact = _BY_TYPES
-) -> tuple[Finding, ...]:
+def judge(old: Schema, new: Schema, exact: Exact = _BY_TYPES) -> tuple[Finding, ...]:
     """Every change from `old` to `new` with its verdicts, in the order of the schemas.
 
-    Without `proofs` no message is tried, so there are no witnesses, and a verdict may be worse
-    than messages show. `exact` knows what the types of the schemas do not say.
+    `exact` knows what the types of the schemas do not say.
     """
     pairing, changes = compare(old, new)
-    reached = routes(pairing)
-    findings = (_judged(pairing, reached, change) for change in changes)
-    if not proofs:
-        return tuple(findings)
-    prover = Prover(pairing, exact)
-    return tuple(_proved(prover, finding) for finding in findings)
+    reached, prover = routes(pairing), Prover(pairing, exact)
+    return tuple(_proved(prover, _judged(pairing, reached, change)) for change in changes)
 
 
 def _judged(pairing: Pairing, reached: Reached, change: Change) -> Finding:
@@ -160,24 +153,30 @@ def _of_method(pairing: Pairing, change: Change) -> Iterator[Route]:
 # ---- whom it breaks
 
 
+_CLAIMS: Final[tuple[tuple[Side, Way], ...]] = (
+    ("old", TO_SERVER),
+    ("new", TO_CLIENT),
+    ("old", TO_CLIENT),
+    ("new", TO_SERVER),
+)
+"""Whose messages an old client sends and reads, then those of an old server."""
 _Claims: TypeAlias = dict[tuple[Side, Way], Verdict]
 """What happens to messages of a side's writers that travel a way, where they are read."""
 
 
 def _claims(rule: Rule, own: Iterable[Route]) -> _Claims:
-    claims: _Claims = {}
-    sides: tuple[tuple[Side, int, Refuses], ...] = (
-        ("old", 0, rule.new_refuses),
-        ("new", 1, rule.old_refuses),
-    )
+    routes = tuple(own)
+    refuses: dict[Side, Refuses] = {"old": rule.new_refuses, "new": rule.old_refuses}
+    return {
+        (side, way): _worst(_verdicts(routes, refuses[side], side, way)) for side, way in _CLAIMS
+    }
+
+
+def _verdicts(own: Iterable[Route], refuses: Refuses, side: Side, way: Way) -> Iterator[Verdict]:
+    index = 0 if side == "old" else 1
     for route in own:
-        for side, index, refuses in sides:
-            if route.side not in (side, "both") or route.covered[index]:
-                continue
-            verdict = _verdict(refuses, route.surely[index])
-            for way in sorted(route.ways):
-                claims[side, way] = _worst((verdict, claims.get((side, way), "holds")))
-    return claims
+        if way in route.ways and route.side in (side, "both") and not route.covered[index]:
+            yield _verdict(refuses, route.surely[index])
 
 
 def _verdict(refuses: Refuses, surely: bool) -> Verdict:
@@ -190,7 +189,7 @@ def _peer_verdicts(claims: _Claims) -> tuple[Verdict, Verdict]:
     """For an old client and an old server: what becomes of what it sends and of what it reads."""
 
     def verdict(sends: Way, reads: Way) -> Verdict:
-        return _worst((claims.get(("old", sends), "holds"), claims.get(("new", reads), "holds")))
+        return _worst((claims["old", sends], claims["new", reads]))
 
     return verdict(TO_SERVER, TO_CLIENT), verdict(TO_CLIENT, TO_SERVER)
 

@@ -18,8 +18,11 @@ _HEAD: Final = {"jsonrpc": "2.0", "id": 0}
 """The envelope where a schema declares none."""
 
 
-def on_the_wire(writer: Samples, route: Route, typed: Any) -> tuple[Any, Path]:
-    """The message that has `typed` in it, a value of the route's type, and where in it that is."""
+def on_the_wire(writer: Samples, route: Route, typed: Any, place: Path) -> tuple[Any, Path]:
+    """The message that has `typed` in it, a value of the route's type, and where in it that is.
+
+    `place` is what matters inside the value: all else may be filled in.
+    """
     members = object_of(typed)
     match route.part:
         case "result":
@@ -27,27 +30,29 @@ def on_the_wire(writer: Samples, route: Route, typed: Any) -> tuple[Any, Path]:
         case "message" if members is not None:
             return {**_head(writer, route.kind), **members}, ()
         case "envelope" if members is not None and route.method:
-            return _filled(writer, route, members), ()
+            return _filled(writer, route, members, place), ()
         case _:
             return typed, ()
 
 
 def _head(writer: Samples, kind: str) -> dict[str, Any]:
     """The members that the writer's envelope requires beside what is typed."""
-    envelope = envelopes(writer.schema).get(kind)
-    if envelope is None:
+    known = envelopes(writer.schema)
+    envelope = known.get(kind)
+    if not known:
         return {k: v for k, v in _HEAD.items() if kind != "notification" or k != "id"}
+    if envelope is None:
+        return {}
     required = (f for f in envelope.fields if f.required and f.wire in ENVELOPE_MEMBERS)
     return {field.wire: writer.smallest(field.type) for field in required}
 
 
-def _filled(writer: Samples, route: Route, envelope: dict[str, Any]) -> dict[str, Any]:
+def _filled(writer: Samples, route: Route, envelope: dict[str, Any], place: Path) -> dict[str, Any]:
     """The plainest message of the method, in an envelope."""
-    inside = _inside(writer, route)
-    head = {**inside, **envelope}
-    if "method" in head:
-        head["method"] = route.method
-    return {k: v for k, v in head.items() if k not in ENVELOPE_MEMBERS or k in envelope}
+    inside = {k: v for k, v in _inside(writer, route).items() if k not in ENVELOPE_MEMBERS}
+    if "method" in envelope:
+        inside["method"] = route.method
+    return {**envelope, **{name: v for name, v in inside.items() if name not in place[:1]}}
 
 
 def _inside(writer: Samples, route: Route) -> dict[str, Any]:

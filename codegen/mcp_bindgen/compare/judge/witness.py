@@ -300,7 +300,7 @@ def _on_branch(path: Path, place: Path) -> bool:
 
 
 def _witness(messages: Messages, route: Route, writer: Side, way: Way, attempt: _Try) -> Witness:
-    whole, prefix = on_the_wire(messages.writer, route, attempt.message())
+    whole, prefix = on_the_wire(messages.writer, route, attempt.message(), attempt.fault.path)
     at = Fault((*prefix, *attempt.fault.path), attempt.fault.expected)
     path, _, expected = str(at).partition(": expected ")
     return Witness(writer, way, route.method, route.part, whole, path, expected)

@@ -1,22 +1,21 @@
-"""A report as annotations of a GitHub workflow, one line a finding."""
+"""A report as annotations of a GitHub workflow: one for each cause that breaks somebody.
+
+GitHub shows few annotations of one step, so what breaks nobody is one notice with the counts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from mcp_bindgen.compare.judge.verdicts import Finding, Severity
-from mcp_bindgen.compare.report import grouping
+from mcp_bindgen.compare.judge.verdicts import SEVERITIES, Severity
+from mcp_bindgen.compare.report import words
+from mcp_bindgen.compare.report.grouping import Item, sections
 from mcp_bindgen.compare.report.report import Report, Side
 
 __all__ = ["workflow_commands"]
 
-_COMMANDS: Final[dict[Severity, str]] = {
-    "breaking": "error",
-    "dangerous": "warning",
-    "compatible": "notice",
-    "docs": "notice",
-}
+_COMMANDS: Final[dict[Severity, str]] = {"breaking": "error", "dangerous": "warning"}
 _ESCAPES: Final = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
 _IN_VALUES: Final = (*_ESCAPES, (":", "%3A"), (",", "%2C"))
 
@@ -28,21 +27,27 @@ def workflow_commands(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    for finding in report.worst_first():
+    items = [item for section in sections(report, _COMMANDS) for item in section.items]
+    for item in sorted(items, key=lambda item: SEVERITIES.index(report.severity(item.first))):
         place = "".join(
-            f"{key}={_escaped(value, _IN_VALUES)}," for key, value in _place(report, finding)
+            f"{key}={_escaped(value, _IN_VALUES)}," for key, value in _place(report, item)
         )
-        command = _COMMANDS[report.severity(finding)]
-        title = _escaped(f"{finding.rule.id} {finding.change.path}", _IN_VALUES)
-        yield f"::{command} {place}title={title}::{_escaped(_message(report, finding), _ESCAPES)}"
+        command = _COMMANDS[report.severity(item.first)]
+        title = _escaped(f"{item.first.rule.id} {words.paths(item.findings)}", _IN_VALUES)
+        yield f"::{command} {place}title={title}::{_escaped(_message(report, item), _ESCAPES)}"
+    left = [f"{n} {s}" for s in SEVERITIES if s not in _COMMANDS and (n := report.count(s))]
+    sides = _escaped(f"{report.old.name} to {report.new.name}", _ESCAPES)
+    if left:
+        yield f"::notice::{sides}: {', '.join(left)} changes"
     if not report.findings:
-        yield f"::notice::No changes from {report.old.name} to {report.new.name}"
+        yield f"::notice::No changes from {sides}"
 
 
-def _place(report: Report, finding: Finding) -> Iterator[tuple[str, str]]:
-    new, old = finding.change.new.at, finding.change.old.at
+def _place(report: Report, item: Item) -> Iterator[tuple[str, str]]:
+    """Where it is in a file of the repository; what we bring along is in none."""
+    new, old = item.first.change.new.at, item.first.change.old.at
     side, at = (report.new, new) if new is not None else (report.old, old)
-    if at is not None:
+    if at is not None and side.own_file:
         path, line, column = _split(side, at)
         yield from (("file", path), ("line", line), ("col", column))
 
@@ -52,12 +57,9 @@ def _split(side: Side, at: int) -> tuple[str, str, str]:
     return path, line, column
 
 
-def _message(report: Report, finding: Finding) -> str:
-    parts = [
-        grouping.arrow(grouping.Item((finding,))),
-        grouping.breaks(report, finding),
-        finding.rule.why,
-    ]
+def _message(report: Report, item: Item) -> str:
+    finding = item.first
+    parts = [words.arrow(item.findings), words.breaks(report, finding), finding.rule.why]
     return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 

@@ -23,10 +23,10 @@ from mcp_bindgen.compare.judge.verdicts import (
     severity,
 )
 from mcp_bindgen.compare.pairing import is_inline, pair
+from mcp_bindgen.compare.places import places
 from mcp_bindgen.compare.report.report import Report, Side, compare
-from mcp_bindgen.compare.typescript import place
 from mcp_bindgen.errors import InputError
-from mcp_bindgen.ir.model import Ref, Schema, Type, Uni
+from mcp_bindgen.ir.model import Alias, Ref, Schema, Struct, Type, Uni
 
 __all__ = ["Cell", "History", "Kind", "Row", "State", "document", "history", "members", "related"]
 
@@ -136,12 +136,9 @@ class _Track:
         return "gone" if before else "absent"
 
 
-def history(sides: Sequence[Side], proofs: bool = True) -> History:
-    """The rows of all revisions, methods first, in the order of the newest that has them.
-
-    Without `proofs` its findings have no witnesses.
-    """
-    reports = tuple(compare(old, new, proofs) for old, new in pairwise(sides))
+def history(sides: Sequence[Side]) -> History:
+    """The rows of all revisions, methods first, in the order of the newest that has them."""
+    reports = tuple(compare(old, new) for old, new in pairwise(sides))
     schemas = [side.schema for side in sides]
     methods = _by_name("method", [[m.name for m in schema.methods] for schema in schemas])
     constants = _by_name("constant", [list(schema.consts) for schema in schemas])
@@ -152,7 +149,7 @@ def history(sides: Sequence[Side], proofs: bool = True) -> History:
                 methods[name].add(number, finding)
             if finding.change.key[0] == "constant":
                 constants[finding.change.path].add(number, finding)
-            for track in _concerned(types, schemas, number, finding):
+            for track in _concerned(types, number, finding):
                 track.add(number, finding)
     declared = {id(t): t for level in types[::-1] for t in level.values() if t.declared}
     rows = [
@@ -187,11 +184,12 @@ def _types(schemas: Sequence[Schema]) -> _Levels:
             {b: a for a, b in pair(schemas[number - 1], schema).names.items()} if number else {}
         )
         level: dict[str, _Track] = {}
+        paths = places(schema)
         for name in schema.types:
             twin = before.get(name)
             track = levels[-1][twin] if twin is not None else left.pop(name, None)
             level[name] = track or _Track("declaration")
-            _stand(level[name], number, schema, name)
+            _stand(level[name], number, schema.types[name], paths[name])
         if levels:
             kept = {id(track) for track in level.values()}
             left |= {name: track for name, track in levels[-1].items() if id(track) not in kept}
@@ -199,22 +197,20 @@ def _types(schemas: Sequence[Schema]) -> _Levels:
     return levels
 
 
-def _stand(track: _Track, number: int, schema: Schema, name: str) -> None:
-    track.paths[number] = place(schema, name)
-    if is_inline(schema.types[name]):
+def _stand(track: _Track, number: int, declaration: Struct | Alias, path: str) -> None:
+    track.paths[number] = path
+    if is_inline(declaration):
         track.inline.add(number)
 
 
-def _concerned(
-    levels: _Levels, schemas: Sequence[Schema], number: int, finding: Finding
-) -> Iterator[_Track]:
+def _concerned(levels: _Levels, number: int, finding: Finding) -> Iterator[_Track]:
     """The declarations that a finding lies in, or that inherit it."""
     change = finding.change
     new, old = levels[number], levels[number - 1]
     if change.owner is not None:
         for _, name in (change.owner, *change.heirs):
             yield new[name]
-            around = _TOP.match(place(schemas[number], name))
+            around = _TOP.match(new[name].paths[number])
             if around is not None and around[0] in new:
                 yield new[around[0]]
     elif change.key[0] == "declaration":
@@ -271,8 +267,9 @@ def _lies_in(name: str, top: str) -> bool:
 
 def _members(schema: Schema, cell: Cell) -> Iterator[str]:
     """The paths of members below the cell's own, with those of shapes whose place is inside it."""
+    paths = places(schema)
     for name, struct in schema.structs.items():
-        path = place(schema, name)
+        path = paths[name]
         if path == cell.path or (struct.place and _lies_in(path, cell.path)):
             yield from (f"{path[len(cell.path) :]}.{member.wire}" for member in struct.fields)
 

@@ -17,9 +17,18 @@ import jinja2
 
 from mcp_bindgen import paths
 from mcp_bindgen.compare.judge.rules import Verdict
-from mcp_bindgen.compare.judge.verdicts import AUDIENCES, SEVERITIES, Audience, Finding, Severity
+from mcp_bindgen.compare.judge.verdicts import (
+    AUDIENCES,
+    SEVERITIES,
+    Audience,
+    Finding,
+    Severity,
+    severity,
+)
 from mcp_bindgen.compare.judge.witness import Witness
-from mcp_bindgen.compare.report import grouping
+from mcp_bindgen.compare.report import words
+from mcp_bindgen.compare.report.grouping import sections
+from mcp_bindgen.compare.report.headlines import headlines
 from mcp_bindgen.compare.report.history import Cell, History
 from mcp_bindgen.compare.report.report import Report, Side
 from mcp_bindgen.source import read
@@ -50,10 +59,11 @@ def page(report: Report, history: History | None = None) -> str:
         style=style,
         script=script,
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
+        headlines=headlines(report),
         severities=SEVERITIES,
-        audiences=[(a, grouping.QUESTIONS[a][0]) for a in report.audiences],
+        audiences=[(a, words.QUESTIONS[a][0]) for a in report.audiences],
         rules=sorted({finding.rule.id for finding in report.findings}),
-        cards=[_card(report, *row) for row in grouping.summary(report)],
+        cards=[_card(report, *row) for row in words.summary(report)],
         sections=_Sections(report, typescript=history is not None).rows(),
         history=None if history is None else _matrix(history),
     )
@@ -91,7 +101,7 @@ def _card(
     return {
         "audience": audience,
         "question": question,
-        "meets": grouping.QUESTIONS[audience][1],
+        "meets": words.QUESTIONS[audience][1],
         "worst": worst,
         "verdict": {"breaking": "breaks", "dangerous": "breaks where used"}.get(worst, "holds"),
         "counts": counts,
@@ -125,27 +135,28 @@ class _Sections:
                 "title": section.title,
                 "findings": [self._row(f) for item in section.items for f in item.findings],
             }
-            for section in grouping.sections(self.report)
+            for section in sections(self.report)
         ]
 
     def _row(self, finding: Finding) -> dict[str, Any]:
         change = finding.change
         verdicts: list[tuple[Audience, Verdict]] = [(a, finding.verdict(a)) for a in AUDIENCES]
-        words = (change.path, change.was, finding.rule.id, *finding.methods)
+        searched = (change.path, change.was, finding.rule.id, *finding.methods)
         return {
             "id": _slug(finding),
             "severity": self.report.severity(finding),
+            "severities": {a: severity(finding, (a,)) for a in AUDIENCES},
             "rule": finding.rule,
             "change": change,
-            "arrow": grouping.arrow(grouping.Item((finding,))),
-            "verdicts": [(grouping.QUESTIONS[a], a, verdict) for a, verdict in verdicts],
+            "arrow": words.arrow((finding,)),
+            "verdicts": [(words.QUESTIONS[a], a, verdict) for a, verdict in verdicts],
             "broken": " ".join(a for a, verdict in verdicts if verdict != "holds"),
             "methods": finding.methods,
             "heirs": [owner[1] for owner in change.heirs],
             "excerpts": [*self._excerpts(finding)],
             "witnesses": [_witness(witness) for witness in finding.witnesses],
             "unproved": finding.unproved,
-            "words": " ".join(words).lower(),
+            "words": " ".join(searched).lower(),
         }
 
     def _excerpts(self, finding: Finding) -> Iterator[dict[str, Any]]:
@@ -181,9 +192,9 @@ def _around(side: Side, at: int) -> list[tuple[str, bool]]:
 
 def _witness(witness: Witness) -> dict[str, Any]:
     return {
-        "travels": grouping.travels(witness),
+        "travels": words.travels(witness),
         "message": json.dumps(witness.message, indent=2, ensure_ascii=False),
-        "refusal": grouping.refusal(witness),
+        "refusal": words.refusal(witness),
     }
 
 
@@ -199,10 +210,11 @@ def _matrix(history: History) -> dict[str, Any]:
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    severity = cell.severity()
-    changed = cell.state == "changed" and severity is not None
+    worst = cell.severity()
+    changed = cell.state == "changed" and worst is not None
     return {
-        "kind": severity if changed else cell.state,
-        "mark": severity if changed else _MARKS.get(cell.state, "●"),
+        "kind": worst if changed else cell.state,
+        "mark": worst if changed else _MARKS.get(cell.state, "●"),
+        "severities": {a: cell.severity((a,)) for a in AUDIENCES} if changed else {},
         "findings": [f"{f.change.path}: {f.rule.id}" for f in cell.findings[:12]],
     }

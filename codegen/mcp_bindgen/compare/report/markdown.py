@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcp_bindgen.compare.judge.verdicts import SEVERITIES, Severity
-from mcp_bindgen.compare.report import grouping
+from mcp_bindgen.compare.report import words
+from mcp_bindgen.compare.report.grouping import Item, Section, sections, witness
+from mcp_bindgen.compare.report.headlines import headlines
 from mcp_bindgen.compare.report.report import Report
 
 __all__ = ["markdown"]
@@ -33,17 +35,19 @@ def _lines(report: Report) -> Iterator[str]:
     if not report.findings:
         yield "No changes."
         return
+    yield from (f"- {_plain(line)}" for line in headlines(report))
+    yield ""
     yield f"| | breaking | dangerous | compatible | documentation |{_hidden(report)}"
     yield "| --- | ---: | ---: | ---: | ---: |"
-    for _, question, counts in grouping.summary(report):
+    for _, question, counts in words.summary(report):
         cells = " | ".join(str(counts[severity]) for severity in SEVERITIES)
         yield f"| {question} | {cells} |"
     for severity in SEVERITIES:
-        sections = grouping.sections(report, [severity])
-        if sections:
+        groups = sections(report, [severity])
+        if groups:
             yield ""
             yield f"## {_TITLES[severity]}"
-            for section in sections:
+            for section in groups:
                 yield from _section(report, section)
 
 
@@ -51,7 +55,7 @@ def _hidden(report: Report) -> str:
     return f" <!-- {report.hidden} ignored -->" if report.hidden else ""
 
 
-def _section(report: Report, section: grouping.Section) -> Iterator[str]:
+def _section(report: Report, section: Section) -> Iterator[str]:
     yield ""
     yield f"### {_plain(section.title)}"
     yield ""
@@ -59,21 +63,21 @@ def _section(report: Report, section: grouping.Section) -> Iterator[str]:
         yield from _item(report, item)
 
 
-def _item(report: Report, item: grouping.Item) -> Iterator[str]:
+def _item(report: Report, item: Item) -> Iterator[str]:
     finding = item.first
     names = ", ".join(dict.fromkeys(_code(each.change.path) for each in item.findings))
-    arrow = grouping.arrow(item, _MOST)
+    arrow = words.arrow(item.findings, _MOST)
     yield f"- {names} — {finding.rule.id}{': ' * bool(arrow)}{_code(arrow) if arrow else ''}"
-    broken = grouping.breaks(report, finding)
+    broken = words.breaks(report, finding)
     if broken:
         yield f"  {broken[0].upper()}{broken[1:]}."
     if finding.change.note:
         yield f"  {_plain(finding.change.note)}."
-    for witness in finding.witnesses[:1]:
-        text = grouping.message(witness)
+    if shown := witness(report, finding):
+        text = words.message(shown)
         if len(text) <= _MOST:
-            refusal = _plain(grouping.refusal(witness))
-            yield f"  {grouping.travels(witness)}: {_code(text)} is {refusal}."
+            refusal = _plain(words.refusal(shown))
+            yield f"  {words.travels(shown)}: {_code(text)} is {refusal}."
     if finding.unproved:
         yield f"  No message shows it: {finding.unproved}."
 

@@ -30,11 +30,15 @@ FORMAT: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two schemas: what it is called, and its text."""
+    """One of the two schemas: what it is called, and its text.
+
+    `own_file` says whether that is a file of whoever asks, and not one that we bring along.
+    """
 
     name: str
     schema: Schema
     source: Source
+    own_file: bool = True
 
     def place(self, at: int | None) -> str:
         """`file:line:column` of a byte offset; empty without one."""
@@ -61,9 +65,9 @@ class Report:
         return sum(self.severity(finding) == wanted for finding in self.findings)
 
 
-def compare(old: Side, new: Side, proofs: bool = True) -> Report:
-    """The report of two sides; without `proofs` no witness is looked for."""
-    return Report(old, new, judge(old.schema, new.schema, proofs))
+def compare(old: Side, new: Side) -> Report:
+    """The report of two sides, for everybody."""
+    return Report(old, new, judge(old.schema, new.schema))
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -104,6 +108,7 @@ def _finding(report: Report, finding: Finding) -> dict[str, Any]:
         "bindings": finding.bindings,
         "inherited_by": [new_name for _, new_name in change.heirs],
         "why": finding.rule.why,
+        "hint": finding.rule.hint,
         "note": change.note,
         "witnesses": [_witness(witness) for witness in finding.witnesses],
         "unproved": finding.unproved,

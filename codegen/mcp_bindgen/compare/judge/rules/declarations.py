@@ -23,6 +23,7 @@ DECLARATION_RULES: Final = (
         source="breaks",
         why="Its class is gone; what used it on the wire has a finding of its own.",
         example="`Task` at 2026-07-28",
+        hint="Use the class that took its place, or the bindings of the old revision.",
     ),
     Rule(
         "DECLARATION_RENAMED",
@@ -31,6 +32,7 @@ DECLARATION_RULES: Final = (
         source="breaks",
         why="Names of declarations are not on the wire, but classes are named after them.",
         example="`JSONRPCError` → `JSONRPCErrorResponse` at 2025-11-25",
+        hint="Import the new name.",
     ),
     Rule(
         "DECLARATION_REBASED",
@@ -60,6 +62,7 @@ DECLARATION_RULES: Final = (
         source="breaks",
         why="An inline shape names its class by its place, a declaration by its own name.",
         example="`Foo.bar` inline → `Bar` declared",
+        hint="Import the new name.",
     ),
 )
 
@@ -78,6 +81,7 @@ CONSTANT_RULES: Final = (
         source="breaks",
         why="Code that imports it fails.",
         example="`URL_ELICITATION_REQUIRED` at 2026-07-28",
+        hint="Stop importing it; write the value where old peers still send it.",
     ),
     Rule(
         "CONSTANT_CHANGED",
@@ -97,6 +101,7 @@ TAG_RULES: Final = (
         docs=True,
         why="It still works.",
         example="`ping` at 2026-07-28",
+        hint="Plan to do without it.",
     ),
     Rule(
         "UNDEPRECATED",

@@ -17,6 +17,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="Old writers never write it, and constructor calls do not pass it.",
         example="`CacheableResult.ttlMs` at 2026-07-28",
+        hint="Always write it. To keep old peers, make it optional or fill in a default.",
     ),
     Rule(
         "MEMBER_ADDED_CONST",
@@ -25,6 +26,7 @@ MEMBER_RULES: Final = (
         new_refuses="all",
         why="Old writers never write it; the Python class sets it by itself.",
         example='`kind: "x"` is added',
+        hint="Let readers that meet old peers fill it in.",
     ),
     Rule(
         "MEMBER_ADDED_OPTIONAL",
@@ -43,6 +45,7 @@ MEMBER_RULES: Final = (
         old_refuses="some",
         why="The old shape says what unlisted members must be, and the new member is not that.",
         example="`[key: string]: string` and `size?: number`",
+        hint="Write it only to peers of the new side, or open the old shape first.",
     ),
     Rule(
         "MEMBER_ADDED_REQUIRED_CLOSED",
@@ -53,6 +56,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="Old writers never write it, and old readers refuse it where it stands.",
         example="`[key: string]: string` and `size: number`",
+        hint="Old and new peers cannot meet here: convert between them.",
     ),
     Rule(
         "MEMBER_REMOVED_REQUIRED",
@@ -62,6 +66,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="New writers no longer write it, and old readers require it.",
         example="`protocolVersion` is deleted",
+        hint="Go on writing it for old peers: new readers admit it.",
     ),
     Rule(
         "MEMBER_REMOVED_REQUIRED_CLOSED",
@@ -72,6 +77,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="New writers no longer write it, and new readers refuse it where it stands.",
         example="`size: number` is deleted beside `[key: string]: string`",
+        hint="Old and new peers cannot meet here: convert between them.",
     ),
     Rule(
         "MEMBER_REMOVED_CONST",
@@ -81,6 +87,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="New writers no longer write it, old readers require it, and the attribute is gone.",
         example='`kind: "x"` is deleted',
+        hint="Go on writing it for old peers: new readers admit it.",
     ),
     Rule(
         "MEMBER_REMOVED_OPTIONAL",
@@ -89,6 +96,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="Old readers do not require it and new readers admit it unread; the attribute is gone.",
         example="`Tool.execution` at 2026-07-28",
+        hint="Stop reading it; peers of the new side do not send it.",
     ),
     Rule(
         "MEMBER_REMOVED_CLOSED",
@@ -98,6 +106,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="The new shape says what unlisted members must be, and the old member is not that.",
         example="`size?: number` is deleted beside `[key: string]: string`",
+        hint="Stop writing it, or open the new shape.",
     ),
     Rule(
         "MEMBER_BECAME_REQUIRED",
@@ -107,6 +116,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="An old writer may leave it out, and a new reader must then refuse the message.",
         example="`RequestParams._meta` at 2026-07-28",
+        hint="Always write it. To keep old peers, leave it optional or fill in a default.",
     ),
     Rule(
         "MEMBER_BECAME_OPTIONAL",
@@ -116,6 +126,7 @@ MEMBER_RULES: Final = (
         source="breaks",
         why="A new writer may leave it out, and code that reads it does not expect that.",
         example="`CancelledNotificationParams.requestId` at 2025-11-25",
+        hint="Read it as if it may be absent; go on writing it for old peers.",
     ),
     Rule(
         "MEMBER_MOVED",

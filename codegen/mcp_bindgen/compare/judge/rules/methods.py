@@ -16,6 +16,7 @@ METHOD_RULES: Final = (
         old_refuses="some",
         why="A peer of the old revision does not know it and answers with an error or ignores it.",
         example="`server/discover` at 2026-07-28",
+        hint="Ask the peer for it only if it speaks the new revision, or offers the capability.",
     ),
     Rule(
         "METHOD_REMOVED",
@@ -25,6 +26,7 @@ METHOD_RULES: Final = (
         source="breaks",
         why="A peer of the new revision does not know it, and its message class is gone.",
         example="`ping` at 2026-07-28",
+        hint="Do not send it to a peer of the new revision; look for what took its place.",
     ),
     Rule(
         "METHOD_DIRECTION_CHANGED",
@@ -34,6 +36,7 @@ METHOD_RULES: Final = (
         old_refuses="some",
         why="Who sent it may no longer do so, or it now travels inside another message.",
         example="`roots/list` becomes an input request at 2026-07-28",
+        hint="Decide by the revision that was agreed on who sends it, and how.",
     ),
     Rule(
         "METHOD_KIND_CHANGED",
@@ -44,6 +47,7 @@ METHOD_RULES: Final = (
         source="breaks",
         why="One side waits for an answer that the other does not send.",
         example="`a/b` loses its answer",
+        hint="Decide by the revision that was agreed on whether an answer is due.",
     ),
     Rule(
         "METHOD_CAPABILITY_CHANGED",
@@ -51,6 +55,7 @@ METHOD_RULES: Final = (
         asks="Does a method need another capability?",
         why="The messages stay the same; only peers that offer the new capability are sent it.",
         example="`completion/complete` needs `completions` at 2025-03-26",
+        hint="Offer the new capability, and look for it before you send the method.",
     ),
     Rule(
         "METHOD_RESULT_DECLARED",

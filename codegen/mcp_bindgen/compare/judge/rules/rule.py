@@ -17,7 +17,7 @@ Verdict: TypeAlias = Literal["holds", "if used", "breaks"]
 class Rule:
     """`new_refuses` is what new readers refuse of what old writers send there: nothing, some, or
     even the plainest message (all); `old_refuses` is the reverse. `source` says whether Python
-    source still type-checks; `docs` marks what only informs."""
+    source still type-checks; `docs` marks what only informs. `hint` says what to do about it."""
 
     id: str
     key: Key
@@ -28,3 +28,4 @@ class Rule:
     old_refuses: Refuses = "nothing"
     source: Verdict = "holds"
     docs: bool = False
+    hint: str = ""

@@ -16,6 +16,7 @@ TOOL_RULES: Final = (
         old_refuses="some",
         why="A server of the old side does not have it and answers with an error.",
         example="`get-sum` joins the list",
+        hint="Call it only if the server lists it.",
     ),
     Rule(
         "TOOL_REMOVED",
@@ -25,6 +26,7 @@ TOOL_RULES: Final = (
         source="breaks",
         why="A server of the new side answers a call of it with an error.",
         example="`get-sum` leaves the list, or is renamed",
+        hint="Stop calling it, or keep the tool as a deprecated alias.",
     ),
     Rule(
         "TOOL_OUTPUT_ADDED",
@@ -33,6 +35,7 @@ TOOL_RULES: Final = (
         new_refuses="all",
         why="A server of the old side sends no structured content, and new clients require it.",
         example="`outputSchema` is added",
+        hint="Deploy servers before clients, so that no new client meets an old server.",
     ),
     Rule(
         "TOOL_OUTPUT_REMOVED",
@@ -42,6 +45,7 @@ TOOL_RULES: Final = (
         source="breaks",
         why="A server of the new side may send no structured content, and old clients require it.",
         example="`outputSchema` is deleted",
+        hint="Deploy clients before servers, or go on sending structured content.",
     ),
     Rule(
         "TOOL_EXECUTION_CHANGED",
@@ -51,6 +55,7 @@ TOOL_RULES: Final = (
         old_refuses="some",
         why="Where one side forbids tasks, or requires them, it may refuse calls of the other.",
         example='`execution.taskSupport`: `"optional"` → `"required"`',
+        hint="Look at `execution` of the listed tool before you call it.",
     ),
     Rule(
         "TOOL_META_CHANGED",
@@ -85,6 +90,7 @@ TOOL_RULES: Final = (
         source="if used",
         why="A keyword that is not interpreted differs: each side may refuse what the other sends.",
         example="`pattern` of a property",
+        hint="Read both schemas and decide for yourself; a row of an --ignore file records it.",
     ),
 )
 

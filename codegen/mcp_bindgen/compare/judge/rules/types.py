@@ -17,6 +17,7 @@ NULL_RULES: Final = (
         source="breaks",
         why="Null is a value of its own, and old readers refuse it.",
         example="`ttl: number` → `ttl: number | null`",
+        hint="Write null only to peers of the new side, and check for it where you read.",
     ),
     Rule(
         "MEMBER_NO_LONGER_NULLABLE",
@@ -26,6 +27,7 @@ NULL_RULES: Final = (
         source="if used",
         why="Old writers may send null.",
         example="`ttl: number | null` → `ttl: number`",
+        hint="Stop writing null.",
     ),
 )
 
@@ -53,6 +55,17 @@ TYPE_RULES: Final = (
         source="breaks",
         why="Old readers refuse the new values, and code that reads them does not expect them.",
         example="`string` → `string[] | string`",
+        hint="Write the new values only to peers of the new side, and handle them where you read.",
+    ),
+    Rule(
+        "TYPE_BECAME_UNKNOWN",
+        ("type", "changed", "unknown"),
+        asks="Does a type now accept any JSON?",
+        old_refuses="some",
+        source="if used",
+        why="Old readers refuse the new values; most uses allow the annotation, now `Any`.",
+        example="`ToolResultContent.structuredContent` at 2026-07-28",
+        hint="Check the value before you use it.",
     ),
     Rule(
         "TYPE_NARROWED",
@@ -62,6 +75,7 @@ TYPE_RULES: Final = (
         source="if used",
         why="New readers refuse some of what old writers send, and so do constructors.",
         example='`string` → `"a" | "b"`',
+        hint="Write only what the new type accepts: old readers accept it too.",
     ),
     Rule(
         "TYPE_CHANGED",
@@ -72,6 +86,7 @@ TYPE_RULES: Final = (
         source="breaks",
         why="Each side accepts values that the other refuses.",
         example="`string | number` → `string | boolean`",
+        hint="Write only what both types accept.",
     ),
     Rule(
         "TYPE_REPLACED",
@@ -82,6 +97,7 @@ TYPE_RULES: Final = (
         source="breaks",
         why="Each side refuses every value that the other sends there.",
         example="`string` → `number`",
+        hint="Old and new peers cannot meet here: convert between them.",
     ),
 )
 
@@ -93,6 +109,7 @@ BOUND_RULES: Final = (
         old_refuses="some",
         why="Old readers refuse values that only the new bounds admit.",
         example="`@maximum 1` → `@maximum 10`",
+        hint="Write values beyond the old bounds only to peers of the new side.",
     ),
     Rule(
         "BOUNDS_TIGHTENED",
@@ -101,6 +118,7 @@ BOUND_RULES: Final = (
         new_refuses="some",
         why="New readers refuse values that only the old bounds admit; no type checker sees it.",
         example="`@minimum 0` is added",
+        hint="Write only values within the new bounds.",
     ),
     Rule(
         "BOUNDS_CHANGED",
@@ -118,6 +136,7 @@ BOUND_RULES: Final = (
         new_refuses="some",
         why="Old writers may send a fraction.",
         example="`@TJS-type integer` is added",
+        hint="Write whole numbers.",
     ),
     Rule(
         "INTEGER_BECAME_NUMBER",
@@ -126,6 +145,7 @@ BOUND_RULES: Final = (
         old_refuses="some",
         why="Old readers refuse fractions; type checkers see no difference.",
         example="`@TJS-type integer` is deleted",
+        hint="Write fractions only to peers of the new side.",
     ),
 )
 
@@ -138,6 +158,7 @@ ARM_RULES: Final = (
         source="if used",
         why="Old readers refuse it, and a match over the old types is no longer complete.",
         example="`AudioContent` at 2025-03-26",
+        hint="Write the new type only to peers of the new side, and handle it where you match.",
     ),
     Rule(
         "ARM_REMOVED",
@@ -147,6 +168,7 @@ ARM_RULES: Final = (
         source="if used",
         why="Old writers may send it.",
         example="`JSONRPCBatchRequest` at 2025-06-18",
+        hint="Stop writing the type.",
     ),
     Rule(
         "ARM_ADDED_COVERED",
@@ -172,6 +194,7 @@ ARM_RULES: Final = (
         source="if used",
         why="Old readers refuse it, and a match over the old literals is no longer complete.",
         example='`"tool"` joins `Role`',
+        hint="Write the new literal only to peers of the new side, and handle it where you match.",
     ),
     Rule(
         "LITERAL_REMOVED",
@@ -181,6 +204,7 @@ ARM_RULES: Final = (
         source="if used",
         why="Old writers may send it.",
         example='`"assistant"` leaves `Role`',
+        hint="Stop writing the literal.",
     ),
     Rule(
         "LITERAL_ADDED_OPEN",

@@ -1,0 +1,136 @@
+"""The words of a report: verdicts, counts, what stood and stands, who refuses what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from mcp_bindgen.compare.judge.rules import Verdict
+from mcp_bindgen.compare.judge.verdicts import SEVERITIES, Audience, Finding, Severity
+from mcp_bindgen.compare.judge.witness import Witness
+from mcp_bindgen.compare.report.report import Report
+
+__all__ = [
+    "QUESTIONS",
+    "arrow",
+    "breaks",
+    "few",
+    "message",
+    "paths",
+    "refusal",
+    "summary",
+    "travels",
+    "verdict",
+]
+
+QUESTIONS: Final[dict[Audience, tuple[str, str]]] = {
+    "client": ("My client", "an old client with a new server"),
+    "server": ("My server", "an old server with a new client"),
+    "bindings": ("My code on the bindings", "Python source against bindings of the old side"),
+}
+"""Whose question each verdict answers, and who meets whom."""
+_WHO: Final[dict[Audience, str]] = {
+    "client": "old clients",
+    "server": "old servers",
+    "bindings": "Python source",
+}
+_WAYS: Final = {"client-to-server": ("client", "server"), "server-to-client": ("server", "client")}
+_LONGEST: Final = 90
+_LISTED: Final = frozenset(("arm", "literal", "null"))
+_BY_VERDICT: Final[dict[Verdict, Severity]] = {
+    "breaks": "breaking",
+    "if used": "dangerous",
+    "holds": "compatible",
+}
+
+
+# ---- verdicts
+
+
+def summary(report: Report) -> Iterator[tuple[Audience, str, dict[Severity, int]]]:
+    """For each audience asked for: its question, and how many findings are how bad for it."""
+    for audience in report.audiences:
+        counts = dict.fromkeys(SEVERITIES, 0)
+        for finding in report.findings:
+            counts["docs" if finding.rule.docs else _BY_VERDICT[finding.verdict(audience)]] += 1
+        yield audience, QUESTIONS[audience][0], counts
+
+
+def verdict(counts: dict[Severity, int]) -> str:
+    """One line for one audience."""
+    surely, perhaps = counts["breaking"], counts["dangerous"]
+    used = "if the changed feature is used"
+    if surely and perhaps:
+        return f"{_changes(surely)} it, {perhaps} more {used}"
+    if surely or perhaps:
+        return f"{_changes(surely or perhaps)} it{'' if surely else f' {used}'}"
+    return "no change breaks it"
+
+
+def _changes(count: int) -> str:
+    return "1 change breaks" if count == 1 else f"{count} changes break"
+
+
+def breaks(report: Report, finding: Finding) -> str:
+    """Who is broken, in words; empty for nobody."""
+    broken = [
+        f"{_WHO[audience]} break{'s' * (audience == 'bindings')}"
+        + (" if it is used" if finding.verdict(audience) == "if used" else "")
+        for audience in report.audiences
+        if finding.verdict(audience) != "holds"
+    ]
+    return ", ".join(broken)
+
+
+# ---- what changed
+
+
+def arrow(findings: Sequence[Finding], most: int = _LONGEST) -> str:
+    """Old and new in TypeScript, of findings that are one item; of arms those that came or left."""
+    old = _joined(finding.change.old.text for finding in findings)
+    new = _joined(finding.change.new.text for finding in findings)
+    subject, what, _ = findings[0].change.key
+    if subject in _LISTED:
+        return f"no longer {_cut(old, most)}" if what == "removed" else f"also {_cut(new, most)}"
+    if old and new:
+        return f"{_cut(old, most)} → {_cut(new, most)}"
+    return f"{'was' if old else 'now'} {_cut(old or new, most)}" if old or new else ""
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return " | ".join(dict.fromkeys(texts))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def paths(findings: Iterable[Finding], most: int = 3) -> str:
+    """The paths of findings that are one item; of many, the first."""
+    return few((finding.change.path for finding in findings), most)
+
+
+def few(names: Iterable[str], most: int) -> str:
+    """The first of some names, and how many more there are."""
+    distinct = list(dict.fromkeys(names))
+    more = len(distinct) - most
+    return ", ".join(distinct[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+# ---- witnesses
+
+
+def travels(witness: Witness) -> str:
+    """Who writes the message, and who reads it."""
+    writer, reader = _WAYS[witness.way]
+    other = "old" if witness.writer == "new" else "new"
+    return f"{witness.writer} {writer} → {other} {reader}"
+
+
+def refusal(witness: Witness) -> str:
+    return f"refused at {witness.path}: expected {witness.expected}"
+
+
+def message(witness: Witness, indent: int | None = None) -> str:
+    return json.dumps(witness.message, ensure_ascii=False, indent=indent)
