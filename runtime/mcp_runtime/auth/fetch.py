@@ -40,6 +40,7 @@ class GuardedFetch:
     `server_url` is the MCP server: where it is itself on the loopback or in a private network,
     addresses of that kind are allowed too. `tls` checks certificates, by default against those of
     the system. `body_bytes` bounds a response, `seconds` the whole exchange.
+    `reuse` keeps connections open for further requests, until `close`.
     """
 
     def __init__(
@@ -49,11 +50,13 @@ class GuardedFetch:
         tls: ssl.SSLContext | None = None,
         body_bytes: int = 256 * 1024,
         seconds: float = 30.0,
+        reuse: bool = True,
     ) -> None:
         self._guard = _Guard(urlsplit(server_url or "").hostname)
         self._tls = tls
         self._body_bytes = body_bytes
         self._seconds = seconds
+        self._reused = None if reuse else 0
         self._pool: httpcore2.AsyncConnectionPool | None = None
 
     async def __call__(self, request: AuthRequest, /) -> AuthResponse:
@@ -86,6 +89,7 @@ class GuardedFetch:
             self._pool = httpcore2.AsyncConnectionPool(
                 ssl_context=self._tls or httpx2.create_ssl_context(trust_env=False),
                 max_connections=_CONNECTIONS,
+                max_keepalive_connections=self._reused,
                 network_backend=self._guard,
             )
         return self._pool

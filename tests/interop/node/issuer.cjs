@@ -35,6 +35,13 @@ const provider = new Provider(issuer, {
       },
     },
   },
+  // A client may ask for more scopes than it named when it registered, as step-up needs.
+  extraClientMetadata: {
+    properties: ["scope_policy"],
+    validator: (ctx, key, value, metadata) => {
+      delete metadata.scope;
+    },
+  },
   issueRefreshToken: () => true,
   jwks: { keys: [key()] },
   pkce: { required: () => true },

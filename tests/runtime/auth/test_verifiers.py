@@ -231,10 +231,14 @@ async def test_unknown_key_ids_do_not_make_us_ask_without_end() -> None:
 async def test_keys_in_the_network_of_whoever_named_them_are_fetched() -> None:
     """The URL of the keys is the operator's own word, so a private network is no attack."""
 
+    ends: list[bytes] = []
+
     async def publish(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         body = json.dumps({"keys": [public(KEY)]}).encode()
-        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body)
+        head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        ends.append(await reader.read())
         writer.close()
         await writer.wait_closed()
 
@@ -243,6 +247,8 @@ async def test_keys_in_the_network_of_whoever_named_them_are_fetched() -> None:
         port = server.sockets[0].getsockname()[1]
         checks = verifier(clock, jwks_uri=f"http://127.0.0.1:{port}/jwks", fetch=None)
         assert (await checks.verify(issued(clock))).subject == "ann"
+        await asyncio.sleep(0.01)
+        assert ends == [b""], "the connection was closed"
 
 
 async def test_many_at_one_time_ask_for_the_keys_once() -> None:

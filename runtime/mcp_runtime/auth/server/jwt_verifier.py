@@ -138,7 +138,10 @@ class JwtVerifier:
 
 
 def _fetch(jwks_uri: str) -> Fetch:
-    """Reaches a private network if the keys are there: whoever runs the server gave their URL."""
+    """Reaches the private network that the keys may be in: whoever runs the server gave their URL.
+
+    Keys are fetched once an hour, so no connection stays open that somebody would have to close.
+    """
     from mcp_runtime.auth.fetch import GuardedFetch
 
-    return GuardedFetch(jwks_uri)
+    return GuardedFetch(jwks_uri, reuse=False)
