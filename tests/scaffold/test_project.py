@@ -90,6 +90,42 @@ def test_the_image_runs_as_no_root() -> None:
     assert lines.index("USER server") < lines.index('ENTRYPOINT ["my-server"]')
 
 
+def test_a_change_of_the_code_installs_nothing_anew_in_the_image() -> None:
+    for ways in WAYS:
+        text = made(answers(transports=ways))["Dockerfile"]
+        before, _, after = text.partition("COPY src ./src")
+        assert "--requirement needed.txt" in before
+        assert "--no-deps ." in after
+        command = before.partition('RUN python -c "')[2].partition('" >')[0]
+        ast.parse(command)
+
+
+def test_what_we_write_is_kept_out_of_diffs() -> None:
+    lines = made(answers())[".gitattributes"].splitlines()
+    assert ".mcp-bindgen.base -diff linguist-generated" in lines
+    assert "src/my_server/_mcp/** linguist-generated" in lines
+
+
+EDITED: Final = """
+from my_server._mcp.runtime import Server
+
+server = Server("my-server", "0.2.0")
+
+
+@server.tool
+def today() -> str:
+    return "Sunday"
+"""
+
+
+@pytest.mark.parametrize("ways", WAYS[:2], ids=",".join)
+def test_make_try_survives_another_tool(ways: tuple[str, ...], tmp_path: Path) -> None:
+    project = write(made(answers(transports=ways, revisions=ALL[-1:])), tmp_path / "project")
+    (project / "src/my_server/server.py").write_text(EDITED)
+    done = run(environment(tmp_path / "venv", project), "examples/try_it.py", cwd=project)
+    assert (done.stdout, done.returncode) == ("today\n", 0), done.stderr
+
+
 def test_the_image_of_a_server_over_http_is_asked_whether_it_lives() -> None:
     stdio, *others = (made(answers(transports=ways))["Dockerfile"] for ways in WAYS)
     assert "EXPOSE" not in stdio
@@ -215,7 +251,7 @@ def test_from_nothing_to_an_answer_are_two_commands(tmp_path: Path) -> None:
     for command in ([bindgen, "new", "hello"], ["make", "-C", "hello", "try"]):
         done = run(Path(command[0]), *command[1:], cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert "'word': 'client'" in done.stdout
+    assert '"word": "client"' in done.stdout
     checked = run(Path("make"), "-C", "hello", "check", "test", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 

@@ -10,6 +10,7 @@ import shlex
 import shutil
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +35,7 @@ def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dic
     from mcp_bindgen.scaffold.render import project, templates
     from mcp_bindgen.scaffold.vendor import vendored
 
-    files = vendored(answers, _wire(answers.revisions), _runtime())
+    files = {**vendored(answers, _wire(answers.revisions), _runtime()), **_terms()}
     return project(answers, templates(answers.tools), files, tools, listed)
 
 
@@ -126,6 +127,15 @@ def _wire(revisions: tuple[str, ...]) -> dict[str, str]:
 
     found = {revision: pins.find(revision) for revision in revisions}
     return bindings(found, Options(models=("msgspec",)), steps=True)
+
+
+def _terms() -> Mapping[str, str]:
+    """Under what the vendored files may be used, and whose the declarations are."""
+    license = distribution("mcp-bindgen-runtime").read_text("licenses/LICENSE")
+    if license is None:
+        remedy = "Install it again: pip install --force-reinstall mcp-bindgen-runtime"
+        raise InputError("mcp-bindgen-runtime is installed without its license", remedy=remedy)
+    return {"LICENSE": license, "NOTICE": pins.read_text(paths.schema() / "NOTICE")}
 
 
 def _runtime() -> Mapping[str, str]:
