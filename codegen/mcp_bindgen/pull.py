@@ -6,13 +6,14 @@ Official prose is read, never kept. What is written must have the structure dige
 from __future__ import annotations
 
 import re
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from typing import IO, Final
 
 from mcp_bindgen import pins
@@ -34,7 +35,6 @@ DEADLINE: Final = 60.0
 _SILENCE: Final = 20.0
 """Seconds that a server may say nothing."""
 
-_CHUNK: Final = 1 << 16
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}\Z")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _NOTHING: Final = Sentence("", "")
@@ -74,7 +74,7 @@ def fetch(revision: str, origin: str, commit: str = "") -> bytes:
     if path.is_dir():
         path = _inside(path, revision)
     with _opened(path) as file:
-        return _limited(file, origin, None)
+        return _limited(file, origin)
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -98,6 +98,33 @@ def _inside(folder: Path, revision: str) -> Path:
 
 
 def _download(url: str) -> bytes:
+    """What a URL answers. Raises InputError, after DEADLINE seconds at the latest.
+
+    A thread of its own downloads: no timeout of a socket bounds a server that says a byte a second,
+    a slow name server or a proxy. It ends with the process if it is given up.
+    """
+    done: Queue[bytes | InputError] = Queue()
+
+    def download() -> None:
+        try:
+            done.put(_answer(url))
+        except InputError as error:
+            done.put(error)
+
+    Thread(target=download, daemon=True).start()
+    try:
+        answer = done.get(timeout=DEADLINE)
+    except Empty:
+        raise InputError(
+            f"{url}: not finished after {DEADLINE:.0f} s",
+            remedy="Download the file elsewhere and give its path: --from FILE.",
+        ) from None
+    if isinstance(answer, InputError):
+        raise answer
+    return answer
+
+
+def _answer(url: str) -> bytes:
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -114,7 +141,7 @@ def _download(url: str) -> bytes:
         if answer is None:  # a redirect to what no handler opens
             raise urllib.error.URLError("the address cannot be opened")
         with answer:
-            return _limited(answer, url, time.monotonic() + DEADLINE)
+            return _limited(answer, url)
     except urllib.error.HTTPError as error:
         error.close()
         reason, remedy = f"the server answers {error.code}", "Check the revision or the address."
@@ -124,21 +151,14 @@ def _download(url: str) -> bytes:
     raise InputError(f"{url}: cannot be fetched: {reason}", remedy=remedy)
 
 
-def _limited(file: IO[bytes], name: str, until: float | None) -> bytes:
-    """All of `file`; refused when it is too large, or later than `until`."""
-    data = b""
-    while chunk := file.read(_CHUNK):
-        data += chunk
-        if len(data) > MAX_SCHEMA_BYTES:
-            raise InputError(
-                f"{name}: more than {MAX_SCHEMA_BYTES} bytes",
-                remedy="A schema of that size is a mistake; look at the file.",
-            )
-        if until is not None and time.monotonic() > until:
-            raise InputError(
-                f"{name}: not finished after {DEADLINE:.0f} s",
-                remedy="Download the file elsewhere and give its path: --from FILE.",
-            )
+def _limited(file: IO[bytes], name: str) -> bytes:
+    """All of `file`; refused when it is too large."""
+    data = file.read(MAX_SCHEMA_BYTES + 1)
+    if len(data) > MAX_SCHEMA_BYTES:
+        raise InputError(
+            f"{name}: more than {MAX_SCHEMA_BYTES} bytes",
+            remedy="A schema of that size is a mistake; look at the file.",
+        )
     return data
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -62,10 +64,22 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(302, b"", location="file:///etc/hostname")
             case "/large":
                 self.answer(200, b"/" * 4096)
+            case "/dripping" | "/headers":
+                self.drip()
             case "/short":
                 self.answer(200, b"type A", length=100)
             case _:
                 self.answer(404, b"no such page")
+
+    def drip(self) -> None:
+        """A byte now and then, of the headers or of the body, as long as somebody listens."""
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n"
+        self.wfile.write(head + (b"\r\n" if self.path == "/dripping" else b"X-Slow: "))
+        with contextlib.suppress(OSError):
+            for _ in range(200):
+                self.wfile.write(b"a")
+                self.wfile.flush()
+                time.sleep(0.05)
 
     def answer(
         self, status: int, body: bytes, location: str = "", length: int | None = None
@@ -111,6 +125,19 @@ def test_a_new_revision(folder: Path, official: Path) -> None:
     blob = b"blob %d\0" % len(OFFICIAL) + OFFICIAL
     assert pin.git_blob == hashlib.sha1(blob).hexdigest()
     assert pin.structure == pins.resolve(str(folder / "dogs")).digest
+
+
+@pytest.mark.parametrize("path", ["dripping", "headers"])
+def test_row_23_a_server_that_drips_does_not_hold_it_beyond_its_deadline(
+    server: str, folder: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(pull, "DEADLINE", 0.5)
+    began = time.monotonic()
+    result = invoke("pull", "dogs", "--from", f"{server}/{path}", "--into", folder)
+    assert time.monotonic() - began < 5
+    assert result.exit_code == 2
+    assert "not finished after 0 s" in result.stderr
+    assert list(folder.iterdir()) == []
 
 
 def test_pulled_twice_is_unchanged(folder: Path, official: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import lzma
+from typing import Final
 
 import pytest
 
@@ -12,14 +13,50 @@ from mcp_bindgen import limits
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold import record
 from mcp_bindgen.scaffold.answers import Answers
+from tests.support.projects import WAYS, answers, made
 
 KNOWN = ("1", "2", "3")
-FILES = {"README.md": "# ä\n", 'odd "name".py': "", "src/a/b.py": "x = 1\n"}
+FILES = {"README.md": "# ä\n", 'tests/odd "name".py': "", "src/my_server/b.py": "x = 1\n"}
 ANSWERS = Answers(name="my-server", revisions=("2", "3"), tools=True)
 
 
 def written() -> str:
     return record.render("0.1.0", ANSWERS, FILES)
+
+
+AWAY: Final = (
+    *("a\0b", "a\nb", "\x1b", ".GIT/config", "src/.Git/x", "src/.git./x", "src/.git /x", "GIT~1/x"),
+    *("src/... /x", "C:/x", "src/a:b", "src\\x", "/x", "", ".", ".."),
+)
+"""Paths that lead out of a project, or into git's folder, on some file system."""
+
+FOREIGN: Final = (
+    *AWAY,
+    *("mine.py", "src/mine.py", "src/other/x.py", "src/my_server", "docs/x.md", "README.md/x"),
+    *("package.json", ".git", "tests", "src/my_server2/x.py", "src//x"),
+)
+"""Paths at which a project has nothing from us."""
+
+
+def test_row_23_every_file_of_a_project_is_one_that_we_write() -> None:
+    for ways in WAYS:
+        chosen = answers(transports=ways, tools=True)
+        files = {p: t for p, t in made(chosen).items() if p not in (record.NAME, record.BASE)}
+        text = record.render("0.1.0", chosen, files)
+        assert set(record.parse(text, chosen.revisions).files) == set(files)
+
+
+@pytest.mark.parametrize("path", AWAY)
+def test_row_23_a_base_with_a_path_that_leads_away_is_refused(path: str) -> None:
+    with pytest.raises(InputError, match="leads out of the project"):
+        record.unpack(packed({"README.md": "", path: ""}))
+
+
+@pytest.mark.parametrize("path", FOREIGN)
+def test_row_23_a_record_with_a_path_that_is_not_ours_is_refused(path: str) -> None:
+    text = record.render("0.1.0", ANSWERS, {**FILES, path: ""})
+    with pytest.raises(InputError, match=r"leads out of the project|no file that mcp-bindgen"):
+        record.parse(text, KNOWN)
 
 
 def test_what_is_written_is_read() -> None:

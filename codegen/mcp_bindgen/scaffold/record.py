@@ -50,6 +50,16 @@ _ANSWERS: Final = {
 }
 _DEFAULTS: Final = {"auth": AUTHS[0]}
 """Answers that older records do not have."""
+_FOLDERS: Final = frozenset(
+    {".cursor", ".github", ".vscode", "clients", "examples", "src", "tests"}
+)
+_TOP: Final = frozenset(
+    {
+        *(".dockerignore", ".gitattributes", ".gitignore", ".mcp.json", "Dockerfile", "LICENSE"),
+        *("Makefile", "NOTICE", "README.md", "pyproject.toml"),
+    }
+)
+"""The only places where a project has files from us; an update writes and removes nowhere else."""
 _WIDTH: Final = 100
 _PRESET: Final = 3
 """Of lzma: the best takes five times as long for a seventh less."""
@@ -116,7 +126,8 @@ def parse(text: str, revisions: tuple[str, ...]) -> Record:
         auth=require_auth(rows["auth"], transports),
     )
     digests = zip(body["files"], _texts([*body["files"].values()]), strict=True)
-    return Record(body["version"], answers, {_inside(path): value for path, value in digests})
+    files = {_own(path, answers.package): value for path, value in digests}
+    return Record(body["version"], answers, files)
 
 
 def _require(table: dict[str, Any], rows: Mapping[str, str], place: str) -> None:
@@ -172,10 +183,28 @@ def unpack(text: str) -> dict[str, str]:
 
 
 def _inside(path: str) -> str:
-    """`path`, if it stays in the project. Raises InputError."""
+    """`path`, if it stays in the project, and out of git's own folder on every file system.
+
+    Raises InputError.
+    """
     parts = PurePosixPath(path).parts
-    if not parts or PurePosixPath(path).is_absolute() or {"..", ".git"} & {*parts} or "\\" in path:
+    plain = path.isprintable() and not {"\\", ":"} & {*path}
+    if not (parts and plain) or path.startswith("/") or any(map(_leads_away, parts)):
         raise InputError(f"{path!r}: leads out of the project", remedy=_GIVE_BACK)
+    return path
+
+
+def _leads_away(part: str) -> bool:
+    """Whether a step of a path is one that some file system takes for `..` or `.git`."""
+    return part.rstrip(". ").casefold() in {"", ".git", "git~1"}
+
+
+def _own(path: str, package: str) -> str:
+    """`path`, if a project of that package may have it from us. Raises InputError."""
+    top, _, below = _inside(path).partition("/")
+    is_ours = top in _FOLDERS if below else top in _TOP
+    if not is_ours or (top == "src" and not below.startswith(f"{package}/")):
+        raise InputError(f"{path!r}: is no file that mcp-bindgen writes", remedy=_GIVE_BACK)
     return path
 
 
