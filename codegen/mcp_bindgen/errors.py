@@ -14,6 +14,8 @@ BindgenError                 every error the command reports without a traceback
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "BindgenError",
     "DecisionError",
@@ -29,20 +31,27 @@ __all__ = [
 
 
 class BindgenError(Exception):
-    """An error with a remedy: `str()` is the whole message, ready for a terminal."""
+    """An error with a remedy: `str()` is the whole message.
 
-    def __init__(self, message: str, *, remedy: str = "") -> None:
-        super().__init__(f"{message}\n{remedy}" if remedy else message)
-        self.message = message
+    `message` and each of `rows` is one line of it, whatever they quote: a line end in a file name
+    or in the words of a peer is written as an escape, so that it begins no line of its own.
+    """
+
+    def __init__(self, message: str, *, rows: Iterable[str] = (), remedy: str = "") -> None:
+        self.message = _one_line(message)
         self.remedy = remedy
+        super().__init__("\n".join([self.message, *map(_one_line, rows), *filter(None, [remedy])]))
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
 class SchemaError(BindgenError):
     """A fault in schema text; `place` is `file:line:column`, `excerpt` the line and a caret."""
 
     def __init__(self, message: str, *, place: str, excerpt: str = "", remedy: str = "") -> None:
-        body = f"{place}: {message}" + (f"\n{excerpt}" if excerpt else "")
-        super().__init__(body, remedy=remedy)
+        super().__init__(f"{place}: {message}", rows=excerpt.splitlines(), remedy=remedy)
         self.place = place
         self.excerpt = excerpt
 

@@ -53,8 +53,28 @@ __all__ = [
 ]
 
 
+def printable(text: str) -> str:
+    """Lines of text of a peer, safe for a terminal and a log: what steers or hides is an escape."""
+    text = text.replace("\r\n", "\n")
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    """As JSON writes it: in UTF-16 code units."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
 class SessionError(Exception):
-    """Any error of a session: a LocalError or a PeerError."""
+    """Any error of a session: a LocalError or a PeerError.
+
+    Its text may quote the peer, and is safe for a terminal and a log.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
     def explain(self, more: str) -> None:
         """Adds to the text what else is known."""

@@ -7,47 +7,14 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from click.testing import Result
 
 from tests.support.command import invoke
+from tests.support.scripted_server import raw
 from tests.support.terminal import HOSTILE, is_inert
-
-SERVER: Final = """
-import json, sys
-KINDS = ["tools", "resources", "prompts"]
-script = json.loads(sys.argv[1])
-for line in sys.stdin:
-    message = json.loads(line)
-    method, id = message.get("method"), message.get("id")
-    if script.get("log"):
-        with open(script["log"], "a") as file:
-            print(method, message.get("params", {}).get("protocolVersion", ""), file=file)
-    if "stderr" in script:
-        print(script["stderr"], file=sys.stderr, flush=True)
-    if method == script.get("ends") or (method == "server/discover" and script.get("dies")):
-        sys.exit(1)
-    if method == "initialize":
-        answer = {"result": {
-            "protocolVersion": script.get("speaks", "2024-11-05"),
-            "serverInfo": script.get("info", {"name": "raw", "version": "1"}),
-            "capabilities": script.get("capabilities", dict.fromkeys(KINDS, {})),
-        }}
-    else:
-        unknown = {"error": {"code": -32601, "message": "Method not found"}}
-        answer = script["answers"].get(method, unknown)
-    if id is not None and answer is not None:
-        print(json.dumps({"jsonrpc": "2.0", "id": id, **answer}), flush=True)
-"""
-
-
-def raw(folder: Path, **script: Any) -> list[str]:
-    """The command of a server that answers as `script` says."""
-    path = folder / "raw.py"
-    path.write_text(SERVER, "utf-8")
-    return [sys.executable, "-S", str(path), json.dumps({"answers": {}, **script})]
 
 
 def call(*words: str) -> Result:
@@ -108,7 +75,7 @@ def test_row_3_the_timeout_is_for_the_first_answer_too() -> None:
     done = call("--timeout", "1", "--list", "--", *command)
     assert done.exit_code == 2
     assert time.monotonic() - started < 8
-    assert "its standard error ends with:\nbusy\n" in done.stderr
+    assert "its standard error ends with:\n| busy\n" in done.stderr
 
 
 def test_row_4_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:

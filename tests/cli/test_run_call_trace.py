@@ -468,3 +468,42 @@ def test_a_url_without_the_library_for_it_is_one_message_that_names_the_extra(
     assert done.stderr == (
         "mcp-bindgen: a client over HTTP needs httpx2: pip install 'mcp-bindgen-runtime[http]'\n"
     )
+
+
+FAILING = {
+    "raises": ("\n\nraise ValueError('no config')\n", "ValueError: no config", "line 3"),
+    "syntax": ("def f(:\n", "SyntaxError: invalid syntax", "line 1"),
+    "signature": (
+        "from mcp_runtime import Server\ns = Server('s', '1')\n\n"
+        "@s.tool\ndef f(*args: int) -> int: ...\n",
+        "line 4",
+        "@s.tool",
+    ),
+    "file": ("open('absent.txt')\n", "FileNotFoundError: [Errno 2] No such file", "line 1"),
+    "module": (
+        "import no_such_module_at_all\n",
+        "No module named 'no_such_module_at_all'",
+        "line 1",
+    ),
+    "lifespan": (
+        "from contextlib import asynccontextmanager\nfrom mcp_runtime import Server\n"
+        "@asynccontextmanager\nasync def life(server):\n"
+        "    raise RuntimeError('no database')\n    yield\n"
+        "s = Server('s', '1', lifespan=life)\n",
+        "the server has failed: RuntimeError: no database",
+        "line 5",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_server_that_fails_is_told_in_its_own_lines(name: str, tmp_path: Path) -> None:
+    text, *told = FAILING[name]
+    (tmp_path / "boom.py").write_text(text)
+    done = run("run", "boom.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    shown = done.stderr.decode()
+    assert shown.startswith("mcp-bindgen: ")
+    assert all(words in shown for words in told), shown
+    for machinery in ("click", "mcp_bindgen/cli", "importlib", "asyncio/"):
+        assert machinery not in shown

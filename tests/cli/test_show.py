@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 
 import pytest
 
-from mcp_bindgen.cli.show import safe, safe_text
+from mcp_bindgen.cli.show import code, safe, safe_text
 from tests.support.terminal import HOSTILE, is_inert
 
 
@@ -25,8 +27,8 @@ def test_row_22_one_line_stays_one_line() -> None:
 
 
 def test_row_22_every_control_character_of_unicode_is_an_escape() -> None:
-    for code in (*range(0x20), *range(0x7F, 0xA0)):
-        assert is_inert(safe(chr(code)))
+    for point in (*range(0x20), *range(0x7F, 0xA0)):
+        assert is_inert(safe(chr(point)))
     assert safe("naïve – 漢字 🏳️‍🌈 \u00a0") == "naïve – 漢字 🏳️‍🌈 \u00a0"
 
 
@@ -35,3 +37,20 @@ def test_row_22_json_keeps_its_meaning(text: str) -> None:
     written = json.dumps({"text": text}, ensure_ascii=False, indent=2)
     assert is_inert(safe_text(written))
     assert json.loads(safe_text(written)) == {"text": text}
+
+
+def test_code_can_be_read_on_white_and_on_black_and_is_not_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a terminal's own colours only those that are dark on white and light on black."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = f'class A:  # note\n    b: str = "{"x" * 100}"'
+    lines = code(text, "python")
+    colours = {part for line in lines for part in re.findall(r"\x1b\[([0-9;]*)m", line)}
+    assert colours - {"0"}
+    assert colours <= {"0", "35", "32", "36", "3;36"}
+    assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines] == text.split("\n")

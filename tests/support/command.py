@@ -15,9 +15,9 @@ from mcp_bindgen.cli import main
 __all__ = ["checkout", "invoke", "run"]
 
 
-def invoke(*args: str | Path) -> Result:
+def invoke(*args: str | Path, color: bool = False) -> Result:
     """In this process; an error that is not reported as one message fails the test."""
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
+    result = CliRunner().invoke(main, [str(arg) for arg in args], color=color)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

@@ -95,7 +95,7 @@ class _Verbs(click.Group):
         except click.Abort:
             code = INTERRUPTED
         except click.ClickException as error:
-            error.show()
+            _show_usage(error)
             code = COULD_NOT
         except OSError as error:
             code = _failed(error)
@@ -124,15 +124,23 @@ def _speak_utf8() -> None:
 
 
 def _failed(error: OSError) -> int:
+    from mcp_bindgen.cli.show import safe
+
     place = f"{error.filename}: " if error.filename else ""
-    return _could_not(f"{place}{error.strerror or error}")
+    return _could_not(safe(f"{place}{error.strerror or error}"))
+
+
+def _show_usage(error: click.ClickException) -> None:
+    """As click shows it; the message in one line, for it may quote what was typed."""
+    from mcp_bindgen.cli.show import safe
+
+    click.UsageError(safe(error.format_message()), getattr(error, "ctx", None)).show()
 
 
 def _could_not(message: str) -> int:
-    from mcp_bindgen.cli.show import safe
+    from mcp_bindgen.cli.show import safe_text, warn
 
-    lines = [safe(line) for line in message.split("\n")]
-    click.echo("mcp-bindgen: " + "\n".join(lines), err=True)
+    warn(f"mcp-bindgen: {safe_text(message)}")
     try:
         sys.stdout.flush()
     except OSError:

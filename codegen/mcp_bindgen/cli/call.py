@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import safe, safe_text, say
+from mcp_bindgen.cli.show import safe, safe_text, say, warn
 from mcp_bindgen.cli.sign_in import SigningIn, authorization, forget
 from mcp_bindgen.errors import InputError
 
@@ -216,7 +216,13 @@ async def _ask(
                     return _shown(await client.call_tool(tool, arguments), format)
                 return await _list(client, format)
         except (SessionError, ValueError) as error:
-            raise InputError(str(error)) from error
+            raise _refusal(str(error)) from error
+
+
+def _refusal(text: str) -> InputError:
+    """Lines that a server may have said are marked, so that none is taken for ours."""
+    first, *others = text.splitlines() or [""]
+    return InputError(first, rows=[f"| {line}" for line in others])
 
 
 def _shown(result: Any, format: str) -> int:
@@ -274,7 +280,7 @@ async def _list(client: Client, format: str) -> int:
         if kind.capability in client.server_capabilities:
             await _list_kind(client, kind, listing)
     for name, error in listing.errors.items():
-        click.echo(f"mcp-bindgen: the {name} cannot be listed: {safe(error)}", err=True)
+        warn(f"mcp-bindgen: the {name} cannot be listed: {safe(error)}")
     if listing.errors and not listing.items:
         raise InputError("nothing could be listed")
     (_say_json if format == "json" else _say_text)(client, listing)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import safe, say
+from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
 
@@ -50,7 +50,7 @@ def command(
     else:
         say(_written(converted.message))
         for loss in converted.losses:
-            click.echo(safe(_told(loss)), err=True)
+            warn(safe(_told(loss)))
     return FINDINGS if converted.losses else OK
 
 

@@ -12,7 +12,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import columns, heading, safe, say
+from mcp_bindgen.cli.show import columns, heading, safe, safe_text, say, warn
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def command(
     report = _compared(*names, whom, tools)
     if ignore is not None:
         report = _without_ignored(report, ignore)
-    _say(_FORMATS[format](report, _Manner(verbose, tools)), output)
+    shown = _FORMATS[format](report, _Manner(verbose, tools))
+    _say(shown if format == "text" else safe_text(shown), output)
     return FINDINGS if _fails(report, fail_on) else OK
 
 
@@ -150,7 +151,7 @@ def _say(text: str, output: str | None) -> None:
         say(text.removesuffix("\n"))
         return
     Path(output).write_text(text.removesuffix("\n") + "\n", encoding="utf-8", newline="\n")
-    click.echo(f"mcp-bindgen: {safe(output)} is written", err=True)
+    warn(f"mcp-bindgen: {safe(output)} is written")
 
 
 def _history(names: Sequence[str], format: str) -> str:

@@ -13,7 +13,7 @@ import click
 
 from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import near, progress, say
+from mcp_bindgen.cli.show import near, progress, safe, safe_text, say
 from mcp_bindgen.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -346,6 +346,6 @@ def _report(kind: str, target: _Target, outcome: _Outcome, check: bool) -> str:
         }
         return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
     if check:
-        return "".join(outcome.diffs)
+        return safe_text("".join(outcome.diffs))
     count = len(outcome.changed)
-    return f"{near(target.out)}: {count or 'nothing'} changed, {outcome.files} files\n"
+    return f"{safe(near(target.out))}: {count or 'nothing'} changed, {outcome.files} files\n"

@@ -15,7 +15,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.show import near, safe, say
+from mcp_bindgen.cli.show import near, safe, say, warn
 from mcp_bindgen.errors import InputError, OutputError
 from mcp_bindgen.scaffold.answers import (
     AUTHS,
@@ -97,7 +97,7 @@ def command(
         say("\n".join(files))
         return OK
     _write(folder, files)
-    click.echo(_done(folder, len(files)), err=True)
+    warn(_done(folder, len(files)))
     return OK
 
 
@@ -106,9 +106,9 @@ def _warn(tools: Sequence[Tool]) -> None:
     if any(tool.loose for tool in tools):
         from mcp_bindgen.scaffold.tools import loose_places
 
-        click.echo("mcp-bindgen: these places have no type of their own; they are Any:", err=True)
+        warn("mcp-bindgen: these places have no type of their own; they are Any:")
         for place in loose_places(tools):
-            click.echo(f"  {safe(place)}", err=True)
+            warn(f"  {safe(place)}")
 
 
 # ---- what was asked for

@@ -11,7 +11,7 @@ import click
 
 from mcp_bindgen import paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import near, progress, say
+from mcp_bindgen.cli.show import near, progress, safe, say
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,6 +73,6 @@ def _text(pulled: Pulled, folder: Path) -> str:
         f"sha256    {pulled.pin.sha256}",
         f"structure {pulled.pin.structure}",
         f"commit    {pulled.pin.commit or 'unknown: say it with --commit'}",
-        *(f"wrote     {near(folder / path)}" for path in pulled.written),
+        *(f"wrote     {safe(near(folder / path))}" for path in pulled.written),
     ]
     return "\n".join(lines)

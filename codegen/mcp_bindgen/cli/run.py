@@ -6,15 +6,20 @@ import sys
 from contextlib import ExitStack
 from importlib import import_module, util
 from pathlib import Path
+from traceback import StackSummary, TracebackException
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from mcp_bindgen.cli import OK
-from mcp_bindgen.errors import InputError
+from mcp_bindgen.cli.show import warn
+from mcp_bindgen.errors import BindgenError, InputError
 
 __all__ = ["command"]
+
+_MACHINERY: Final = frozenset({"mcp_bindgen", "mcp_runtime", "mcp_wire", "asyncio", "importlib"})
+"""Packages whose lines of a traceback are not the user's."""
 
 
 @click.command("run")
@@ -68,6 +73,10 @@ def command(
             raise InputError(str(error)) from None
         except SystemExit:
             raise InputError(f"nothing can be served at {http}") from None
+        except (BindgenError, OSError):
+            raise
+        except Exception as error:
+            raise _failure("the server has failed", error) from None
     return OK
 
 
@@ -92,7 +101,7 @@ def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...])
 
 
 def _say(url: str) -> None:
-    click.echo(f"MCP at {url}", err=True)
+    warn(f"MCP at {url}")
 
 
 def _server(target: str) -> Any:
@@ -116,16 +125,34 @@ def _server(target: str) -> Any:
 
 
 def _module(name: str) -> ModuleType:
+    """Raises InputError for a module that is not there, or that fails when it is imported."""
     path = Path(name)
+    if path.suffix == ".py" and not path.is_file():
+        raise InputError(f"there is no file {name}")
     try:
         if path.suffix == ".py":
             return _from_file(path)
         sys.path.insert(0, "")
         return import_module(name)
-    except ModuleNotFoundError as error:
-        raise InputError(f"cannot import {name}: {error}") from error
-    except FileNotFoundError:
-        raise InputError(f"there is no file {name}") from None
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
+            raise InputError(f"cannot import {name}: {error}") from None
+        raise _failure(f"{name} fails when it is imported", error) from None
+
+
+def _failure(what: str, error: Exception) -> InputError:
+    """What a program of the user did wrong, in its own lines alone."""
+    told = TracebackException.from_exception(error)
+    stack = StackSummary.from_list([f for f in told.stack if not _is_ours(f.filename)])
+    is_syntax = isinstance(error, SyntaxError)
+    ends = list(told.format_exception_only()) if is_syntax else [f"{type(error).__name__}: {error}"]
+    rows = [*"".join(stack.format()).splitlines(), *(each.rstrip("\n") for each in ends)]
+    return InputError(f"{what}: {ends[-1].strip()}", rows=rows if stack or is_syntax else ())
+
+
+def _is_ours(file: str) -> bool:
+    """Whether a file is part of how a server is run, and none that the user wrote."""
+    return file.startswith("<frozen ") or bool(_MACHINERY & {*Path(file).parts})
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -13,12 +15,24 @@ import click
 
 from mcp_bindgen.errors import OutputError
 
-__all__ = ["Step", "code", "columns", "heading", "near", "progress", "safe", "safe_text", "say"]
+__all__ = [
+    "Step",
+    "code",
+    "columns",
+    "heading",
+    "near",
+    "progress",
+    "safe",
+    "safe_text",
+    "say",
+    "warn",
+]
 
 Step: TypeAlias = Callable[[str], None]
 """Says what comes next."""
 
 _WIDEST: Final = 48
+_COLOUR: Final = re.compile(r"(\x1b\[[0-9;]*m)")
 
 
 @contextmanager
@@ -41,11 +55,12 @@ def progress(total: int) -> Generator[Step, None, None]:
 
 
 def say(text: str, *, nl: bool = True, at_once: bool = True) -> None:
-    """Writes to standard output, whole lines unless `nl` is false.
+    """Writes to standard output, whole lines unless `nl` is false; nothing that steers a terminal.
 
     What need not be there at once is written with what is said later. Raises OutputError where no
     more can be written, BrokenPipeError where nobody reads any more.
     """
+    text = _shown(text)
     try:
         sys.stdout.write(f"{text}\n") if not at_once else click.echo(text, nl=nl)
     except BrokenPipeError:
@@ -53,6 +68,23 @@ def say(text: str, *, nl: bool = True, at_once: bool = True) -> None:
     except OSError as error:
         message = f"standard output cannot be written: {error.strerror or error}"
         raise OutputError(message) from None
+
+
+def warn(text: str) -> None:
+    """Writes lines to standard error; nothing that steers a terminal."""
+    click.echo(_shown(text), err=True)
+
+
+def _shown(text: str) -> str:
+    """`text` with all that could steer a terminal as escapes, but for our own colours.
+
+    The words of a peer should be escaped before they are put among ours: a colour or a line end of
+    theirs is not told apart here.
+    """
+    if text.isprintable():
+        return text
+    parts = _COLOUR.split(text)
+    return "".join(part if at % 2 else safe_text(part) for at, part in enumerate(parts))
 
 
 def near(path: Path) -> str:
@@ -100,9 +132,19 @@ def code(text: str, language: str) -> list[str]:
     if not sys.stdout.isatty():
         return lines
     from rich.console import Console
-    from rich.syntax import Syntax
+    from rich.style import Style
+    from rich.syntax import ANSISyntaxTheme, Syntax
 
-    console = Console()
+    # The terminal's own colours, of those that can be read on white and on black.
+    tokens = import_module("pygments.token")
+    theme = ANSISyntaxTheme(
+        {
+            tokens.Keyword: Style(color="magenta"),
+            tokens.String: Style(color="green"),
+            tokens.Comment: Style(color="cyan", italic=True),
+        }
+    )
+    console = Console(width=2 * max(map(len, lines)) + 1)  # the terminal wraps, nothing is cut
     with console.capture() as captured:
-        console.print(Syntax("\n".join(lines), language, background_color="default"))
-    return captured.get().rstrip("\n").split("\n")
+        console.print(Syntax("\n".join(lines), language, theme=theme))
+    return [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]

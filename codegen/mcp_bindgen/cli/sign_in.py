@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from mcp_bindgen.cli.show import safe
+from mcp_bindgen.cli.show import safe, warn
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.client.oauth import OAuth
@@ -41,12 +39,12 @@ def authorization(how: SigningIn) -> OAuth:
     from mcp_runtime.auth.client.storage import FileStorage
 
     def page(url: str, host: str) -> None:
-        _show(f"sign in at {safe(host)}")
+        warn(f"sign in at {safe(host)}")
         if not how.browser or not _opened(url):
-            _show(f"open this address in a browser:\n{safe(url)}")
+            warn(f"open this address in a browser:\n{safe(url)}")
 
     def pasted() -> str:
-        _show("paste the address that the browser was sent to, and press Enter:")
+        warn("paste the address that the browser was sent to, and press Enter:")
         return sys.stdin.readline()
 
     redirect = LoopbackRedirect(page) if how.browser else PastedRedirect(page, pasted)
@@ -54,12 +52,8 @@ def authorization(how: SigningIn) -> OAuth:
         client_name="mcp-bindgen",
         redirect=redirect if how.login else None,
         storage=FileStorage(token_file()),
-        report=(lambda line: _show(safe(line))) if how.report else None,
+        report=(lambda line: warn(safe(line))) if how.report else None,
     )
-
-
-def _show(text: str) -> None:
-    click.echo(text, err=True)
 
 
 def _opened(url: str) -> bool:

@@ -12,7 +12,7 @@ import click
 
 from mcp_bindgen import __version__, pins
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.show import safe, say
+from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold.record import (
     BASE,
@@ -86,7 +86,7 @@ def command(check: bool, dry_run: bool) -> int:
     elif behind:
         _write(project, changes)
     told = "\n".join(_told(changes)) or "up to date"
-    click.echo(told, err=True) if dry_run else say(told)
+    warn(told) if dry_run else say(told)
     return FINDINGS if any(change.kind == "conflict" for change in changes) else OK
 
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
-from mcp_bindgen.cli.show import safe, say
+from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
 from mcp_bindgen.validate.messages import numbered, texts
@@ -68,11 +68,11 @@ def command(revision: str, type: str | None, format: str, files: tuple[str, ...]
             raise
         except OSError as error:
             unread += 1
-            click.echo(f"mcp-bindgen: {safe(file)}: {error.strerror or error}", err=True)
+            warn(f"mcp-bindgen: {safe(file)}: {safe(error.strerror or str(error))}")
     if format == "text":
         say(_summary(counts))
     if not counts:
-        click.echo("mcp-bindgen: no message was found", err=True)
+        warn("mcp-bindgen: no message was found")
         return COULD_NOT
     return FINDINGS if counts[False] or unread else OK
 

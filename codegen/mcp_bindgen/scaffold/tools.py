@@ -76,7 +76,8 @@ def read(data: bytes, path: str, *, strict: bool = False) -> list[Tool]:
     if strict and untyped:
         head = f"{path}: {len(untyped)} of {len(tools)} tools cannot be typed in full"
         raise InputError(
-            "\n".join([head, *loose_places(untyped)]),
+            head,
+            rows=loose_places(untyped),
             remedy="Mend their schemas, take these tools out of the list, or leave --strict out.",
         )
     return tools

@@ -15,7 +15,6 @@ from mcp_runtime.client.connection import (
     ClientWireConnection,
     ConnectionOwner,
 )
-from mcp_runtime.core.printable import printable
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class ChildConnection(ClientWireConnection):
         ended = f" (exit code {code})" if code is not None and code >= 0 else ""
         if code == 0 and self._process.is_unread():
             ended = " (exit code 0, having read nothing: does it serve on standard input?)"
-        stderr = printable(self._process.stderr.decode(errors="replace")).strip()
+        stderr = self._process.stderr.decode(errors="replace").strip()
         return f"{ended}; its standard error ends with:\n{_tail(stderr)}" if stderr else ended
 
 

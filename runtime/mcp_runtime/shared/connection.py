@@ -173,7 +173,7 @@ class Connection(ABC):
 
     def _on_ignored(self, event: Ignored) -> None:
         self.ignored += 1
-        log.debug("ignored: %s", event.why)
+        log.debug("ignored: %r", event.why)
 
     # ---- requests of the peer
 

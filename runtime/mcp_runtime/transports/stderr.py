@@ -6,7 +6,7 @@ import sys
 from codecs import getincrementaldecoder
 from contextlib import suppress
 
-from mcp_runtime.core.printable import printable
+from mcp_runtime.errors import printable
 
 __all__ = ["StderrView"]
 

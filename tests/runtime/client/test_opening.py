@@ -300,7 +300,7 @@ async def test_row_22_what_a_server_says_on_its_standard_error_is_shown_without_
     )
     async with Client.stdio([sys.executable, str(script)]):
         pass
-    assert capsys.readouterr().err == "\\x1b]0;x\\x07 h\u00e9 \\u202e \\x9b\ufffd\n"
+    assert capsys.readouterr().err == "\\u001b]0;x\\u0007 h\u00e9 \\u202e \\u009b\ufffd\n"
 
 
 async def test_row_1_a_restart_for_the_handshake_is_logged(

@@ -11,6 +11,7 @@ from mcp_bindgen.compare.report import words
 from mcp_bindgen.compare.report.grouping import Item, Section, sections, witness
 from mcp_bindgen.compare.report.headlines import headlines
 from mcp_bindgen.compare.report.report import Report
+from mcp_bindgen.source.text import printable
 
 __all__ = ["markdown"]
 
@@ -79,7 +80,7 @@ def _item(report: Report, item: Item) -> Iterator[str]:
             refusal = _plain(words.refusal(shown))
             yield f"  {words.travels(shown)}: {_code(text)} is {refusal}."
     if finding.unproved:
-        yield f"  No message shows it: {finding.unproved}."
+        yield f"  No message shows it: {printable(finding.unproved)}."
 
 
 def _code(text: str) -> str:

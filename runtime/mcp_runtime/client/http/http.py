@@ -14,7 +14,6 @@ from typing import Final, Protocol
 
 from mcp_runtime.client.http.cookies import LimitedCookieJar
 from mcp_runtime.core.http_rules import media_type
-from mcp_runtime.core.printable import first_line, printable
 from mcp_runtime.errors import (
     BadAnswer,
     BadStatus,
@@ -101,7 +100,7 @@ class HttpResponse:
 
     def error(self, what: str, body: bytes = b"") -> BadStatus:
         """The error that its status is, with the first line of the body."""
-        reason = printable(self._response.reason_phrase[:_MAX_SHOWN])
+        reason = self._response.reason_phrase[:_MAX_SHOWN]
         detail = self._redacted(_detail(body, self.kind))
         place = f"{reason} from {_origin(self._response.url)}".lstrip()
         return BadStatus(what, self.status, f"{place}: {detail}" if detail else place)
@@ -182,7 +181,7 @@ class HttpClient:
 
 
 def _disconnected(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
-    why = printable(f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN])
+    why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
     if isinstance(error, _NOT_REACHED):
         remedy = "check the host and the port, and that the server is running"
         return NotReached(f"{method} {_origin(url)}: no connection, {why}; {remedy}")
@@ -200,7 +199,7 @@ def _detail(body: bytes, kind: str) -> str:
     if kind == "text/html":
         title = _TITLE.search(text)
         text = title[1] if title else _TAG.sub("", text)
-    return first_line(text, _MAX_SHOWN)
+    return _first_line(text, _MAX_SHOWN)
 
 
 def _url(text: str) -> httpx2.URL:
@@ -211,6 +210,12 @@ def _url(text: str) -> httpx2.URL:
     if url.scheme not in ("http", "https") or not url.host:
         raise ValueError("a server's URL begins with http:// or https://, and has a host")
     return url.copy_with(fragment=None)
+
+
+def _first_line(text: str, most: int) -> str:
+    """The first line that is not blank, cut at `most` characters."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line[:most]
 
 
 def _redirect(response: httpx2.Response) -> httpx2.URL | None:

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import structs
 
 from mcp_runtime.core.param_headers import ParamHeaders
+from mcp_runtime.errors import printable
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.revisions import latest as t
 
@@ -34,6 +35,6 @@ class ToolParamHeaders:
             self.marks[tool.name] = param_headers(t.to_wire(tool.input_schema))
         except BadParamHeader as error:
             self.marks.pop(tool.name, None)
-            log.warning("leaving out the tool %.100r: %.200s", tool.name, error)
+            log.warning("leaving out the tool %.100r: %.200s", tool.name, printable(str(error)))
             return False
         return True

@@ -242,7 +242,7 @@ BODIES = {
         "No such page",
     ),
     "HTML": (b"<html><body><h1>Not Found</h1></body>", "text/html", "Not Found"),
-    "escapes": (b"\x1b[2Jno\xff", "text/plain", "\\x1b[2Jno\ufffd"),
+    "escapes": (b"\x1b[2Jno\xff", "text/plain", "\\u001b[2Jno\ufffd"),
 }
 
 
