@@ -8,7 +8,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-BOTH := --editable ./runtime --editable ".[auth,dev,http,keyring,pydantic,schemas,tools]"
+BOTH := --editable ./runtime --editable ".[auth,dev,http,keyring,pydantic,redis,schemas,tools]"
 WRITTEN := $(wildcard codegen runtime tests bench docs examples)
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target

@@ -78,6 +78,10 @@ class Limits:
     """How long an HTTP session may be unused."""
     lease: float = 6.0
     """How long a process of several counts as alive after it has said so in their store."""
+    store_wait: float = 5.0
+    """Wait for one operation of a store."""
+    bus_bytes: int = 8 * 1024 * 1024
+    """Bytes for other processes that wait until their store is back; more are dropped."""
     unread_bytes: int = 64 * 1024
     """Bytes of change notifications that wait on one stream; those above it are dropped."""
     event_bytes: int = 1024 * 1024

@@ -145,6 +145,14 @@ HELD: Final = {
         "runtime/server/http/test_many_processes.py",
         "test_a_call_whose_process_has_died_is_answered_with_an_error_once",
     ),
+    "store_wait": (
+        "runtime/stores/test_contract.py",
+        "test_a_store_that_does_not_answer_is_given_up",
+    ),
+    "bus_bytes": (
+        "runtime/stores/test_contract.py",
+        "test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_it_is_back",
+    ),
     "unread_bytes": (
         "runtime/server/http/test_http_sessions.py",
         "test_changes_wait_for_a_stream_up_to_a_limit",

@@ -1,8 +1,11 @@
 """Protocols of what outlives a request, so that one process or many can serve the same sessions.
 
-`mcp_runtime.stores.memory` keeps everything in this process.
+`mcp_runtime.stores.memory` keeps everything in this process, `sqlite` in a file that the processes
+of one machine share, `redis` on a server of Redis or Valkey. `mcp_runtime.stores.opening` opens one
+of them by URL. An adapter for another engine proves itself with `mcp_runtime.stores.contract`.
 
-Every method raises StoreUnavailable, soon, if the engine cannot be reached; nothing hangs.
+Every method raises StoreUnavailable, soon, if the engine cannot be reached; nothing hangs. What was
+asked may still be done later.
 """
 
 from __future__ import annotations

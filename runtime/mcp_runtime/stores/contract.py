@@ -1,0 +1,303 @@
+"""The tests that every store has to pass, for adapters of other engines too.
+
+    @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+    def test_my_store(check):
+        asyncio.run(check(lambda limits: MyStore("my://engine", limits)))
+
+Each check opens stores as several processes would, on one engine. Names of sessions are new each
+time, so checks may run at the same time. A check raises AssertionError if the contract is broken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from random import Random
+from typing import Final, TypeAlias
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.stores import Kept, NoSuchEvent, Store
+
+__all__ = ["CHECKS", "Check", "OpenStore"]
+
+OpenStore: TypeAlias = Callable[[Limits], Store]
+"""Makes a store on the engine, with these limits. It is entered by the check."""
+Check: TypeAlias = Callable[[OpenStore], Awaitable[None]]
+
+_SOON: Final = 5.0
+"""Seconds in which a message has to arrive."""
+_STEPS: Final = 60
+"""Operations of one random schedule."""
+
+
+async def _opened(stack: AsyncExitStack, open: OpenStore, limits: Limits) -> Store:
+    store = open(limits)
+    await stack.enter_async_context(store)
+    return store
+
+
+def _name() -> str:
+    return secrets.token_urlsafe(16)
+
+
+# ---- sessions
+
+
+async def a_record_is_replaced_by_its_version_alone(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
+        name = _name()
+        assert await one.sessions.get(name) is None
+        assert await one.sessions.put(name, b"first", 0)
+        assert not await other.sessions.put(name, b"again", 0)
+        assert await other.sessions.get(name) == Kept(1, b"first")
+        assert await other.sessions.put(name, b"second \x00\xff", 1)
+        assert not await one.sessions.put(name, b"late", 1)
+        assert await one.sessions.get(name) == Kept(2, b"second \x00\xff")
+
+
+async def of_many_who_replace_one_version_one_succeeds(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        stores = [await _opened(stack, open, Limits()) for _ in range(3)]
+        name = _name()
+        assert await stores[0].sessions.put(name, b"", 0)
+        for version in range(1, 8):
+            tries = [store.sessions.put(name, bytes([version]), version) for store in stores]
+            assert sorted(await asyncio.gather(*tries)) == [False, False, True]
+
+
+async def a_deleted_session_stays_deleted(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
+        for name in (_name(), _name()):
+            assert await one.sessions.put(name, b"record", 0)
+            await other.sessions.delete(name)
+            await one.sessions.delete(name)
+            assert await one.sessions.get(name) is None
+            assert not await one.sessions.put(name, b"undone", 1)
+            assert not await one.sessions.put(name, b"begun anew", 0)
+            assert await other.sessions.get(name) is None
+
+
+async def a_session_is_given_up_when_nobody_has_used_it_for_long(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        store = await _opened(stack, open, Limits(session_idle=0.4))
+        used, unused = _name(), _name()
+        for name in (used, unused):
+            assert await store.sessions.put(name, b"record", 0)
+        for _ in range(4):
+            await asyncio.sleep(0.15)
+            assert await store.sessions.get(used) == Kept(1, b"record")
+        assert await store.sessions.get(unused) is None
+
+
+# ---- events
+
+
+async def events_come_back_in_order_by_stream(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
+        name, strange = _name(), _name()
+        ids = [
+            await store.events.append(name, stream, f"{stream} {number}".encode(), b"note")
+            for number in range(5)
+            for store, stream in ((one, "1"), (other, "2"))
+        ]
+        await other.events.append(strange, "1", b"of another session", b"")
+        assert len({*ids}) == len(ids)
+        assert all(id.isascii() and id.isprintable() and " " not in id for id in ids)
+        stored = await other.events.after(name, ids[0])
+        assert (stored.stream, stored.note) == ("1", b"note")
+        assert [id for id, _ in stored.events] == ids[2::2]
+        assert [data for _, data in stored.events] == [b"1 %d" % n for n in range(1, 5)]
+        assert (await one.events.after(name, ids[-1])).events in ((), [])
+
+
+async def an_event_that_is_not_kept_is_said_to_be_none(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        store = await _opened(stack, open, Limits())
+        name, strange = _name(), _name()
+        id = await store.events.append(name, "1", b"data", b"note")
+        await store.events.append(strange, "1", b"data", b"note")
+        for session, unknown in (
+            (strange, id + "0"),
+            (name, ""),
+            (name, "no id"),
+            (name, "9" * 400),
+            (name, "99999999999999-9"),
+            (_name(), id),
+        ):
+            assert await _is_gone(store, session, unknown), (session, unknown)
+        await store.events.forget(name)
+        assert await _is_gone(store, name, id)
+        assert await store.events.take(name, "1") == b""
+
+
+async def _is_gone(store: Store, session: str, id: str) -> bool:
+    try:
+        await store.events.after(session, id)
+    except NoSuchEvent:
+        return True
+    return False
+
+
+async def the_note_of_a_stream_is_its_last_and_is_taken_once(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        stores = [await _opened(stack, open, Limits()) for _ in range(3)]
+        one, name = stores[0], _name()
+        id = await one.events.append(name, "1", b"", b"old \x00\xff")
+        await one.events.append(name, "1", b"data", b"new \x00\xff")
+        await one.events.append(name, "2", b"data", b"other")
+        assert (await one.events.after(name, id)).note == b"new \x00\xff"
+        taken = await asyncio.gather(*(store.events.take(name, "1") for store in stores))
+        assert sorted(taken) == [b"", b"", b"new \x00\xff"]
+        assert (await one.events.after(name, id)).note == b""
+        await one.events.append(name, "2", b"last", b"")
+        assert await one.events.take(name, "2") == b""
+
+
+async def the_oldest_events_of_a_session_are_given_up_by_bytes(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        store = await _opened(stack, open, Limits(event_bytes=10_000))
+        name = _name()
+        ids = [await store.events.append(name, "1", b"x" * 500, b"note") for _ in range(50)]
+        kept = [id for id in ids if not await _is_gone(store, name, id)]
+        assert 5 <= len(kept) <= 20, len(kept)
+        assert kept == ids[-len(kept) :]
+        huge = await store.events.append(name, "1", b"x" * 20_000, b"note")
+        assert (await store.events.after(name, huge)).stream == "1"
+        empty = [await store.events.append(name, "1", b"", b"note") for _ in range(300)]
+        assert await _is_gone(store, name, empty[0])
+
+
+# ---- leases
+
+
+async def a_lease_is_held_until_it_lapses_or_is_released(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
+        brief, renewed, released = _name(), _name(), _name()
+        assert not await other.leases.is_held(brief)
+        await one.leases.hold(brief, 0.3)
+        await one.leases.hold(renewed, 0.3)
+        await one.leases.hold(released, 60)
+        assert await other.leases.is_held(brief)
+        assert await other.leases.is_held(released)
+        await one.leases.hold(renewed, 60)
+        await other.leases.release(released)
+        assert not await one.leases.is_held(released)
+        await asyncio.sleep(0.4)
+        assert not await other.leases.is_held(brief)
+        assert await other.leases.is_held(renewed)
+        await one.leases.release(renewed)
+
+
+# ---- the bus
+
+
+async def a_message_reaches_all_who_are_subscribed_to_its_topic(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        stores = [await _opened(stack, open, Limits()) for _ in range(3)]
+        topic, received = _name(), [list[bytes]() for _ in stores]
+        for store, messages in zip(stores[:2], received, strict=False):
+            await stack.enter_async_context(store.bus.subscribed(topic, messages.append))
+        await stack.enter_async_context(stores[2].bus.subscribed(_name(), received[2].append))
+        sent = [b"%d \x00\xff" % number for number in range(100)]
+        for message in sent:
+            stores[2].bus.publish(topic, message)
+        async with asyncio.timeout(_SOON):
+            while min(map(len, received[:2])) < len(sent):
+                await asyncio.sleep(0.01)
+        assert received == [sent, sent, []]
+
+
+async def a_subscription_ends(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        store = await _opened(stack, open, Limits())
+        topic, early, late = _name(), list[bytes](), list[bytes]()
+        async with store.bus.subscribed(topic, late.append):
+            async with store.bus.subscribed(topic, early.append):
+                store.bus.publish(topic, b"first")
+                await _until(lambda: bool(early and late))
+            store.bus.publish(topic, b"second")
+            await _until(lambda: len(late) == 2)
+        assert early == [b"first"]
+
+
+async def _until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(_SOON):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+# ---- everything, by chance
+
+
+async def random_schedules_end_as_in_the_model(open: OpenStore) -> None:
+    """Operations of three processes in a random order; a failure names the seed."""
+    seed = secrets.randbits(32)
+    random, sessions, events = Random(seed), dict[str, Kept | None](), dict[str, list[str]]()
+    async with AsyncExitStack() as stack:
+        stores = [await _opened(stack, open, Limits()) for _ in range(3)]
+        names = [_name() for _ in range(3)]
+        for step in range(_STEPS):
+            store, name = random.choice(stores), random.choice(names)
+            fault = await _step(random, store, name, sessions, events)
+            assert not fault, f"seed {seed}, step {step}: {fault}"
+
+
+async def _step(
+    random: Random,
+    store: Store,
+    name: str,
+    sessions: dict[str, Kept | None],
+    events: dict[str, list[str]],
+) -> str:
+    """Does one operation here and in the model; the difference, empty for none."""
+    kept = sessions.get(name, Kept(0, b""))
+    match random.randrange(6):
+        case 0:
+            version, record = random.randrange(4), random.randbytes(4)
+            fits = kept is not None and kept.version == version
+            if fits:
+                sessions[name] = Kept(version + 1, record)
+            done = await store.sessions.put(name, record, version)
+            return "" if done == fits else f"put {version}: {done}, not {fits}"
+        case 1 if random.random() < 0.2:
+            sessions[name] = None
+            await store.sessions.delete(name)
+        case 2:
+            id = await store.events.append(name, "1", b"data", b"note")
+            events.setdefault(name, []).append(id)
+        case 3 if name in events:
+            at = random.randrange(len(events[name]))
+            stored = await store.events.after(name, events[name][at])
+            ids = [id for id, _ in stored.events]
+            return "" if ids == events[name][at + 1 :] else f"after {at}: {ids}"
+        case _:
+            got = await store.sessions.get(name)
+            expected = kept if kept is not None and kept.version else None
+            return "" if got == expected else f"get: {got}, not {expected}"
+    return ""
+
+
+CHECKS: Final[Mapping[str, Check]] = {
+    check.__name__: check
+    for check in (
+        a_record_is_replaced_by_its_version_alone,
+        of_many_who_replace_one_version_one_succeeds,
+        a_deleted_session_stays_deleted,
+        a_session_is_given_up_when_nobody_has_used_it_for_long,
+        events_come_back_in_order_by_stream,
+        an_event_that_is_not_kept_is_said_to_be_none,
+        the_note_of_a_stream_is_its_last_and_is_taken_once,
+        the_oldest_events_of_a_session_are_given_up_by_bytes,
+        a_lease_is_held_until_it_lapses_or_is_released,
+        a_message_reaches_all_who_are_subscribed_to_its_topic,
+        a_subscription_ends,
+        random_schedules_end_as_in_the_model,
+    )
+}
+"""The checks by name."""

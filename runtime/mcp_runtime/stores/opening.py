@@ -1,0 +1,51 @@
+"""Opens a store by its URL.
+
+redis://host:6379/0    a server of Redis 7 or Valkey; rediss:// with TLS
+sqlite:///path/file    a file for the processes of one machine
+memory:                for servers within one process
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.stores import Store
+from mcp_runtime.stores.memory import MemoryStore
+
+__all__ = ["store_at"]
+
+
+def store_at(url: str, limits: Limits = DEFAULT) -> Store:
+    """A store that is not entered yet.
+
+    Raises ValueError for another URL, NotInstalled for Redis without the extra `redis`.
+    """
+    kind = _KINDS.get(urlsplit(url).scheme)
+    if kind is None:
+        names = ", ".join(sorted(_KINDS))
+        raise ValueError(f"{url!r} is no URL of a store; its scheme is one of {names}")
+    return kind(url, limits)
+
+
+def _redis(url: str, limits: Limits) -> Store:
+    from mcp_runtime.stores.redis import RedisStore
+
+    return RedisStore(url, limits)
+
+
+def _sqlite(url: str, limits: Limits) -> Store:
+    from mcp_runtime.stores.sqlite import SQLiteStore
+
+    path = urlsplit(url).path
+    if not path.startswith("/") or path == "/":
+        raise ValueError(f"{url!r} names no file; write sqlite:///name or sqlite:////folder/name")
+    return SQLiteStore(path[1:], limits)
+
+
+def _memory(url: str, limits: Limits) -> Store:
+    return MemoryStore(limits)
+
+
+_KINDS: Final = {"memory": _memory, "redis": _redis, "rediss": _redis, "sqlite": _sqlite}

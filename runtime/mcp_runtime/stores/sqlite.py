@@ -1,0 +1,309 @@
+"""Stores in a SQLite file: several processes of one machine share it, and it survives a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from typing import Any, Final, TypeVar
+
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.stores import Kept, NoSuchEvent, Stored, StoreUnavailable
+from mcp_runtime.stores.queued_bus import Message, QueuedBus
+
+__all__ = ["SQLiteStore"]
+
+_T = TypeVar("_T")
+
+_DELETED: Final = -1
+"""The version of a deleted session."""
+_OVERHEAD: Final = 128
+"""What an event costs beside its data."""
+_LOOK_EVERY: Final = 0.02
+"""Seconds between two looks for messages of other processes."""
+_MESSAGE_AGE: Final = 60.0
+"""Seconds until a message is deleted; every process has seen it by then."""
+_SCHEMA: Final = """
+    pragma journal_mode = wal;
+    pragma synchronous = normal;
+    create table if not exists sessions
+        (id text primary key, version integer, record blob, used real) without rowid;
+    create index if not exists sessions_used on sessions (used);
+    create table if not exists events
+        (id integer primary key autoincrement, session text, stream text, data blob);
+    create index if not exists events_session on events (session, id);
+    create table if not exists notes
+        (session text, stream text, note blob, primary key (session, stream)) without rowid;
+    create table if not exists sizes (session text primary key, size integer) without rowid;
+    create table if not exists leases (name text primary key, until real) without rowid;
+    create table if not exists messages
+        (id integer primary key autoincrement, at real, topic text, data blob);
+"""
+
+
+class _Database:
+    """One connection, used by one thread of its own, so that the event loop never waits for it."""
+
+    def __init__(self, path: str, limits: Limits, clock: Callable[[], float]) -> None:
+        self.limits: Final = limits
+        self.clock: Final = clock
+        self._path: Final = path
+        self._thread: ThreadPoolExecutor | None = None
+        self._connection: sqlite3.Connection | None = None
+
+    async def open(self) -> None:
+        """Raises StoreUnavailable."""
+        self._thread = ThreadPoolExecutor(1, "sqlite-store")
+        await self._in_thread(self._open)
+
+    def _open(self) -> None:
+        wait = self.limits.store_wait / 2  # for a lock; what is queued behind it waits too
+        self._connection = sqlite3.connect(self._path, timeout=wait, isolation_level=None)
+        self._connection.executescript(_SCHEMA)
+
+    async def close(self) -> None:
+        if self._thread is not None:
+            if self._connection is not None:
+                await asyncio.get_running_loop().run_in_executor(
+                    self._thread, self._connection.close
+                )
+            self._thread.shutdown(wait=False)
+            self._thread = self._connection = None
+
+    async def run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """The result of a transaction. Raises StoreUnavailable, and what `work` raises."""
+        return await self._in_thread(lambda: self._transaction(work))
+
+    def _transaction(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        if (connection := self._connection) is None:
+            raise StoreUnavailable("the SQLite store is not open")
+        connection.execute("begin immediate")
+        with connection:
+            return work(connection)
+
+    async def _in_thread(self, work: Callable[[], _T]) -> _T:
+        if self._thread is None:
+            raise StoreUnavailable("the SQLite store is not open")
+        try:
+            async with asyncio.timeout(self.limits.store_wait):
+                return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except (sqlite3.Error, TimeoutError) as error:
+            raise StoreUnavailable(f"SQLite: {error!r}") from None
+
+
+class SQLiteEvents:
+    """Keeps `Limits.event_bytes` of each session."""
+
+    def __init__(self, database: _Database) -> None:
+        self._database = database
+
+    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
+        most = self._database.limits.event_bytes
+
+        def work(db: sqlite3.Connection) -> str:
+            sql = "insert into events (session, stream, data) values (?, ?, ?)"
+            id = db.execute(sql, (session, stream, data)).lastrowid
+            _set_note(db, session, stream, note)
+            _shrink(db, session, len(data) + _OVERHEAD, most)
+            return str(id)
+
+        return await self._database.run(work)
+
+    async def after(self, session: str, id: str) -> Stored:
+        if not (id.isascii() and id.isdigit() and len(id) < 19):
+            raise NoSuchEvent(id)
+
+        def work(db: sqlite3.Connection) -> Stored:
+            sql = "select stream from events where session = ? and id = ?"
+            if (row := db.execute(sql, (session, int(id))).fetchone()) is None:
+                raise NoSuchEvent(id)
+            (stream,) = row
+            sql = """select id, data from events
+                where session = ? and id > ? and stream = ? order by id"""
+            events = [(str(at), data) for at, data in db.execute(sql, (session, int(id), stream))]
+            return Stored(stream, events, _note(db, session, stream))
+
+        return await self._database.run(work)
+
+    async def take(self, session: str, stream: str) -> bytes:
+        def work(db: sqlite3.Connection) -> bytes:
+            note = _note(db, session, stream)
+            _set_note(db, session, stream, b"")
+            return note
+
+        return await self._database.run(work)
+
+    async def forget(self, session: str) -> None:
+        await self._database.run(lambda db: _forget(db, session))
+
+
+def _note(db: sqlite3.Connection, session: str, stream: str) -> bytes:
+    sql = "select note from notes where session = ? and stream = ?"
+    row = db.execute(sql, (session, stream)).fetchone()
+    return b"" if row is None else bytes(row[0])
+
+
+def _set_note(db: sqlite3.Connection, session: str, stream: str, note: bytes) -> None:
+    if note:
+        db.execute("insert or replace into notes values (?, ?, ?)", (session, stream, note))
+    else:
+        db.execute("delete from notes where session = ? and stream = ?", (session, stream))
+
+
+def _shrink(db: sqlite3.Connection, session: str, added: int, most: int) -> None:
+    """Deletes the oldest events of a session until no more bytes are kept than may be."""
+    sql = """insert into sizes values (?, ?)
+        on conflict (session) do update set size = size + excluded.size returning size"""
+    ((size,),) = db.execute(sql, (session, added)).fetchall()
+    if size <= most:
+        return
+    sql = "select id, length(data) from events where session = ? order by id"
+    oldest = db.execute(sql, (session,)).fetchall()[:-1]
+    for id, length in oldest:
+        if size <= most:
+            break
+        db.execute("delete from events where id = ?", (id,))
+        size -= length + _OVERHEAD
+    db.execute("update sizes set size = ? where session = ?", (size, session))
+
+
+def _forget(db: sqlite3.Connection, session: str) -> None:
+    for table in ("events", "notes", "sizes"):
+        db.execute(f"delete from {table} where session = ?", (session,))
+
+
+class SQLiteSessions:
+    """Keeps each session for `Limits.session_idle` seconds after its last use, with its events."""
+
+    def __init__(self, database: _Database) -> None:
+        self._database = database
+
+    async def put(self, session: str, record: bytes, version: int) -> bool:
+        now = self._database.clock()
+
+        def work(db: sqlite3.Connection) -> bool:
+            self._give_up(db, now)
+            if version == 0:
+                sql = "insert or ignore into sessions values (?, 1, ?, ?)"
+                return db.execute(sql, (session, record, now)).rowcount == 1
+            sql = """update sessions set version = version + 1, record = ?, used = ?
+                where id = ? and version = ?"""
+            return db.execute(sql, (record, now, session, version)).rowcount == 1
+
+        return await self._database.run(work)
+
+    async def get(self, session: str) -> Kept | None:
+        now = self._database.clock()
+
+        def work(db: sqlite3.Connection) -> Kept | None:
+            sql = """update sessions set used = ? where id = ? and version > 0 and used > ?
+                returning version, record"""
+            oldest = now - self._database.limits.session_idle
+            rows = db.execute(sql, (now, session, oldest)).fetchall()
+            return Kept(*rows[0]) if rows else None
+
+        return await self._database.run(work)
+
+    async def delete(self, session: str) -> None:
+        now = self._database.clock()
+        sql = "insert or replace into sessions values (?, ?, ?, ?)"
+        row = (session, _DELETED, b"", now)
+        await self._database.run(lambda db: db.execute(sql, row))
+
+    def _give_up(self, db: sqlite3.Connection, now: float) -> None:
+        oldest = now - self._database.limits.session_idle
+        sql = "delete from sessions where used <= ? returning id"
+        for (id,) in db.execute(sql, (oldest,)).fetchall():
+            _forget(db, id)
+
+
+class SQLiteLeases:
+    """Leases among the processes that use one file."""
+
+    def __init__(self, database: _Database) -> None:
+        self._database = database
+
+    async def hold(self, name: str, seconds: float) -> None:
+        now = self._database.clock()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("delete from leases where until <= ?", (now,))
+            db.execute("insert or replace into leases values (?, ?)", (name, now + seconds))
+
+        await self._database.run(work)
+
+    async def is_held(self, name: str) -> bool:
+        row = name, self._database.clock()
+        sql = "select 1 from leases where name = ? and until > ?"
+        return await self._database.run(lambda db: db.execute(sql, row).fetchone() is not None)
+
+    async def release(self, name: str) -> None:
+        sql = "delete from leases where name = ?"
+        await self._database.run(lambda db: db.execute(sql, (name,)))
+
+
+class SQLiteBus(QueuedBus):
+    """Messages are rows of a table, which every process reads as they come."""
+
+    def __init__(self, database: _Database) -> None:
+        super().__init__(database.limits)
+        self._database = database
+        self._last: int | None = None
+
+    async def begin(self) -> None:
+        """Earlier messages were for others. Raises StoreUnavailable."""
+        sql = "select coalesce(max(id), 0) from messages"
+        self._last = await self._database.run(lambda db: int(db.execute(sql).fetchone()[0]))
+
+    async def _send(self, messages: Sequence[Message]) -> None:
+        now = self._database.clock()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("delete from messages where at < ?", (now - _MESSAGE_AGE,))
+            sql = "insert into messages (at, topic, data) values (?, ?, ?)"
+            db.executemany(sql, [(now, topic, data) for topic, data in messages])
+
+        await self._database.run(work)
+
+    async def _topics_changed(self) -> None:
+        """All topics are read from the one table."""
+
+    async def _receive(self) -> None:
+        sql = "select id, topic, data from messages where id > ? order by id"
+        while True:
+            rows: list[Any] = await self._database.run(
+                lambda db: db.execute(sql, (self._last,)).fetchall()
+            )
+            for id, topic, data in rows:
+                self._last = id
+                self._deliver(topic, data)
+            await asyncio.sleep(_LOOK_EVERY)
+
+
+class SQLiteStore:
+    """All stores in one file. Raises StoreUnavailable on entry if the file cannot be used."""
+
+    def __init__(
+        self, path: str, limits: Limits = DEFAULT, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._database = _Database(path, limits, clock)
+        self.events: Final = SQLiteEvents(self._database)
+        self.sessions: Final = SQLiteSessions(self._database)
+        self.leases: Final = SQLiteLeases(self._database)
+        self.bus: Final = SQLiteBus(self._database)
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> SQLiteStore:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._database.close)
+            await self._database.open()
+            await self.bus.begin()
+            await stack.enter_async_context(self.bus.running())
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._stack.aclose()

@@ -1,0 +1,252 @@
+"""Every store passes the public contract, and the contract finds stores that break it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.stores import Kept, NoSuchEvent, Store, Stored, StoreUnavailable
+from mcp_runtime.stores.contract import CHECKS, Check, OpenStore
+from mcp_runtime.stores.memory import (
+    MemoryBus,
+    MemoryEvents,
+    MemoryLeases,
+    MemorySessions,
+    MemoryStore,
+)
+from mcp_runtime.stores.opening import store_at
+from tests.support.redis_server import PROGRAM, RedisServer, redis_server
+from tests.support.wires import until
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    if PROGRAM is None:
+        pytest.skip("redis-server is not installed")
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
+    if request.param == "memory":
+        shared: list[MemoryStore] = []
+
+        def memory(limits: Limits) -> Store:
+            shared[:] = shared or [MemoryStore(limits)]
+            return shared[0]
+
+        return memory
+    if request.param == "sqlite":
+        return lambda limits: store_at(f"sqlite:///{tmp_path}/store.db", limits)
+    server: RedisServer = request.getfixturevalue("redis")
+    return lambda limits: store_at(server.url, limits)
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+def test_every_store_passes_the_contract(check: Check, open_store: OpenStore) -> None:
+    asyncio.run(check(open_store))  # type: ignore[arg-type]
+
+
+# ---- the contract finds what is wrong
+
+
+class ForgetsVersions(MemorySessions):
+    async def put(self, session: str, record: bytes, version: int) -> bool:
+        kept = await self.get(session)
+        return await super().put(session, record, 0 if kept is None else kept.version)
+
+
+class UndoesDeletes(MemorySessions):
+    async def delete(self, session: str) -> None:
+        self._kept.pop(session, None)
+
+
+class KeepsForEver(MemorySessions):
+    def _give_up(self) -> None:
+        """Nothing."""
+
+
+class MixesStreams(MemoryEvents):
+    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
+        return await super().append(session, "1", data, note)
+
+
+class GivesNotesTwice(MemoryEvents):
+    async def take(self, session: str, stream: str) -> bytes:
+        return (await super().after(session, f"{stream}.1")).note
+
+
+class InventsEvents(MemoryEvents):
+    async def after(self, session: str, id: str) -> Stored:
+        if session not in self._sessions:
+            return Stored("1", [], b"")
+        return await super().after(session, id)
+
+
+class NeverLapses(MemoryLeases):
+    async def hold(self, name: str, seconds: float) -> None:
+        await super().hold(name, 1e9)
+
+
+class HearsEverything(MemoryBus):
+    def publish(self, topic: str, message: bytes) -> None:
+        for name, _ in [*self._receivers.values()]:
+            super().publish(name, message)
+
+
+BROKEN = {
+    ForgetsVersions: "sessions",
+    UndoesDeletes: "sessions",
+    KeepsForEver: "sessions",
+    MixesStreams: "events",
+    GivesNotesTwice: "events",
+    InventsEvents: "events",
+    NeverLapses: "leases",
+    HearsEverything: "bus",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.__name__)
+def test_a_store_that_breaks_the_contract_is_found(broken: type) -> None:
+    def failed(check: Check) -> bool:
+        store = MemoryStore(Limits(session_idle=0.4))
+        part = broken(Limits(session_idle=0.4)) if broken in LIMITED else broken()
+        setattr(store, BROKEN[broken], part)
+        try:
+            asyncio.run(check(lambda limits: store))  # type: ignore[arg-type]
+        except (AssertionError, TimeoutError, NoSuchEvent):
+            return True
+        return False
+
+    assert any(map(failed, CHECKS.values()))
+
+
+LIMITED = (ForgetsVersions, UndoesDeletes, KeepsForEver)
+
+
+# ---- opening
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "redis", "postgres://host/db", "sqlite:", "sqlite:///", "sqlite://host", "file:///a"],
+)
+def test_a_url_that_names_no_store_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match=r"no URL of a store|names no file"):
+        store_at(url)
+
+
+def test_a_store_that_cannot_be_reached_says_so_at_once(tmp_path: Path) -> None:
+    async def main(url: str) -> None:
+        async with asyncio.timeout(5):
+            with pytest.raises(StoreUnavailable):
+                async with store_at(url, Limits(store_wait=1)):
+                    pass
+
+    asyncio.run(main(f"sqlite:///{tmp_path}/no/such/folder/store.db"))
+    asyncio.run(main("redis://127.0.0.1:1/0"))
+
+
+def test_a_store_that_does_not_answer_is_given_up() -> None:
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async def main() -> None:
+        silent = await asyncio.start_server(hear, "127.0.0.1", 0)
+        port = silent.sockets[0].getsockname()[1]
+        async with silent, asyncio.timeout(5):
+            with pytest.raises(StoreUnavailable):
+                async with store_at(f"redis://127.0.0.1:{port}/0", Limits(store_wait=0.2)):
+                    pass
+            await asyncio.sleep(0.05)
+
+    asyncio.run(main())
+
+
+def test_a_locked_sqlite_file_is_given_up(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = store_at(f"sqlite:///{tmp_path}/store.db", Limits(store_wait=1))
+        async with store:
+            with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+                other.execute("begin exclusive")
+                with pytest.raises(StoreUnavailable):
+                    await store.sessions.put("a", b"", 0)
+                other.execute("commit")
+            assert await store.sessions.put("b", b"", 0)
+
+    asyncio.run(main())
+
+
+def test_a_sqlite_store_survives_a_restart(tmp_path: Path) -> None:
+    async def main() -> None:
+        url = f"sqlite:///{tmp_path}/store.db"
+        async with store_at(url) as _, store_at(url) as _:
+            pass
+        store = store_at(url)
+        async with store:
+            assert await store.sessions.put("a", b"record", 0)
+            id = await store.events.append("a", "1", b"first", b"note")
+            await store.events.append("a", "1", b"second", b"note")
+        again = store_at(url)
+        async with again:
+            assert await again.sessions.get("a") == Kept(1, b"record")
+            assert [data for _, data in (await again.events.after("a", id)).events] == [b"second"]
+        with pytest.raises(StoreUnavailable):
+            await again.sessions.get("a")
+
+    asyncio.run(main())
+
+
+# ---- outages
+
+
+def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_it_is_back(
+    redis: RedisServer,
+) -> None:
+    async def main() -> None:
+        store, received = store_at(redis.url, Limits(store_wait=1, bus_bytes=100)), list[bytes]()
+        async with store, store.bus.subscribed("all", received.append):
+            store.bus.publish("all", b"before")
+            await until(lambda: received == [b"before"])
+            redis.stop()
+            for _ in range(20):
+                async with asyncio.timeout(3):
+                    with pytest.raises(StoreUnavailable):
+                        await store.sessions.get("a")
+                    with pytest.raises(StoreUnavailable):
+                        await store.events.append("a", "1", b"", b"")
+                store.bus.publish("all", b"0123456789")
+            assert store.bus.dropped >= 10  # type: ignore[attr-defined]
+            redis.start()
+            assert await store.sessions.put("a", b"record", 0)
+            async with asyncio.timeout(10):
+                while received[-1] != b"after":
+                    store.bus.publish("all", b"after")
+                    await asyncio.sleep(0.05)
+
+    asyncio.run(main())
+
+
+def test_keys_of_redis_expire_by_themselves(redis: RedisServer) -> None:
+    async def main() -> None:
+        store = store_at(redis.url, Limits(session_idle=0.2))
+        async with store:
+            client = store._client  # type: ignore[attr-defined]
+            await client.flushdb()
+            assert await store.sessions.put("a", b"record", 0)
+            await store.sessions.delete("b")
+            await store.events.append("a", "1", b"data", b"note")
+            await store.leases.hold("process", 0.2)
+            assert await client.dbsize() == 5
+            await asyncio.sleep(0.4)
+            assert await client.dbsize() == 0
+
+    asyncio.run(main())
