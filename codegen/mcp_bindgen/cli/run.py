@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
+<<<<<<< HEAD
 from importlib import import_module, util
 from pathlib import Path
 from traceback import StackSummary, TracebackException
 from types import ModuleType
 from typing import Any, Final
+=======
+from typing import Any
+>>>>>>> d7f4be4 (run: several workers serve one address, with a store and keys that they share)
 
 import click
 
 from mcp_bindgen.cli import OK
+<<<<<<< HEAD
 from mcp_bindgen.cli.show import warn
 from mcp_bindgen.errors import BindgenError, InputError
+=======
+from mcp_bindgen.cli.target import server_of
+from mcp_bindgen.errors import InputError
+>>>>>>> d7f4be4 (run: several workers serve one address, with a store and keys that they share)
 
 __all__ = ["command"]
 
@@ -43,6 +51,18 @@ _MACHINERY: Final = frozenset({"mcp_bindgen", "mcp_runtime", "mcp_wire", "asynci
     help="Accept requests from web pages of this origin; repeatable (default: loopback origins).",
 )
 @click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    help="Serve with so many processes (default: 1).",
+)
+@click.option(
+    "--store",
+    metavar="URL",
+    help="Keep sessions at redis://HOST:PORT/0 or in sqlite:///FILE, for all processes "
+    "(default: each process keeps its own).",
+)
+@click.option(
     "--trace",
     metavar="FILE",
     help="Write every message to FILE, one JSON object on a line (default: write no trace).",
@@ -52,6 +72,8 @@ def command(
     http: str | None,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
+    workers: int,
+    store: str | None,
     trace: str | None,
     target: str,
 ) -> int:
@@ -60,12 +82,14 @@ def command(
     SERVER may be left out if the module has one server. What the program prints goes to standard
     error; over HTTP the address is printed there too.
     Exit status 0: the client has gone, or a signal ended the server; 2: there is no such server,
-    or it cannot be served there.
+    it cannot be served there, or a worker ended again and again.
     """
     from mcp_runtime.errors import NotInstalled
 
-    options = _options(http, hosts, origins)
-    server = _server(target)
+    options = _options(http, hosts, origins, store)
+    if workers > 1:
+        return _run_workers(workers, target, trace, options)
+    server = server_of(target)
     with ExitStack() as stack:
         try:
             server.run(trace=_trace(stack, trace), **options)
@@ -80,26 +104,44 @@ def command(
     return OK
 
 
-def _options(http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...]) -> dict[str, Any]:
-    """Raises InputError for what is no address, host or origin.
+def _run_workers(workers: int, target: str, trace: str | None, options: dict[str, Any]) -> int:
+    from mcp_bindgen.cli.workers import run_workers
+
+    if "http" not in options:
+        raise click.UsageError("--workers goes with --http.")
+    if trace is not None:
+        raise click.UsageError("--trace writes one file, and goes with one worker.")
+    return run_workers(workers, target, options)
+
+
+def _options(
+    http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...], store: str | None
+) -> dict[str, Any]:
+    """Raises InputError for what is no address, host, origin or store.
 
     Hosts and origins of the environment are meant too.
     """
+    from mcp_runtime.errors import NotInstalled
     from mcp_runtime.server.http.allowed_hosts import allowed_hosts
     from mcp_runtime.server.http.uvicorn import address
+    from mcp_runtime.stores.opening import store_at
 
     if http is None:
-        if hosts or origins:
-            raise click.UsageError("--allow-host and --allow-origin go with --http.")
+        if hosts or origins or store:
+            raise click.UsageError("--allow-host, --allow-origin and --store go with --http.")
         return {}
     try:
         address(http)
         allowed_hosts(hosts, origins)
-    except ValueError as error:
+        if store is not None:
+            store_at(store)
+    except (ValueError, NotInstalled) as error:
         raise InputError(str(error)) from None
-    return {"http": http, "hosts": hosts, "origins": origins, "started": _say}
+    options = {"http": http, "hosts": hosts, "origins": origins, "started": say}
+    return options if store is None else {**options, "store": store}
 
 
+<<<<<<< HEAD
 def _say(url: str) -> None:
     warn(f"MCP at {url}")
 
@@ -166,6 +208,12 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
+=======
+def say(url: str) -> None:
+    click.echo(f"MCP at {url}", err=True)
+
+
+>>>>>>> d7f4be4 (run: several workers serve one address, with a store and keys that they share)
 def _trace(stack: ExitStack, file: str | None) -> Any:
     from mcp_runtime.trace import TraceFile
 

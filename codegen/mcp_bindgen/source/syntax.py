@@ -17,7 +17,6 @@ __all__ = [
     "Doc",
     "Element",
     "Enum",
-    "Import",
     "Index",
     "Indexed",
     "Inline",
@@ -27,12 +26,10 @@ __all__ = [
     "Keyword",
     "Literal",
     "LiteralValue",
-    "Mapped",
     "Member",
     "Module",
     "Ref",
     "Tag",
-    "Template",
     "Tuple",
     "Type",
     "TypeOf",
@@ -79,12 +76,9 @@ class Literal(Struct, frozen=True):
 
 
 class Ref(Struct, frozen=True):
-    """A named type: `A<T>`, a member `E.A` of an enum, or `import("module").A`."""
-
     name: str
     args: tuple[Type, ...]
     at: int
-    module: str = ""
 
 
 class Array(Struct, frozen=True):
@@ -143,29 +137,6 @@ class Indexed(Struct, frozen=True):
     at: int
 
 
-class Template(Struct, frozen=True):
-    """A template literal type: its texts and types in order; `text` is it as written."""
-
-    parts: tuple[str | Type, ...]
-    text: str
-    at: int
-
-
-class Mapped(Struct, frozen=True):
-    """`{ [param in keys]: of }`; the flags are None where they stay as they are.
-
-    `text` is it as written.
-    """
-
-    param: str
-    keys: Type
-    of: Type
-    optional: bool | None
-    readonly: bool | None
-    text: str
-    at: int
-
-
 Type: TypeAlias = (
     Keyword
     | Literal
@@ -178,8 +149,6 @@ Type: TypeAlias = (
     | TypeOf
     | KeyOf
     | Indexed
-    | Template
-    | Mapped
 )
 
 
@@ -231,24 +200,19 @@ class Alias(Struct, frozen=True):
 
 
 class Const(Struct, frozen=True):
-    """`type` is its annotation, `value` the type of its value; `declare const` has the first alone.
-
-    A value that is no literal is an array, a tuple or a braced type.
-    """
-
     name: str
     type: Type | None
-    value: Type | None
+    value: LiteralValue
     exported: bool
     doc: Doc | None
     at: int
 
 
 class Enum(Struct, frozen=True):
-    """An enum; each member is its name and its value."""
+    """A string enum; each member is its name and its value."""
 
     name: str
-    members: tuple[tuple[str, str | int | float], ...]
+    members: tuple[tuple[str, str], ...]
     exported: bool
     doc: Doc | None
     at: int
@@ -257,19 +221,9 @@ class Enum(Struct, frozen=True):
 Declaration: TypeAlias = Interface | Alias | Const | Enum
 
 
-class Import(Struct, frozen=True):
-    """`import { name as local } from "module"`, name by name; `export * from` has the name `*`."""
-
-    module: str
-    names: tuple[tuple[str, str], ...]
-    exported: bool
-    at: int
-
-
 class Module(Struct, frozen=True):
     """A schema file: its declarations in order; `nodes` counts the syntax tree's named nodes."""
 
     path: str
     declarations: tuple[Declaration, ...]
     nodes: int
-    imports: tuple[Import, ...] = ()

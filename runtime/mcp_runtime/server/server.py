@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import os
 import secrets
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_runtime.core import error_codes
@@ -52,13 +55,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Server"]
 
+log: Final = logging.getLogger("mcp_runtime")
+
+_KEYS: Final = "MCP_STATE_KEYS"
+
 
 class Server(Decorators):
     """A server: every client is offered what is registered here.
 
     `revisions` are the revisions that the server speaks. `keys` seal the state that travels through
-    clients: pass the same keys to all processes that serve one another's clients; without keys,
-    each process draws its own. `offers` declares kinds of features before the first one is
+    clients: pass the same keys to all processes that serve one another's clients, or name them in
+    the environment (MCP_STATE_KEYS: hexadecimal, the newest first, separated by commas); without
+    keys, each process draws its own. `offers` declares kinds of features before the first one is
     registered. `ttl_ms` and `cache_scope` tell clients how long they may cache lists, and whether
     caches may be shared.
 
@@ -112,6 +120,7 @@ class Server(Decorators):
         )
         self.state: Any = None
         self.sealer = _sealer(keys)
+        self._draws_keys: Final = keys is None and not os.environ.get(_KEYS)
         self.ping_every = ping_every
         self._broadcaster: Final = ChangeBroadcaster()
         self.connections: Final = self._broadcaster.connections
@@ -232,22 +241,28 @@ class Server(Decorators):
         from mcp_runtime.server.http.app import HttpApp
 
         options.setdefault("auth", self.auth)
+        if options.get("store") is not None and self._draws_keys:
+            log.warning(
+                "this process has its own keys: requestState that it makes opens in no other "
+                "(Server(keys=...), or the environment variable %s)",
+                _KEYS,
+            )
         return HttpApp(self, **options)
 
     def run(
         self,
         *,
-        http: str | None = None,
+        http: str | socket | None = None,
         started: Callable[[str], object] = lambda url: None,
         trace: Trace | None = None,
         **options: Any,
     ) -> None:
         """Serves until the input ends or the process is interrupted.
 
-        Serves standard input and output, or, if `http` is an address such as "127.0.0.1:8000", that
-        address; then `options` are those of `asgi`, and `started` is called with the URL as soon as
-        it is served. Raises NotInstalled without the extra `http`, ValueError for a malformed
-        address.
+        Serves standard input and output, or, if `http` is an address such as "127.0.0.1:8000" or a
+        listening socket, that; then `options` are those of `asgi`, and `started` is called with the
+        URL as soon as it is served. Raises NotInstalled without the extra `http`, ValueError for a
+        malformed address.
         """
         wait = self.limits.close_wait
         with contextlib.suppress(KeyboardInterrupt):
@@ -261,5 +276,13 @@ class Server(Decorators):
 
 def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:
     if keys is None:
-        return KeyRing([secrets.token_bytes(32)])
+        return KeyRing(_keys_of_environment() or [secrets.token_bytes(32)])
     return KeyRing(keys) if isinstance(keys, Sequence) else keys
+
+
+def _keys_of_environment() -> list[bytes]:
+    """Raises ValueError for what is not hexadecimal."""
+    try:
+        return [bytes.fromhex(key) for key in os.environ.get(_KEYS, "").split(",") if key]
+    except ValueError:
+        raise ValueError(f"{_KEYS} has a key that is not hexadecimal") from None

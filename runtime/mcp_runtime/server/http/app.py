@@ -40,7 +40,7 @@ from mcp_runtime.server.http.session_endpoint import SessionEndpoint
 from mcp_runtime.server.http.session_table import SessionTable
 from mcp_runtime.server.http.streaming import StreamingConnection
 from mcp_runtime.shared.connection import Trace
-from mcp_runtime.stores import Store, StoreUnavailable
+from mcp_runtime.stores import Store, StoreUnavailable, opening
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
@@ -74,7 +74,8 @@ class HttpApp:
     session belongs to the principal that began it. `auth` lets requests in only with a token for
     this server, whose subject is the principal; the server's own authentication is used by default.
 
-    `store` is shared by several processes, which then go on with each other's sessions and streams.
+    `store` is shared by several processes, which then go on with each other's sessions and streams;
+    it may be the URL of one, such as "redis://host:6379/0" (`mcp_runtime.stores.opening`).
     Without a store this process keeps its own.
     """
 
@@ -91,7 +92,7 @@ class HttpApp:
         forwarded: bool = False,
         principal: Principal | None = None,
         auth: BearerAuth | None = None,
-        store: Store | None = None,
+        store: Store | str | None = None,
         trace: Trace | None = None,
     ) -> None:
         self.path = path
@@ -101,8 +102,7 @@ class HttpApp:
         self._allowed_names: set[tuple[str | None, ...]] = set()
         protection = None if auth is None else _protection(server, auth)
         self._service = HttpService(server, principal, trace, protection)
-        limits, receive = self._service.limits, self._receive_forwarded
-        self._cluster = None if store is None else Cluster(store, limits, receive)
+        self._cluster = None if store is None else self._joining(store)
         self._table = SessionTable(self._service, self._cluster)
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
@@ -112,6 +112,11 @@ class HttpApp:
         self.sse_sessions: Final = self._legacy.sessions
         self._busy = 0
         self._start()
+
+    def _joining(self, store: Store | str) -> Cluster:
+        limits = self._service.limits
+        opened = opening.store_at(store, limits) if isinstance(store, str) else store
+        return Cluster(opened, limits, self._receive_forwarded)
 
     def _receive_forwarded(self, message: Forwarded) -> None:
         try:

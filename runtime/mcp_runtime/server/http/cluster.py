@@ -41,10 +41,10 @@ class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
     body: str = ""
     """A message of the client: no request, but on HTTP+SSE, whose answers have one way."""
     principal: str = ""
-    token: str = ""
-    """What the token of the request says, as JSON; empty without authorization."""
     resumed: str = ""
     """The name of a stream that the client reads from the sender now."""
+    changed: bool = False
+    """Whether the record of the session was changed."""
     ended: bool = False
     """Whether the session was deleted."""
 
@@ -122,15 +122,17 @@ class Cluster:
             if number is not None and number != self.number:
                 self.send(number, session, _written(frame))
 
-    def send(
-        self, number: int, session: str, body: bytes, principal: str = "", token: str = ""
-    ) -> None:
-        message = Forwarded(self.number, session, body.decode(), principal, token)
+    def send(self, number: int, session: str, body: bytes, principal: str = "") -> None:
+        message = Forwarded(self.number, session, body.decode(), principal)
         self._publish(_topic(number), message)
 
     def resume(self, number: int, session: str, stream: str) -> None:
         """Tells the owner of a stream that the client reads it here now."""
         self._publish(_topic(number), Forwarded(self.number, session, resumed=stream))
+
+    def changed(self, session: str) -> None:
+        """Has the others read the record of a session again, if they have it open."""
+        self._publish(_EVERYBODY, Forwarded(self.number, session, changed=True))
 
     def ended(self, session: str) -> None:
         self._publish(_EVERYBODY, Forwarded(self.number, session, ended=True))

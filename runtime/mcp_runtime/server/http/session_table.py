@@ -99,6 +99,8 @@ class SessionTable:
         for _ in range(_TRIES):
             if await self._store.put(session.id, msgspec.json.encode(record), version):
                 self._apply(session, record, version + 1)
+                if self.cluster is not None and version:
+                    self.cluster.changed(session.id)
                 return
             if (kept := await self._store.get(session.id)) is None:
                 self._remove(session)
@@ -125,6 +127,8 @@ class SessionTable:
             return
         if message.ended:
             self._remove(session)
+        elif message.changed:
+            session.spawn(self.find(session.id))
         elif message.resumed:
             session.let_go(message.resumed)
         else:

@@ -38,9 +38,11 @@ def address(text: str) -> tuple[str, int]:
 
 
 async def serve(
-    app: DrainableApp, where: str, started: Callable[[str], object] = lambda url: None
+    app: DrainableApp, where: str | socket, started: Callable[[str], object] = lambda url: None
 ) -> None:
-    """Serves at an address until SIGINT or SIGTERM; a second signal does not wait for requests.
+    """Serves at an address, or on a listening socket, until SIGINT or SIGTERM.
+
+    A second signal does not wait for requests.
 
     Web pages of the application's `origins` may read the answers.
 
@@ -84,7 +86,8 @@ async def serve(
                 self.should_exit = True
 
     loop = asyncio.get_running_loop()
-    host, port = address(where)
+    sockets = [where] if isinstance(where, socket) else None
+    host, port = ("", 0) if isinstance(where, socket) else address(where)
     config: Any = uvicorn.Config(
         cross_origin(app, app.origins),
         host=host,
@@ -93,7 +96,7 @@ async def serve(
         timeout_graceful_shutdown=5,
     )
     server = DrainingServer(config)
-    await server.serve()
+    await server.serve(sockets)
     if server.draining is not None and not server.force_exit:
         await server.draining
     if not server.started:

@@ -1,0 +1,130 @@
+"""Several processes that serve one address: started together, replaced when they die, drained."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Mapping
+from multiprocessing import connection, get_context
+from multiprocessing.context import SpawnProcess
+from socket import AF_INET, AF_INET6, SO_REUSEADDR, SOL_SOCKET, socket
+from types import FrameType
+from typing import Any, Final
+
+import click
+
+from mcp_bindgen.cli import COULD_NOT, OK
+from mcp_bindgen.cli.target import server_of
+from mcp_bindgen.errors import InputError
+
+__all__ = ["run_workers"]
+
+_KEYS: Final = "MCP_STATE_KEYS"
+_BACKLOG: Final = 2048
+_DEATHS: Final = 5
+"""So many workers may die within `_PERIOD`; then all are ended."""
+_PERIOD: Final = 30.0
+"""Seconds."""
+_DRAIN: Final = 30.0
+"""Seconds that workers have to end after a signal; then they are killed."""
+
+
+def run_workers(count: int, target: str, options: Mapping[str, Any]) -> int:
+    """Serves until a signal ends it; a second signal kills. Raises InputError."""
+    server_of(target)  # what is wrong with it is said once, and here
+    if "store" not in options:
+        why = "Workers without --store know nothing of each other's sessions: clients of revisions"
+        click.echo(f"{why} up to 2025-11-25 will fail.", err=True)
+    os.environ.setdefault(_KEYS, secrets.token_hex(32))
+    listening = _listening(options["http"])
+    workers = _Workers(count, (target, {**options, "http": listening}))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, workers.end)
+    with listening:
+        return workers.run()
+
+
+def _listening(where: str) -> socket:
+    """Raises InputError if the address cannot be served."""
+    from mcp_runtime.server.http.uvicorn import address
+
+    host, port = address(where)
+    opened = socket(AF_INET6 if ":" in host else AF_INET)
+    opened.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+    except OSError as error:
+        opened.close()
+        raise InputError(f"nothing can be served at {where}: {error.strerror}") from None
+    opened.listen(_BACKLOG)
+    opened.set_inheritable(True)
+    return opened
+
+
+class _Workers:
+    """The processes, each of which gets `arguments`."""
+
+    def __init__(self, count: int, arguments: tuple[str, Mapping[str, Any]]) -> None:
+        self._arguments = arguments
+        self._count = count
+        self._processes: list[SpawnProcess] = []
+        self._deaths: deque[float] = deque(maxlen=_DEATHS)
+        self._end_by: float | None = None
+
+    def run(self) -> int:
+        """Exit status: 0 after a signal, 2 if workers die again and again."""
+        for _ in range(self._count):
+            self._start()
+        status = OK
+        while self._processes:
+            connection.wait([process.sentinel for process in self._processes], timeout=0.5)
+            status = max(status, self._replace_dead())
+            self._kill_late()
+        return status
+
+    def _start(self) -> None:
+        process = get_context("spawn").Process(target=_work, args=self._arguments)
+        process.start()
+        self._processes.append(process)
+
+    def _replace_dead(self) -> int:
+        dead = [process for process in self._processes if not process.is_alive()]
+        for process in dead:
+            self._processes.remove(process)
+            if self._end_by is None:
+                click.echo(f"worker {process.pid} has ended ({process.exitcode})", err=True)
+                self._deaths.append(time.monotonic())
+                if self._dies_often():
+                    click.echo("workers end again and again; no more are started", err=True)
+                    self.end(signal.SIGTERM, None)
+                    return COULD_NOT
+                self._start()
+        return OK
+
+    def _dies_often(self) -> bool:
+        full = len(self._deaths) == self._deaths.maxlen
+        return full and self._deaths[-1] - self._deaths[0] < _PERIOD
+
+    def end(self, number: int, frame: FrameType | None) -> None:
+        """Handles a signal: the first lets workers finish, the second does not."""
+        again = self._end_by is not None
+        self._end_by = time.monotonic() + (0 if again else _DRAIN)
+        for process in self._processes:
+            if process.is_alive():
+                process.terminate()
+
+    def _kill_late(self) -> None:
+        if self._end_by is not None and time.monotonic() > self._end_by:
+            for process in self._processes:
+                process.kill()
+
+
+def _work(target: str, options: Mapping[str, Any]) -> None:
+    """The life of one worker."""
+    sys.path.insert(0, "")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; we end the workers
+    server_of(target).run(**options)

@@ -1,0 +1,139 @@
+"""`mcp-bindgen run --workers`: several processes at one address, replaced and ended together."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.support.command import run
+
+RUN = (sys.executable, "-m", "mcp_bindgen", "run")
+SERVER = """
+import os
+from mcp_runtime import Server
+server = Server("w", "1")
+@server.tool
+async def who() -> str:
+    return str(os.getpid())
+"""
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "who",
+}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> str:
+    (tmp_path / "w.py").write_text(SERVER, "utf-8")
+    return str(tmp_path / "w.py")
+
+
+@contextmanager
+def workers(server: str, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The supervisor, and the URL once both workers serve."""
+    command = [*RUN, "--http", "127.0.0.1:0", "--workers", "2", *options, server]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+    try:
+        yield process, next_url(process, 2)
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def next_url(process: subprocess.Popen[str], count: int) -> str:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if place := re.search(r"MCP at (\S+)", line):
+            count -= 1
+            if not count:
+                return place[1]
+    raise AssertionError("the server has ended")
+
+
+def who(url: str) -> int:
+    params = {"name": "who", "arguments": {}, "_meta": META}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    with urlopen(Request(url, json.dumps(body).encode(), HEADERS), timeout=10) as answer:
+        return int(json.load(answer)["result"]["content"][0]["text"])
+
+
+def test_a_worker_that_dies_is_replaced_and_all_end_with_a_signal(
+    server: str, tmp_path: Path
+) -> None:
+    with workers(server, "--store", f"sqlite:///{tmp_path}/store.db") as (process, url):
+        killed = who(url)
+        os.kill(killed, signal.SIGKILL)
+        next_url(process, 1)
+        answered = {who(url) for _ in range(20)}
+        assert killed not in answered
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=30)
+        assert process.returncode == 0, said
+        for pid in answered:
+            assert not _lives(pid)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_workers_without_a_store_are_warned_about(server: str) -> None:
+    command = [*RUN, "--http", "127.0.0.1:0", "--workers", "2", server]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert "without --store" in process.stderr.readline()
+    next_url(process, 2)
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_workers_that_die_again_and_again_are_given_up(tmp_path: Path) -> None:
+    marked = "import os, sys\nif 'spawn_main' in str(sys.argv) or os.getppid() != {}: os._exit(3)\n"
+    (tmp_path / "w.py").write_text(marked.format(os.getpid()) + SERVER, "utf-8")
+    started = time.monotonic()
+    done = run("run", "--http", "127.0.0.1:0", "--workers", "2", tmp_path / "w.py")
+    assert done.returncode == 2
+    assert b"workers end again and again" in done.stderr
+    assert time.monotonic() - started < 60
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--workers", "2"], b"--workers goes with --http"),
+        (["--workers", "0", "--http", ":0"], b"0 is not in the range"),
+        (["--store", "memory:"], b"--store go with --http"),
+        (["--http", ":0", "--store", "nonsense"], b"is no URL of a store"),
+        (["--http", ":0", "--workers", "2", "--trace", "t"], b"goes with one worker"),
+    ],
+)
+def test_options_that_cannot_go_together_are_refused(
+    server: str, options: list[str], said: bytes
+) -> None:
+    done = run("run", *options, server)
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -1,0 +1,46 @@
+"""The server that tests run in several processes at once; each tool says who has answered."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+
+from mcp_runtime import Context, Server
+
+server = Server("shared", "1", offers=["resources"])
+
+
+@dataclass
+class Sure:
+    yes: bool
+
+
+@server.tool
+async def who() -> str:
+    return str(os.getpid())
+
+
+@server.tool
+async def confirm(ctx: Context) -> str:
+    answer = await ctx.elicit("sure?", Sure)
+    return f"{answer.content} {os.getpid()}"
+
+
+@server.tool
+async def tell(ctx: Context, count: int, every: float = 0.05) -> str:
+    for number in range(count):
+        await ctx.log("error", {"number": number, "process": os.getpid()})
+        await asyncio.sleep(every)
+    return str(os.getpid())
+
+
+@server.tool
+async def change(ctx: Context) -> str:
+    ctx.server.resource_updated("note://one")
+    return str(os.getpid())
+
+
+@server.resource("note://one")
+def note() -> str:
+    return "one"
