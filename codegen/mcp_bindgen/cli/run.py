@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-<<<<<<< HEAD
-from importlib import import_module, util
-from pathlib import Path
-from traceback import StackSummary, TracebackException
-from types import ModuleType
-from typing import Any, Final
-=======
 from typing import Any
->>>>>>> d7f4be4 (run: several workers serve one address, with a store and keys that they share)
 
 import click
 
 from mcp_bindgen.cli import OK
-<<<<<<< HEAD
 from mcp_bindgen.cli.show import warn
+from mcp_bindgen.cli.target import failure, server_of
 from mcp_bindgen.errors import BindgenError, InputError
-=======
-from mcp_bindgen.cli.target import server_of
-from mcp_bindgen.errors import InputError
->>>>>>> d7f4be4 (run: several workers serve one address, with a store and keys that they share)
 
 __all__ = ["command"]
-
-_MACHINERY: Final = frozenset({"mcp_bindgen", "mcp_runtime", "mcp_wire", "asyncio", "importlib"})
-"""Packages whose lines of a traceback are not the user's."""
 
 
 @click.command("run")
@@ -100,7 +85,7 @@ def command(
         except (BindgenError, OSError):
             raise
         except Exception as error:
-            raise _failure("the server has failed", error) from None
+            raise failure("the server has failed", error) from None
     return OK
 
 
@@ -141,79 +126,10 @@ def _options(
     return options if store is None else {**options, "store": store}
 
 
-<<<<<<< HEAD
-def _say(url: str) -> None:
+def say(url: str) -> None:
     warn(f"MCP at {url}")
 
 
-def _server(target: str) -> Any:
-    """Raises InputError."""
-    from mcp_runtime.server.server import Server
-
-    name, _, attribute = target.partition(":") if not Path(target).exists() else (target, "", "")
-    module = _module(name)
-    if attribute:
-        found = getattr(module, attribute, None)
-        if not isinstance(found, Server):
-            raise InputError(f"{name} has no Server called {attribute!r}")
-        return found
-    servers: dict[str, Server] = {
-        key: value for key, value in vars(module).items() if isinstance(value, Server)
-    }
-    if len(servers) != 1:
-        has = f"has {', '.join(sorted(servers))}" if servers else "has no Server"
-        raise InputError(f"{name} {has}", remedy=f"Name one: {name}:SERVER.")
-    return next(iter(servers.values()))
-
-
-def _module(name: str) -> ModuleType:
-    """Raises InputError for a module that is not there, or that fails when it is imported."""
-    path = Path(name)
-    if path.suffix == ".py" and not path.is_file():
-        raise InputError(f"there is no file {name}")
-    try:
-        if path.suffix == ".py":
-            return _from_file(path)
-        sys.path.insert(0, "")
-        return import_module(name)
-    except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
-            raise InputError(f"cannot import {name}: {error}") from None
-        raise _failure(f"{name} fails when it is imported", error) from None
-
-
-def _failure(what: str, error: Exception) -> InputError:
-    """What a program of the user did wrong, in its own lines alone."""
-    told = TracebackException.from_exception(error)
-    stack = StackSummary.from_list([f for f in told.stack if not _is_ours(f.filename)])
-    is_syntax = isinstance(error, SyntaxError)
-    ends = list(told.format_exception_only()) if is_syntax else [f"{type(error).__name__}: {error}"]
-    rows = [*"".join(stack.format()).splitlines(), *(each.rstrip("\n") for each in ends)]
-    return InputError(f"{what}: {ends[-1].strip()}", rows=rows if stack or is_syntax else ())
-
-
-def _is_ours(file: str) -> bool:
-    """Whether a file is part of how a server is run, and none that the user wrote."""
-    return file.startswith("<frozen ") or bool(_MACHINERY & {*Path(file).parts})
-
-
-def _from_file(path: Path) -> ModuleType:
-    spec = util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{path} is no Python file")
-    module = util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent.absolute()))
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-=======
-def say(url: str) -> None:
-    click.echo(f"MCP at {url}", err=True)
-
-
->>>>>>> d7f4be4 (run: several workers serve one address, with a store and keys that they share)
 def _trace(stack: ExitStack, file: str | None) -> Any:
     from mcp_runtime.trace import TraceFile
 

@@ -1,16 +1,20 @@
-"""Imports the server that `run` is told to serve."""
+"""Imports the server that `run` is told to serve, and reports what fails in its own lines."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module, util
 from pathlib import Path
+from traceback import StackSummary, TracebackException
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from mcp_bindgen.errors import InputError
 
-__all__ = ["server_of"]
+__all__ = ["failure", "server_of"]
+
+_MACHINERY: Final = frozenset({"mcp_bindgen", "mcp_runtime", "mcp_wire", "asyncio", "importlib"})
+"""Packages whose lines of a traceback are not the user's."""
 
 
 def server_of(target: str) -> Any:
@@ -34,16 +38,36 @@ def server_of(target: str) -> Any:
 
 
 def _module(name: str) -> ModuleType:
+    """Raises InputError for a module that is not there, or that fails when it is imported."""
     path = Path(name)
+    if path.suffix == ".py" and not path.is_file():
+        raise InputError(f"there is no file {name}")
     try:
         if path.suffix == ".py":
             return _from_file(path)
         sys.path.insert(0, "")
         return import_module(name)
-    except ModuleNotFoundError as error:
-        raise InputError(f"cannot import {name}: {error}") from error
-    except FileNotFoundError:
-        raise InputError(f"there is no file {name}") from None
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
+            raise InputError(f"cannot import {name}: {error}") from None
+        raise failure(f"{name} fails when it is imported", error) from None
+
+
+def failure(what: str, error: Exception) -> InputError:
+    """What a program of the user did wrong, in its own lines alone."""
+    failed = TracebackException.from_exception(error)
+    stack = StackSummary.from_list([f for f in failed.stack if not _is_ours(f.filename)])
+    is_syntax = isinstance(error, SyntaxError)
+    ends = (
+        list(failed.format_exception_only()) if is_syntax else [f"{type(error).__name__}: {error}"]
+    )
+    rows = [*"".join(stack.format()).splitlines(), *(each.rstrip("\n") for each in ends)]
+    return InputError(f"{what}: {ends[-1].strip()}", rows=rows if stack or is_syntax else ())
+
+
+def _is_ours(file: str) -> bool:
+    """Whether a file is part of how a server is run, and none that the user wrote."""
+    return file.startswith("<frozen ") or bool(_MACHINERY & {*Path(file).parts})
 
 
 def _from_file(path: Path) -> ModuleType:

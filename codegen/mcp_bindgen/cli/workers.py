@@ -15,9 +15,8 @@ from socket import AF_INET, AF_INET6, SO_REUSEADDR, SOL_SOCKET, socket
 from types import FrameType
 from typing import Any, Final
 
-import click
-
 from mcp_bindgen.cli import COULD_NOT, OK
+from mcp_bindgen.cli.show import warn
 from mcp_bindgen.cli.target import server_of
 from mcp_bindgen.errors import InputError
 
@@ -38,7 +37,7 @@ def run_workers(count: int, target: str, options: Mapping[str, Any]) -> int:
     server_of(target)  # what is wrong with it is said once, and here
     if "store" not in options:
         why = "Workers without --store know nothing of each other's sessions: clients of revisions"
-        click.echo(f"{why} up to 2025-11-25 will fail.", err=True)
+        warn(f"{why} up to 2025-11-25 will fail.")
     os.environ.setdefault(_KEYS, secrets.token_hex(32))
     listening = _listening(options["http"])
     workers = _Workers(count, (target, {**options, "http": listening}))
@@ -96,10 +95,10 @@ class _Workers:
         for process in dead:
             self._processes.remove(process)
             if self._end_by is None:
-                click.echo(f"worker {process.pid} has ended ({process.exitcode})", err=True)
+                warn(f"worker {process.pid} has ended ({process.exitcode})")
                 self._deaths.append(time.monotonic())
                 if self._dies_often():
-                    click.echo("workers end again and again; no more are started", err=True)
+                    warn("workers end again and again; no more are started")
                     self.end(signal.SIGTERM, None)
                     return COULD_NOT
                 self._start()
