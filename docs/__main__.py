@@ -128,8 +128,8 @@ A server or client takes its limits as `limits=Limits(in_flight=64)`, from `mcp_
 do not name keeps its default. Times are in seconds. What crosses a limit is refused with an error
 that names the limit, and the session goes on.
 
-Some limits are not part of `Limits`. The models refuse JSON that is nested deeper than 128. Plain
-functions run in threads that the whole process shares, `mcp_runtime.limits.THREADS`: four more than
+Some limits are not part of `Limits`. The models refuse JSON that is nested deeper than 128. Clients
+check results by JSON Schemas in threads that the whole process shares (`THREADS`): four more than
 there are processors, at most 32. Checking one value by a peer's JSON Schema may visit 10,000,000
 subschemas (`SCHEMA_VISITS`); what would visit more is refused before it begins. Of 1,000 servers a
 process remembers what they speak (`REMEMBERED_SERVERS`); the oldest is forgotten first.

@@ -1,7 +1,7 @@
 """The limits of a session and of its transports: each has a name, a default and a test.
 
-Each client or server has `Limits` of its own. THREADS is for the whole process, SCHEMA_VISITS for
-each value that is validated.
+Each client or server has `Limits` of its own. THREADS is for all clients of the process,
+SCHEMA_VISITS for each value that is validated.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from typing import Final
 __all__ = ["DEFAULT", "REMEMBERED_SERVERS", "SCHEMA_VISITS", "THREADS", "Limits"]
 
 THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
-"""Plain functions that run in threads at one time; the next one waits.
-
-All servers and clients of a process share these threads, since they share its processors.
-"""
+"""Results that the clients of a process check by JSON Schemas at one time, each in a thread."""
 
 SCHEMA_VISITS: Final = 10_000_000
 """Visits of subschemas that validating one value by a peer's JSON Schema may take."""
@@ -31,7 +28,9 @@ class Limits:
     """Sizes in bytes or characters, times in seconds; the error for a crossed limit names it."""
 
     line_bytes: int = 4 * 1024 * 1024
-    """One message that a server receives; a longer line is skipped and answered with an error."""
+    """One message that a server receives; a longer line is skipped and answered with an error.
+
+    Up to 2025-06-18 an error needs the id: it is looked for at both ends of the line."""
     answer_bytes: int = 16 * 1024 * 1024
     """One message that a client receives; an answer over it fails its request."""
     batch: int = 64
@@ -40,6 +39,16 @@ class Limits:
     """Requests of the peer in flight at one time; the next gets the error -32000 "busy"."""
     outgoing_bytes: int = 8 * 1024 * 1024
     """Bytes that wait to be written; above it senders wait, and nothing more is read."""
+    held_bytes: int = 64 * 1024 * 1024
+    """Of one peer: requests that are not answered, and answers that are not sent.
+
+    While there are more, requests and answers over 4 KiB become the error -32000 "busy"."""
+    process_bytes: int = 512 * 1024 * 1024
+    """The same, of all peers of the process together."""
+    threads: int = 64
+    """Plain functions of one server that run at one time, each in a thread; the next one waits."""
+    session_threads: int = 16
+    """Plain functions that run at one time for one session, or for one client on a stream."""
     deadline: float = 30.0
     """Wait for the response to a request of ours, unless its caller names another."""
     total: float = 300.0

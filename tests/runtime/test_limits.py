@@ -92,7 +92,7 @@ HELD: Final = {
     ),
     "batch": (
         "runtime/core/test_sessions.py",
-        "test_a_batch_that_is_empty_or_too_long_cannot_be_told_so_where_an_error_needs_an_id",
+        "test_a_batch_that_is_empty_or_too_long_is_refused",
     ),
     "in_flight": (
         "runtime/core/test_sessions.py",
@@ -101,6 +101,22 @@ HELD: Final = {
     "outgoing_bytes": (
         "runtime/transports/test_memory.py",
         "test_drain_waits_while_as_much_as_the_limit_waits",
+    ),
+    "held_bytes": (
+        "runtime/core/test_held_bytes.py",
+        "test_row_18_requests_without_an_answer_have_a_budget_in_bytes",
+    ),
+    "process_bytes": (
+        "runtime/core/test_held_bytes.py",
+        "test_row_18_the_process_has_a_budget_too",
+    ),
+    "threads": (
+        "runtime/server/test_plain_functions.py",
+        "test_row_19_a_client_that_has_gone_gives_its_places_back",
+    ),
+    "session_threads": (
+        "runtime/server/test_plain_functions.py",
+        "test_row_19_calls_of_one_client_do_not_stall_those_of_another",
     ),
     "deadline": (HERE, "test_an_answer_that_does_not_come_is_given_up_at_the_deadline"),
     "total": (HERE, "test_progress_does_not_hold_a_call_open_beyond_the_total"),

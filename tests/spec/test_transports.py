@@ -182,6 +182,10 @@ class Sockets:
 
         self._reading = asyncio.create_task(read())
 
+    @property
+    def waiting(self) -> int:
+        return self._writer.transport.get_write_buffer_size()
+
     def write(self, data: bytes) -> None:
         self._writer.write(data)
 

@@ -19,8 +19,7 @@ from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import Disconnected, NotOpen, SessionError, TimedOut
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.connection import Connection, OnProgress
-from mcp_runtime.shared.wire_connection import WireConnection
+from mcp_runtime.shared.connection import Connection, OnProgress, WireConnection
 from mcp_runtime.transports.wire import Wire
 
 __all__ = ["ClientConnection", "ClientWireConnection", "ConnectionOwner"]

@@ -25,7 +25,7 @@ from mcp_runtime.core.lines import TooLong
 from mcp_runtime.core.negotiation import ClientOffer, common_revision
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.role import CLIENT
-from mcp_runtime.core.running import Running
+from mcp_runtime.core.running import SMALL, Hold, Running
 from mcp_runtime.core.session import Session
 from mcp_runtime.core.translation import Terms, Translation
 from mcp_runtime.errors import (
@@ -285,7 +285,8 @@ class ClientSession(Session):
         self._require_own(frame, method.capability)
         token = peek.request_params(frame.params or b"{}").meta.progress_token
         terms = msgspec.structs.replace(self.agreed, token=None if token is UNSET else token)
-        self.running[frame.id] = Running(frame.method, terms)
+        hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
+        self.running[frame.id] = Running(frame.method, terms, hold=hold)
         return [Called(frame.id, frame.method, frame.params, terms)]
 
     def _require_own(self, frame: Request, capability: str) -> None:

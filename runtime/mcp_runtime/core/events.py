@@ -35,8 +35,11 @@ class Write(Struct, frozen=True, gc=False):
     about: Id | None = None
 
 
-class Called(Struct, frozen=True):
-    """A request of the peer: `answer` or `refuse` it. `params` is JSON, empty for none."""
+class Called(Struct):
+    """A request of the peer: `answer` or `refuse` it.
+
+    `params` is JSON, empty for none, and once it was read.
+    """
 
     id: Id
     method: str

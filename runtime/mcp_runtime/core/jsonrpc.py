@@ -128,6 +128,8 @@ _dump: Final = msgspec.json.Encoder().encode
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises for a text that is not JSON of the expected shape."""
 _MAX_DIGITS: Final = 4300
+_REFUSED: Final = 1024
+"""Messages of a batch over the limit that are answered; what is sent beyond is not."""
 _PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
 _MEMBERS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
 
@@ -214,8 +216,8 @@ def _batch(text: bytes, max_batch: int) -> Frame:
     if not parts:
         return Malformed(None, INVALID_REQUEST, "Invalid request: an empty batch")
     if len(parts) > max_batch:
-        why = f"Invalid request: a batch of more than {max_batch}"
-        return Malformed(None, INVALID_REQUEST, why)
+        why = f"a batch of more than {max_batch}"
+        return Batch(tuple(_unfit(bytes(part), why) for part in parts[:_REFUSED]))
     return Batch(tuple(map(_member, map(bytes, parts))))
 
 

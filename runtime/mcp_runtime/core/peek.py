@@ -24,6 +24,7 @@ __all__ = [
     "error_code",
     "http_message",
     "protocol_version",
+    "request_id",
     "request_params",
     "response_id",
     "supported_versions",
@@ -107,15 +108,42 @@ def response_id(head: bytes, tail: bytes | None) -> Id | object | None:
 
     None if these do not tell.
     """
+    members = _first_members(head)
+    if members is None or b"method" in members:
+        return ANOTHER
+    return _id_of(members, tail)
+
+
+def request_id(head: bytes, tail: bytes | None, *, needs_id: bool) -> tuple[Id | None, bool]:
+    """Which request it is, of which only the ends are there, and whether it is reported now.
+
+    With `tail`, at its end, it is reported only if it could not be before.
+    """
+    members = _first_members(head)
+    if members is None or b"result" in members or b"error" in members:
+        return None, not needs_id and tail is None
+    early = _id_of(members, None)
+    if tail is None:
+        return early, early is not None or not needs_id
+    late = _id_of(members, tail) if early is None and needs_id else None
+    return late, late is not None
+
+
+def _first_members(head: bytes) -> dict[bytes, bytes] | None:
+    """The short first members, and the name of the long one after them; None for no object."""
     members: dict[bytes, bytes] = {}
     if (start := _START.match(head)) is None:
-        return ANOTHER
+        return None
     at: re.Match[bytes] | None = start if start[1] == b"{" else None
     while at is not None and (member := _MEMBER.match(head, at.end())):
         members[member[1]] = member[2]
         at = _COMMA.match(head, member.end())
-    if b"method" in members:
-        return ANOTHER
+    if at is not None and (long := _NAME.match(head, at.end())):
+        members[long[1]] = b""
+    return members
+
+
+def _id_of(members: dict[bytes, bytes], tail: bytes | None) -> Id | None:
     raw = members.get(b"id")
     if raw is None and tail is not None and (last := _LAST.search(tail)):
         raw = last[1]
@@ -128,6 +156,7 @@ _STRING: Final = rb'"(?:[^"\\]|\\.){0,256}+"'
 _NUMBER: Final = rb"-?[0-9]{1,32}+"
 _START: Final = re.compile(rb"\s*([{\[])")
 _MEMBER: Final = re.compile(rb'\s*"(\w{1,32})"\s*:\s*(%b|%b)(?=\s*[,}])' % (_STRING, _NUMBER))
+_NAME: Final = re.compile(rb'\s*"(\w{1,32})"\s*:')
 _COMMA: Final = re.compile(rb"\s*,")
 # The last member of the whole message: nothing but its own brace comes after it.
 _LAST: Final = re.compile(rb'[{,]\s*"id"\s*:\s*(%b|%b)\s*\}\s*\Z' % (_STRING, _NUMBER))

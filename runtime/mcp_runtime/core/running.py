@@ -5,15 +5,58 @@ Source: 2025-03-26 basic/index, "Batching".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from msgspec import Struct
 
 from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.translation import Terms
+from mcp_runtime.limits import Limits
 
-__all__ = ["BatchResponses", "Running"]
+__all__ = ["OF_PROCESS", "SMALL", "BatchResponses", "HeldBytes", "Hold", "Running"]
+
+SMALL: Final = 4096
+"""Bytes of a message that is not counted; the number of such messages is limited."""
+
+
+class HeldBytes(Struct):
+    """Bytes of large messages that are held: not answered yet, or not sent yet."""
+
+    count: int = 0
+
+    def crossed(self, limits: Limits, more: Callable[[], int] | None = None) -> str:
+        """The limit for which no large message can be held too; empty for none.
+
+        `more` counts bytes that wait elsewhere.
+        """
+        if self.count + (0 if more is None else more()) > limits.held_bytes:
+            return "Limits.held_bytes"
+        return "Limits.process_bytes" if OF_PROCESS.count > limits.process_bytes else ""
+
+
+OF_PROCESS: Final = HeldBytes()
+"""Of all peers together."""
+
+
+class Hold:
+    """Bytes that are held for a peer as long as this object is there."""
+
+    __slots__ = ("_held", "_size")
+
+    def __init__(self, held: HeldBytes, size: int = 0) -> None:
+        self._held, self._size = held, 0
+        self.change(size)
+
+    def change(self, by: int) -> None:
+        self._size += by
+        self._held.count += by
+        OF_PROCESS.count += by
+
+    def __del__(self) -> None:
+        self.change(-self._size)
 
 
 @dataclass(slots=True)
@@ -42,3 +85,5 @@ class Running(Struct):
     terms: Terms
     progress: float = float("-inf")
     batch: BatchResponses | None = None
+    hold: Hold | None = None
+    """Of its params, if they are large."""

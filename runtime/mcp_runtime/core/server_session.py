@@ -23,7 +23,7 @@ from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
 from mcp_runtime.core.pending import Pending
 from mcp_runtime.core.role import SERVER
-from mcp_runtime.core.running import Running
+from mcp_runtime.core.running import SMALL, Hold, Running
 from mcp_runtime.core.session import Session
 from mcp_runtime.core.subscriptions import Subscriptions
 from mcp_runtime.core.tolerances import Tolerances
@@ -160,7 +160,8 @@ class ServerSession(Session):
             self._require_offered(method)
             if own := self._own.get(frame.method):
                 return own(self, frame, terms)
-        self.running[frame.id] = Running(frame.method, terms)
+        hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
+        self.running[frame.id] = Running(frame.method, terms, hold=hold)
         return [Called(frame.id, frame.method, frame.params, terms)]
 
     def _require_registered(self, method: str) -> None:

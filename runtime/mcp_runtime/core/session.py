@@ -1,10 +1,7 @@
 """What the sessions of both roles share: requests in both directions, progress, batches, errors.
 
-    session.receive(chunk, now)             bytes, cut anywhere, to events
-    session.receive_message(message, now)   one message to events
-    session.call(…) → Sent, bytes           and answer, refuse, notify, cancel: bytes to send
-
-A session sends nothing itself. Times are seconds on the caller's clock.
+Bytes of the peer become events; `call`, `answer`, `refuse`, `notify` and `cancel` return bytes to
+send. A session sends nothing itself. Times are seconds on the caller's clock.
 
 Source: 2025-11-25 basic/index and basic/utilities; 2026-07-28 basic/patterns.
 """
@@ -44,7 +41,7 @@ from mcp_runtime.core.lifecycle import State, after
 from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Pending, Sent, Timeout
 from mcp_runtime.core.role import Role
-from mcp_runtime.core.running import BatchResponses, Running
+from mcp_runtime.core.running import SMALL, BatchResponses, HeldBytes, Running
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import (
@@ -62,7 +59,6 @@ from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest,
 __all__ = ["Session"]
 
 _dump: Final = msgspec.json.Encoder().encode
-_MAX_REASON: Final = 1000
 
 
 class Session(ABC):
@@ -85,6 +81,9 @@ class Session(ABC):
         self.agreed: Terms | None = None
         self.pending = Pending() if pending is None else pending
         self.running: dict[Id, Running] = {}
+        self.held = HeldBytes()
+        self.unsent: Callable[[], int] | None = None
+        """Counts the bytes that the transport has not sent yet."""
         self.watch: Callable[[bytes], object] | None = None
         """Sees each message that arrives."""
         self._next_id = next_id
@@ -165,7 +164,7 @@ class Session(ABC):
             return [Ignored(f"a cancellation of {id!r}, which is not in flight")]
         del self.running[id]
         rest = running.batch.add(id, b"") if running.batch else b""
-        cancelled = Cancelled(id, cancellation.reason[:_MAX_REASON])
+        cancelled = Cancelled(id, cancellation.reason[:1000])
         return [Write(rest, id), cancelled] if rest else [cancelled]
 
     def _progressed(self, params: Any, now: float) -> list[Event]:
@@ -214,21 +213,18 @@ class Session(ABC):
 
     def too_long(self, line: TooLong) -> list[Event]:
         """What a message means that is over the limit."""
-        if line.tail is not None:
-            return []
-        if self.watch_dropped is not None:
+        if line.tail is None and self.watch_dropped is not None:
             self.watch_dropped(line.head)
-        return self._complain_of_length(line)
-
-    def _complain_of_length(self, line: TooLong) -> list[Event]:
+        needs = not self._may_report_error(None)
+        id, is_known = peek.request_id(line.head, line.tail, needs_id=needs)
         why = f"a line of more than {line.limit} bytes"
-        return self._on_malformed(Malformed(None, error_codes.INVALID_REQUEST, why), 0)
+        fault = Malformed(id, error_codes.INVALID_REQUEST, why)
+        return self._on_malformed(fault, 0) if is_known else []
 
     def _may_report_error(self, id: Id | None) -> bool:
         """Whether the peer's revision allows an error response with that id."""
-        return (
-            id is not None or self.agreed is None or self.agreed.translation.revision.idless_errors
-        )
+        agreed = self.agreed
+        return id is not None or agreed is None or agreed.translation.revision.idless_errors
 
     def _on_batch(self, frame: Batch, now: float) -> list[Event]:
         events: list[Event] = []
@@ -276,16 +272,10 @@ class Session(ABC):
             raise TooMuch(f"{self.limits.in_flight} requests are in flight (Limits.in_flight)")
         self._gate(method, params, terms)
         body = terms.translation.write_params(method, params)
-        return self._send(method, body, now=now, timeout=timeout, token=token)
+        return self._send(method, body, now, timeout, token)
 
     def _send(
-        self,
-        method: str,
-        body: bytes,
-        *,
-        now: float,
-        timeout: Timeout | None = None,
-        token: Id | None = None,
+        self, method: str, body: bytes, now: float, timeout: Timeout | None, token: Id | None = None
     ) -> tuple[Sent, bytes]:
         id = self._next_id()
         timeout = timeout or Timeout(self.limits.deadline, self.limits.total)
@@ -321,6 +311,9 @@ class Session(ABC):
 
     def _finish(self, id: Id, data: bytes) -> bytes:
         running = self.running.pop(id)
+        if len(data) > SMALL and (crossed := self.held.crossed(self.limits, self.unsent)):
+            why = f"busy: too many answers are not read yet ({crossed})"
+            data = jsonrpc.error_response(id, error_codes.BUSY, why)
         return running.batch.add(id, data) if running.batch else data
 
     def report(
@@ -376,8 +369,6 @@ class Session(ABC):
         failed = [Failed(sent, Disconnected(why)) for sent in self.pending.drain()]
         return [*self.abandon(why), *failed]
 
-    # ---- rules
-
     def _move(self, what: str) -> None:
         self.state = after(self.role, self.state, what)
 
@@ -387,8 +378,8 @@ class Session(ABC):
 
     def _may_send(self, method: Method | None, kind: str) -> bool:
         """Whether the peer may send a method as that kind of message."""
-        directions = _RECEIVED[self.role]
-        return method is not None and method.kind == kind and method.direction in directions
+        own = f"{self.role}-to-"
+        return method is not None and method.kind == kind and not method.direction.startswith(own)
 
     def _require_room(self, frame: Request) -> None:
         """Raises RpcError if a request of the peer has the id of another, or is one too many."""
@@ -396,6 +387,8 @@ class Session(ABC):
             raise RpcError(error_codes.INVALID_REQUEST, "a request with that id is in flight")
         if len(self.running) >= (most := self.limits.in_flight):
             raise RpcError(error_codes.BUSY, f"busy: {most} requests are in flight")
+        if len(frame.params) > SMALL and (crossed := self.held.crossed(self.limits)):
+            raise RpcError(error_codes.BUSY, f"busy: too much is not answered yet ({crossed})")
 
     def _open_terms(self, method: str) -> Terms:
         if self.agreed is None or self.state is not State.OPEN:
@@ -405,10 +398,3 @@ class Session(ABC):
     @abstractmethod
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
         """Raises NotOffered if a message of ours needs a capability that was not negotiated."""
-
-
-_RECEIVED: Final[dict[Role, frozenset[str]]] = {
-    "client": frozenset(("both", "server-to-client")),
-    "server": frozenset(("both", "client-to-server")),
-}
-"""The directions of the methods that a role receives."""

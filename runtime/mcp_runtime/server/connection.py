@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from asyncio import Semaphore
 from itertools import count
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_r
 class ServerConnection(Connection):
     """One client; a subclass for each transport says how a message is sent."""
 
+    _thread_room: Semaphore | None = None
+
     def __init__(
         self,
         server: Dispatcher[Context],
@@ -48,6 +51,13 @@ class ServerConnection(Connection):
         """The client's roots, while it promises to report changes and has reported none."""
         self.root_changes = 0
         super().__init__(self.server_session, trace=trace)
+
+    @property
+    def thread_room(self) -> Semaphore:
+        """The places of the session in the server's threads."""
+        if self._thread_room is None:
+            self._thread_room = Semaphore(self.server.limits.session_threads)
+        return self._thread_room
 
     async def _run(self, called: Called) -> Any:
         self._enforce_rate_limit(called.method)

@@ -10,7 +10,7 @@ questions, or by the `key` that a question is given.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
@@ -324,6 +324,15 @@ class Context:
     async def read(self, uri: str) -> list[t.TextResourceContents | t.BlobResourceContents]:
         """The contents of a resource of this server. Raises RpcError if there is none."""
         return await self.server.read(uri, self)
+
+    async def in_thread(self, function: Callable[..., _T], /, *args: Any, **given: Any) -> _T:
+        """What a plain function returns; it runs in one of the server's threads.
+
+        After a cancellation of the request it runs on, for a thread cannot be ended.
+        """
+        room = self._peer.thread_room
+        value: _T = await self.server.threads.run(room, function, *args, **given)
+        return value
 
     def wait(self, awaitable: Awaitable[_T]) -> _T:
         """Awaits from a handler that is a plain function, which runs in a thread."""

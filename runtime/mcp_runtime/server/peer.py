@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop
+from asyncio import AbstractEventLoop, Semaphore
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
@@ -24,6 +24,11 @@ class Peer(Protocol):
     """The client's roots, while the client promises to report changes and has reported none."""
     root_changes: int
     """How often the client has reported changed roots."""
+
+    @property
+    def thread_room(self) -> Semaphore:
+        """The places of the session in the server's threads."""
+        ...
 
     async def log(self, called: Called, level: str, data: Any, logger: str | None, /) -> None:
         """Sends a log message about a request, if the client wants messages of that level.

@@ -23,7 +23,6 @@ from mcp_runtime.server.functions.content import Embedded
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.signature import PromptSignature, Signature, TemplateSignature
 from mcp_runtime.server.functions.tool_result import raw_result, tool_result
-from mcp_runtime.shared import threads
 from mcp_runtime.shared.uri_template import Template
 
 __all__ = [
@@ -86,7 +85,7 @@ async def run(
     keywords = arguments if context is None else {**arguments, context: ctx}
     if is_async:
         return await function(**keywords)
-    value = await threads.run(function, **keywords)
+    value = await ctx.in_thread(function, **keywords)
     return await value if asyncio.iscoroutine(value) else value
 
 
@@ -125,7 +124,7 @@ class RawTool:
         read = self.read(dict(arguments))
         if inspect.iscoroutinefunction(self.function):
             return await self.function(read, ctx)
-        return await threads.run(self.function, read, ctx)
+        return await ctx.in_thread(self.function, read, ctx)
 
     def result(self, value: Any) -> Any:
         """Raises BadResult for a value that is no content."""

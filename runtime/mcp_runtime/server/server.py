@@ -45,6 +45,7 @@ from mcp_runtime.server.wire_connection import ServerWireConnection
 from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.meta_names import require_extensions
+from mcp_runtime.shared.threads import Threads
 from mcp_runtime.shared.uri_template import is_uri
 from mcp_runtime.stores import Bus
 from mcp_runtime.transports.wire import Wire
@@ -119,6 +120,7 @@ class Server(Decorators):
             icons=listed(icons),
         )
         self.state: Any = None
+        self.threads = Threads(limits.threads)
         self.sealer = _sealer(keys)
         self._draws_keys: Final = keys is None and not os.environ.get(_KEYS)
         self.ping_every = ping_every

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.shared.threads import Threads
 
 __all__ = ["ServerView"]
 
@@ -17,6 +18,7 @@ class ServerView(Protocol[_Ctx]):
     """What a request's context reads from the server."""
 
     limits: Limits
+    threads: Threads
     state: Any
 
     async def read(

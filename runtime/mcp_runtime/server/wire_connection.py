@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from mcp_runtime.server.connection import ServerConnection
-from mcp_runtime.shared.wire_connection import WireConnection
+from mcp_runtime.shared.connection import WireConnection
 from mcp_runtime.transports.wire import Wire
 
 __all__ = ["ServerWireConnection"]

@@ -28,11 +28,14 @@ from mcp_runtime.core.events import (
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.session import Session
-from mcp_runtime.errors import RpcError, TimedOut
-from mcp_runtime.revisions import DecodeError, EncodeError, StepError
+from mcp_runtime.errors import Disconnected, NotOpen, RpcError, SessionError, TimedOut
+from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
 from mcp_runtime.shared.runner import ends_the_task
+from mcp_runtime.transports.wire import Wire
 
-__all__ = ["Connection", "OnProgress", "Trace"]
+__all__ = ["Connection", "OnProgress", "Trace", "WireConnection"]
+
+_FAILED: Final = RpcError(error_codes.INTERNAL_ERROR, "Internal error")
 
 log: Final = logging.getLogger("mcp_runtime")
 
@@ -115,8 +118,6 @@ class Connection(ABC):
 
     def _on_opened(self, event: Opened) -> None:
         log.debug("open: %s", event.terms.translation.revision.name)
-
-    # ---- events
 
     def handle(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -215,11 +216,11 @@ class Connection(ABC):
             )
         except Exception:
             log.exception("%s failed", called.method)
-            return self._refuse(called, _internal_error())
+            return self._refuse(called, _FAILED)
         except BaseException as error:
             if self._is_ours(called):
                 log.exception("%s: the handler ended in %s", called.method, type(error).__name__)
-            answer = self._refuse(called, _internal_error())
+            answer = self._refuse(called, _FAILED)
             if ends_the_task(error):
                 self.send(answer, called.id)
                 raise
@@ -239,7 +240,8 @@ class Connection(ABC):
     def read_params(self, called: Called) -> Any:
         """Raises RpcError."""
         try:
-            return called.terms.translation.read_params(called.method, called.params)
+            raw, called.params = called.params, b""
+            return called.terms.translation.read_params(called.method, raw)
         except (DecodeError, StepError) as error:
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
 
@@ -335,8 +337,60 @@ class Connection(ABC):
                 return
 
 
-def _internal_error() -> RpcError:
-    return RpcError(error_codes.INTERNAL_ERROR, "Internal error")
+class WireConnection(Connection):
+    """A connection over a stream of lines."""
+
+    wire: Wire
+    over: asyncio.Future[None]
+    """Done when the peer is gone."""
+    _pinging: asyncio.Task[None] | None = None
+
+    def attach(self, wire: Wire) -> None:
+        self.wire, self.over = wire, self.loop.create_future()
+        self.session.unsent = lambda: wire.waiting
+        wire.start(self)
+
+    def received(self, chunk: bytes) -> None:
+        self.handle(self.session.receive(chunk, self.loop.time()))
+
+    def _on_opened(self, event: Opened) -> None:
+        super()._on_opened(event)
+        self._stop_pinging()
+        if self.ping_every is not None and "ping" in event.terms.translation.revision.methods:
+            self._pinging = self.loop.create_task(self._ping(self.ping_every))
+
+    async def _ping(self, every: float) -> None:
+        """Source: 2025-11-25 basic/utilities/ping."""
+        timeout = Timeout(min(every, self.session.limits.deadline))
+        try:
+            while True:
+                await asyncio.sleep(every)
+                await self.request("ping", UNSET, timeout=timeout)
+        except (Disconnected, NotOpen):  # another `initialize` has come
+            return
+        except SessionError as error:
+            log.warning("the peer does not answer a ping: %s", error)
+            self.spawn(self.wire.close())
+            self.ended()
+
+    def _stop_pinging(self) -> None:
+        if self._pinging is not None:
+            self._pinging.cancel()
+
+    def end(self, why: str = "the peer is gone") -> None:
+        self._stop_pinging()
+        super().end(why)
+
+    def ended(self) -> None:
+        self.end()
+        if not self.over.done():
+            self.over.set_result(None)
+
+    def _write(self, data: bytes, about: Id | None) -> None:
+        self.wire.write(data + b"\n")
+
+    async def drain(self) -> None:
+        await self.wire.drain()
 
 
 async def _logged(work: Coroutine[Any, Any, object]) -> None:

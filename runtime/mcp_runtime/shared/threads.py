@@ -1,7 +1,7 @@
 """Runs plain functions off the event loop, in threads that do not keep the process alive.
 
 The default executor of asyncio is joined at the end, so one call that hangs would keep a server
-alive after its client is gone. At most `limits.THREADS` run at one time.
+alive after its client is gone.
 """
 
 from __future__ import annotations
@@ -10,70 +10,150 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from mcp_runtime.limits import THREADS
 
-__all__ = ["run"]
-
-_Job: TypeAlias = Callable[[], None]
+__all__ = ["Threads", "run"]
 
 
-class _Threads:
-    def __init__(self) -> None:
+class _State(Enum):
+    WAITS = 1
+    RUNS = 2
+    ENDED = 3
+    LEFT = 4
+    """It runs on without a place, for its caller has gone."""
+    DROPPED = 5
+    """Its caller has gone before it ran."""
+
+
+@dataclass(slots=True)
+class _Job:
+    """A call of a function, which holds a place in the `room` of its session."""
+
+    call: Callable[[], Any]
+    loop: asyncio.AbstractEventLoop
+    waiting: asyncio.Future[Any]
+    room: asyncio.Semaphore | None
+    state: _State = _State.WAITS
+
+    def settle(self, how: Callable[[Any], None], value: Any) -> None:
+        """Runs on the loop."""
+        if self.state is _State.ENDED:
+            self.leave_room()
+        if not self.waiting.done():
+            how(value)
+
+    def leave_room(self) -> None:
+        if self.room is not None:
+            self.room.release()
+
+
+class Threads:
+    """At most `most` functions run at one time; the next one waits.
+
+    After a cancellation of its caller a function runs on, for a thread cannot be ended. Its place
+    is given to the next one, unless `most` functions run on like that.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
-        self._idle = 0
-        self._count = 0
+        self._idle = self._count = self._left = 0
         self._lock = threading.Lock()
 
-    def put(self, job: _Job) -> None:
+    async def run(
+        self,
+        room: asyncio.Semaphore | None,
+        function: Callable[..., Any],
+        /,
+        *args: Any,
+        **given: Any,
+    ) -> Any:
+        """Returns or raises what the function does; it sees the caller's context variables."""
+        if room is not None:
+            await room.acquire()
+        loop = asyncio.get_running_loop()
+        call = partial(contextvars.copy_context().run, function, *args, **given)
+        job = _Job(call, loop, loop.create_future(), room)
         with self._lock:
+            self._jobs.put(job)
             if self._idle:
                 self._idle -= 1
-            elif self._count < THREADS:
-                self._count += 1
-                threading.Thread(target=self._work, name="mcp-handler", daemon=True).start()
-        self._jobs.put(job)
+            else:
+                self._grow()
+        try:
+            return await job.waiting
+        except asyncio.CancelledError:
+            self._leave(job)
+            raise
+
+    def _grow(self) -> None:
+        if self._count < self._most:
+            self._count += 1
+            threading.Thread(target=self._work, name="mcp-handler", daemon=True).start()
+
+    def _leave(self, job: _Job) -> None:
+        """Gives back the place of a job whose caller has gone."""
+        with self._lock:
+            if job.state is _State.WAITS:
+                job.state = _State.DROPPED
+            elif job.state is _State.RUNS and self._left < self._most:
+                job.state = _State.LEFT
+                self._left += 1
+                self._count -= 1
+                if not self._jobs.empty():
+                    self._grow()
+            else:
+                return
+        job.leave_room()
 
     def _work(self) -> None:
-        while True:
-            self._jobs.get()()
-            with self._lock:
-                if self._jobs.empty():
-                    self._idle += 1
+        goes_on = True
+        while goes_on:
+            job = self._jobs.get()
+            settle = _called(job) if self._begin(job) else None
+            goes_on = self._end(job)
+            if settle is not None and not job.loop.is_closed():
+                job.loop.call_soon_threadsafe(settle)
+
+    def _begin(self, job: _Job) -> bool:
+        with self._lock:
+            if job.state is _State.WAITS:
+                job.state = _State.RUNS
+            return job.state is _State.RUNS
+
+    def _end(self, job: _Job) -> bool:
+        """Whether the thread still has a place."""
+        with self._lock:
+            if job.state is _State.LEFT:
+                self._left -= 1
+                return False
+            if job.state is _State.RUNS:
+                job.state = _State.ENDED
+            if self._jobs.empty():
+                self._idle += 1
+            return True
 
 
-_threads: Final = _Threads()
+_of_process: Final = Threads(THREADS)
 
 
 async def run(function: Callable[..., Any], /, *args: Any, **given: Any) -> Any:
-    """Returns or raises what the function does; it sees the caller's context variables.
-
-    After a cancellation of the caller the function runs on, for a thread cannot be ended.
-    """
-    loop = asyncio.get_running_loop()
-    waiting: asyncio.Future[Any] = loop.create_future()
-    call = partial(contextvars.copy_context().run, function, *args, **given)
-    _threads.put(partial(_do, call, loop, waiting))
-    return await waiting
+    """As `Threads.run`, in threads that all clients of the process share."""
+    return await _of_process.run(None, function, *args, **given)
 
 
-def _do(
-    call: Callable[[], Any], loop: asyncio.AbstractEventLoop, waiting: asyncio.Future[Any]
-) -> None:
+def _called(job: _Job) -> Callable[[], None]:
+    """What reports the end of a call to its loop."""
     try:
-        settle = partial(_settle, waiting.set_result, waiting, call())
+        return partial(job.settle, job.waiting.set_result, job.call())
     except BaseException as error:
-        settle = partial(_settle, waiting.set_exception, waiting, _raisable(error))
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(settle)
-
-
-def _settle(how: Callable[[Any], None], waiting: asyncio.Future[Any], value: Any) -> None:
-    if not waiting.done():
-        how(value)
+        return partial(job.settle, job.waiting.set_exception, _raisable(error))
 
 
 def _raisable(error: BaseException) -> BaseException:

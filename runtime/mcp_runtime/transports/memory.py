@@ -23,7 +23,7 @@ class _Side:
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.outgoing_bytes
         self._queue: list[bytes] = []
-        self._waiting = 0
+        self.waiting = 0
         self._room = asyncio.Event()
         self._room.set()
         self._receiver: Receiver | None = None
@@ -40,8 +40,8 @@ class _Side:
         if self._over:
             return
         self._queue.append(data)
-        self._waiting += len(data)
-        if self._waiting >= self._limit:
+        self.waiting += len(data)
+        if self.waiting >= self._limit:
             self._room.clear()
         self.move()
 
@@ -55,7 +55,7 @@ class _Side:
         self._moving = False
         receiver = self.peer._receiver
         if receiver is not None:
-            data, self._queue, self._waiting = b"".join(self._queue), [], 0
+            data, self._queue, self.waiting = b"".join(self._queue), [], 0
             self._room.set()
             receiver.received(data)
 

@@ -289,6 +289,10 @@ class Pipes:
         self._room.set()
         self._progress = asyncio.Event()
 
+    @property
+    def waiting(self) -> int:
+        return self._outlet.waiting
+
     def start(self, receiver: Receiver) -> None:
         self._receiver = receiver
         self._inlet.start(receiver.received, self._end)

@@ -20,6 +20,11 @@ class Receiver(Protocol):
 class Wire(Protocol):
     """A stream of bytes to a peer, and one back."""
 
+    @property
+    def waiting(self) -> int:
+        """How many bytes are not sent yet."""
+        ...
+
     def start(self, receiver: Receiver) -> None:
         """Passes incoming bytes to `receiver` from now on, on the running loop."""
 

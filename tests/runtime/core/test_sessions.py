@@ -512,10 +512,13 @@ def test_initialize_in_a_batch_is_refused() -> None:
     assert [(m["id"], m["error"]["code"]) for m in found] == [(1, -32600)]
 
 
-def test_a_batch_that_is_empty_or_too_long_cannot_be_told_so_where_an_error_needs_an_id() -> None:
+def test_a_batch_that_is_empty_or_too_long_is_refused() -> None:
     session = server_session(BATCHES, Limits(batch=2))
-    for message in (b"[]", batch(*[request(id, "ping") for id in range(3)])):
-        assert [type(event) for event in take(session, message)] == [Ignored]
+    assert [type(event) for event in take(session, b"[]")] == [Ignored]
+    (refused,) = written(take(session, batch(*[request(id, "ping") for id in range(3)])))
+    assert [(each["id"], each["error"]["code"]) for each in refused] == [
+        (id, -32600) for id in range(3)
+    ]
     assert len(written(take(session, batch(request(1, "ping"), request(2, "ping"))))) == 1
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from mcp_runtime.core.running import SMALL, HeldBytes, Hold
 from mcp_runtime.limits import Limits
 
 __all__ = ["Outbox"]
@@ -20,6 +21,8 @@ class Outbox:
     """
 
     __slots__ = (
+        "_held",
+        "_hold",
         "_limits",
         "_listener",
         "_room",
@@ -36,7 +39,7 @@ class Outbox:
         "storing",
     )
 
-    def __init__(self, name: str, limits: Limits) -> None:
+    def __init__(self, name: str, limits: Limits, held: HeldBytes | None = None) -> None:
         self.name: Final = name
         self.finished = False
         self.note = b""
@@ -53,6 +56,8 @@ class Outbox:
         """Held while a message that was taken is being stored."""
         self._limits: Final = limits
         self._waiting: deque[bytes] | None = None
+        self._held = held
+        self._hold: Hold | None = None
         self._size = 0
         self._waiter: asyncio.Future[None] | None = None
         self._listener: Callable[[], None] | None = None
@@ -66,7 +71,14 @@ class Outbox:
             return
         self._messages().append(data)
         self._size += len(data)
+        if len(data) > SMALL:
+            self._count(len(data))
         self._wake()
+
+    def _count(self, by: int) -> None:
+        if self._hold is None:
+            self._hold = Hold(self._held or HeldBytes())
+        self._hold.change(by)
 
     def _messages(self) -> deque[bytes]:
         if self._waiting is None:
@@ -141,6 +153,8 @@ class Outbox:
         if not self._waiting:
             self._waiting = None  # an empty deque takes as much memory as the rest of the stream
         self._size -= len(data)
+        if len(data) > SMALL:
+            self._count(-len(data))
         if not self.is_full:
             self._make_room()
         return data
@@ -198,6 +212,8 @@ class Outbox:
         """Makes a message that was taken the next one again."""
         self._messages().appendleft(data)
         self._size += len(data)
+        if len(data) > SMALL:
+            self._count(len(data))
 
     async def _wait(self) -> None:
         self._wake()

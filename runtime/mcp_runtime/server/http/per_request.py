@@ -69,7 +69,7 @@ class RequestConnection(StreamingConnection):
             session=RequestSession(endpoint, request.headers),
         )
         self.protection = service.protection
-        self.stream: Final = Outbox("", service.limits)
+        self.stream: Final = Outbox("", service.limits, self.session.held)
         self._endpoint = endpoint
         self._rates = endpoint.rates
         self._names_version = http_rules.VERSION in request.headers

@@ -62,7 +62,7 @@ class HttpSession(StreamingConnection):
         self.used = self.loop.time()
         self.responses = 0
         """How many responses are open, or wait for their answer."""
-        self.standalone: Final = Outbox("0", service.limits)
+        self.standalone: Final = Outbox("0", service.limits, session.held)
         self.streams: dict[str, Outbox] = {"0": self.standalone}
         self._names = count(first)
         self._by_request: dict[Id, Outbox] = {}
@@ -80,7 +80,7 @@ class HttpSession(StreamingConnection):
         frame = self.read(body)
         if self._cluster is not None and forwards:
             self._cluster.forward(self.id, frame)
-        stream = Outbox(str(next(self._names)), self.server.limits)
+        stream = Outbox(str(next(self._names)), self.server.limits, self.session.held)
         self._current = stream
         try:
             events = self.session.handle(frame, self.loop.time())

@@ -1,0 +1,147 @@
+"""Plain functions as tools: one client's do not stall another's."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Final
+
+import pytest
+
+from mcp_runtime import Client, Context, Server
+from mcp_runtime.limits import Limits
+from tests.support.asgi_client import serving
+from tests.support.raw_peer import RawPeer, connected
+from tests.support.session_pair import HANDSHAKE, cancelled, request
+from tests.support.wires import until
+
+SHAKEN: Final = HANDSHAKE[-1]
+
+
+class Hangs:
+    """A server with a tool that hangs until `end` is set, and one that does not."""
+
+    def __init__(self, **limits: int) -> None:
+        self.end = threading.Event()
+        self.running = 0
+        self.server = Server("s", "1", limits=Limits(**limits))
+
+        @self.server.tool
+        def hang() -> str:
+            self.running += 1
+            self.end.wait(20)
+            self.running -= 1
+            return ""
+
+        @self.server.tool
+        def quick() -> str:
+            return "quick"
+
+
+def calls(peer: RawPeer, count: int) -> None:
+    peer.say(*(request(id, "tools/call", {"name": "hang"}) for id in range(count)))
+
+
+async def quick(peer: RawPeer) -> None:
+    async with asyncio.timeout(5):
+        answer = await peer.asks("quick", "tools/call", {"name": "quick"})
+    assert answer["result"]["content"][0]["text"] == "quick"
+
+
+async def test_row_19_calls_of_one_client_do_not_stall_those_of_another() -> None:
+    hangs = Hangs(threads=8, session_threads=3)
+    try:
+        async with connected(hangs.server, SHAKEN) as one:
+            calls(one, 50)
+            await until(lambda: hangs.running == 3)
+            async with connected(hangs.server, SHAKEN) as other:
+                await quick(other)
+            assert hangs.running == 3
+    finally:
+        hangs.end.set()
+
+
+async def test_row_19_a_client_that_has_gone_gives_its_places_back() -> None:
+    hangs = Hangs(threads=2, session_threads=2)
+    try:
+        async with connected(hangs.server, SHAKEN) as one:
+            calls(one, 2)
+            await until(lambda: hangs.running == 2)
+        async with connected(hangs.server, SHAKEN) as other:
+            await quick(other)
+            assert hangs.running == 2
+    finally:
+        hangs.end.set()
+
+
+async def test_row_19_cancelled_calls_give_their_places_back_and_do_not_run_later() -> None:
+    hangs = Hangs(threads=2, session_threads=2)
+    try:
+        async with connected(hangs.server, SHAKEN) as peer:
+            calls(peer, 5)
+            await until(lambda: hangs.running == 2)
+            peer.say(*map(cancelled, range(5)))
+            await quick(peer)
+            assert hangs.running == 2
+    finally:
+        hangs.end.set()
+
+
+async def test_row_19_threads_that_were_left_behind_are_bounded() -> None:
+    hangs = Hangs(threads=2, session_threads=2)
+    try:
+        async with connected(hangs.server, SHAKEN) as peer:
+            for _ in range(4):
+                calls(peer, 2)
+                await asyncio.sleep(0.05)
+                peer.say(*map(cancelled, range(2)))
+                await peer.settles()
+            assert hangs.running == 4
+            hangs.end.set()
+            await quick(peer)
+    finally:
+        hangs.end.set()
+
+
+async def test_row_19_over_http_a_call_whose_client_has_gone_gives_its_place_back() -> None:
+    hangs = Hangs(threads=1)
+    try:
+        async with serving(hangs.server) as client:
+            response = client.call("hang")
+            await until(lambda: hangs.running == 1)
+            response.disconnect()
+            async with asyncio.timeout(5):
+                assert b"quick" in (await client.call("quick").until_over()).body
+    finally:
+        hangs.end.set()
+
+
+async def test_an_async_handler_runs_a_plain_function_in_a_thread() -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def where(ctx: Context) -> str:
+        name, is_main = await ctx.in_thread(_here, prefix="mcp")
+        return f"{name} {is_main}"
+
+    async with Client(server) as client:
+        assert "mcp False" in str(await client.call_tool("where"))
+
+
+def _here(prefix: str) -> tuple[str, bool]:
+    current = threading.current_thread()
+    return current.name[: len(prefix)], current is threading.main_thread()
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), StopIteration()])
+async def test_row_19_a_function_that_ends_strangely_keeps_no_place(error: BaseException) -> None:
+    server = Server("s", "1", limits=Limits(threads=1, session_threads=1))
+
+    @server.tool
+    def fails() -> str:
+        raise error
+
+    async with connected(server, SHAKEN) as peer:
+        for id in range(3):
+            async with asyncio.timeout(5):
+                await peer.asks(id, "tools/call", {"name": "fails"})
