@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_bindgen.convert import plan
-from mcp_bindgen.convert.model import Decision, Kept, Lost, New, StructStep, UnionStep
+from mcp_bindgen.convert.model import Composed, Decision, Kept, Lost, New, StructStep, UnionStep
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir import decisions
 from mcp_bindgen.ir.lower import load
@@ -153,6 +153,61 @@ def test_a_renamed_literal_is_one_arm(tmp_path: Path) -> None:
     assert [type(arm.way) for arm in unions[0].arms].count(Decision) == 1
 
 
+APART: Final = "interface P { a: string[]; b?: number; d: number }"
+WHOLE: Final = (
+    "interface P { c: (string | B)[]; d: number } interface B { kind: 'b'; value: number }"
+)
+
+
+def parts(*written: str) -> str:
+    return row("P.c", up='"compose"', down='"compose"', parts=f"[{', '.join(written)}]")
+
+
+A: Final = '{items = "a"}'
+B: Final = '{item = "b", as = "value", with = {kind = "b"}}'
+
+
+def test_a_member_is_composed_of_others_and_taken_apart_by_one_row(tmp_path: Path) -> None:
+    pair = planned(tmp_path, APART, WHOLE, parts(A, B))
+    for direction in pair.directions:
+        (function,) = direction.functions.values()
+        (member,) = function.members
+        assert isinstance(member, Composed)
+        assert member.built == (direction.name == "up")
+        assert [part.wire for part in member.parts] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows", "words"),
+    [
+        (APART, WHOLE, parts(), "not one part with `items`"),
+        (APART, WHOLE, parts(B), "not one part with `items`"),
+        (APART, WHOLE, parts(A, A), "not one part with `items`"),
+        (APART, WHOLE, parts(A, B.replace("as =", "is =")), "is neither"),
+        (APART, WHOLE, parts('{items = "x"}', B), "P has no `x`"),
+        (APART, WHOLE, parts('{items = "d"}', B), "P has `d` too"),
+        (APART, WHOLE, parts(A, B.replace('"value"', '"worth"')), "no type of its items"),
+        (APART, WHOLE, parts(A, B.replace('kind = "b"', 'kind = "c"')), "no type of its items"),
+        (APART, WHOLE, parts(A, B.replace('"b"', '"a"', 1)), "P.a is required"),
+        (APART.replace("b?", "b"), WHOLE, parts(A, B), "P.b is required"),
+        (APART.replace("a:", "a?:"), WHOLE, parts(A, B), "P.a is no array that is required"),
+        (APART.replace("a: string", "a: boolean"), WHOLE, parts(A, B), "not every value of P.a"),
+        (APART, WHOLE.replace("c:", "c?:"), parts(A, B), "P.c is no array that is required"),
+        (APART, WHOLE.replace("value: ", "x: 1; value: "), parts(A, B), "no type of its items"),
+    ],
+)
+def test_a_composition_that_cannot_work_is_refused(
+    tmp_path: Path, old: str, new: str, rows: str, words: str
+) -> None:
+    with pytest.raises(DecisionError) as caught:
+        planned(tmp_path, old, new, rows)
+    assert words in str(caught.value)
+
+
+ARMS: Final = (
+    "interface P { a: A } interface A { kind: 'a' }",
+    "interface P { a: A | B } interface A { kind: 'a' } interface B { kind: 'b' }",
+)
 SAME: Final = "interface P { a: string }"
 MORE: Final = "interface P { a: string; b?: number }"
 
@@ -189,6 +244,18 @@ MORE: Final = "interface P { a: string; b?: number }"
             "`to` is no error code",
         ),
         (SAME, MORE, row("P.b", down='"rename"', to='"a"'), "does not take its values"),
+        (SAME, MORE, row("P.b", down='"degrade"', as_='"structured"'), "reads P.content"),
+        (SAME, MORE, row("P.b", down='"degrade"', as_='"media"'), "is for arms"),
+        (
+            SAME,
+            "interface P { a: string; b: number }",
+            row("P.b", up='"default"', value='"1"', down='"drop"'),
+            "'1' is no value of that member",
+        ),
+        (*ARMS, row("P.a:B", down='"degrade"', as_='"structured"'), "is for members"),
+        (*ARMS, row("P.a:B", down='"degrade"', as_='"link"'), "reads name, uri"),
+        (*ARMS, row("P.a:B", down='"degrade"', as_='"json"'), "does not take the ''"),
+        (*ARMS, row("P.a:B", down='"rename"', to='"c"'), "'c' is no value of the other side"),
         (SAME, MORE, row("P.b", down='"drop"').replace(f'"{PAIR}"', "[1]"), "names no pair"),
     ],
 )

@@ -144,6 +144,48 @@ def test_messages_travel_to_it_and_back(mixed: Day) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
+RESTRUCTURED: Final = """
+from mcp_wire import LATEST, load
+from mcp_wire.steps import convert
+
+def result(**members):
+    return {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete", **members}}
+
+def carried(message, *way):
+    found = convert(message, *way, method="tools/call")
+    return found.message, [loss.path for loss in found.losses]
+
+def text(value):
+    return {"type": "text", "text": value}
+
+def json(value, **more):
+    return {"type": "json", "value": value, **more}
+
+up, down = ("2026-07-28", LATEST), (LATEST, "2026-07-28")
+old = result(content=[text("a"), text("b")], structuredContent=None, isError=False)
+new = result(outputs=[text("a"), text("b"), json(None)], isError=False)
+assert carried(old, *up) == (new, [])
+assert carried(new, *down) == (old, [])
+assert carried(result(content=[]), *up) == (result(outputs=[]), [])
+assert carried(result(outputs=[]), *down) == (result(content=[]), [])
+
+whole = ["$.result.outputs"]
+for outputs, structured in (
+    ([json(1), text("a")], 1), ([text("a"), json(1), json(2)], 1), ([text("a"), json(1, x=2)], 1),
+):
+    wanted = result(content=[text("a")], structuredContent=structured)
+    assert carried(result(outputs=outputs), *down) == (wanted, whole), outputs
+squatters = result(outputs=[text("a")], content=3, structuredContent={})
+wanted = result(content=[text("a")]), ["$.result.content", "$.result.structuredContent"]
+assert carried(squatters, *down) == wanted
+
+link = {"type": "resource_link", "uri": "a://b", "name": "b"}
+oldest, losses = carried(result(outputs=[link]), LATEST, "2024-11-05")
+assert oldest["result"]["content"] == [text("b: a://b")]
+assert losses == whole
+"""
+
+
 def test_its_tests_pass(mixed: Day) -> None:
     """The laws of the models and of the steps find the new revision by themselves."""
     copy = mixed.copy
@@ -212,6 +254,10 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
     assert len(day.rows) <= kind.asked
     assert day.copy.python() == day.before
     new = day.copy.at
+    if name == "restructured":
+        (new / "messages.py").write_text(RESTRUCTURED, "utf-8")
+        ran = day.copy.run("messages")
+        assert ran.returncode == 0, ran.stderr
     both = f"{BEFORE},{NAME}"
     among_new = {both: NAME, BEFORE: BEFORE, f"{OLDER},{BEFORE}": BEFORE, OLDER: OLDER}
     wanted = [[agreed, {}] for agreed in among_new.values()] * 2

@@ -89,6 +89,16 @@ _CALL_RESULT: Final = """  /** Blocks for the model; present even if there are n
   /** Any JSON value, null included; valid under the tool's `outputSchema`, if it has one. */
   structuredContent?: unknown;
 """
+_OUTPUTS: Final = """
+/** What a tool gives for programs, beside what it gives for models. */
+export interface JsonOutput {
+  type: "json";
+  value: unknown;
+}
+
+/** One item of what a tool gives. */
+export type ToolOutput = ContentBlock | JsonOutput;
+"""
 
 
 def _mixed(text: str) -> str:
@@ -142,6 +152,21 @@ KINDS: Final[Mapping[str, Kind]] = {
             "Implementation.websiteUrl": {"up": "rename", "to": "homepage"},
         },
         asked=1,
+    ),
+    "restructured": Kind(
+        edits=((_CALL_RESULT, "  outputs: ToolOutput[];\n"),),
+        more=_OUTPUTS,
+        rows={
+            "CallToolResult.outputs": {
+                "up": "compose",
+                "down": "compose",
+                "parts": [
+                    {"items": "content"},
+                    {"item": "structuredContent", "as": "value", "with": {"type": "json"}},
+                ],
+            }
+        },
+        asked=3,
     ),
 }
 

@@ -13,9 +13,12 @@ __all__ = ["concerning", "limits_of", "normal", "tighter"]
 
 _Bound: TypeAlias = int | float | None
 _CONCERNS: Final[dict[str, tuple[str, ...]]] = {
-    "number": ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum", "integer"),
-    "string": ("min_length", "max_length"),
-    "array": ("min_items", "max_items"),
+    "number": (
+        *("minimum", "maximum", "exclusive_minimum", "exclusive_maximum"),
+        *("integer", "multiple_of"),
+    ),
+    "string": ("min_length", "max_length", "pattern"),
+    "array": ("min_items", "max_items", "unique_items"),
 }
 
 
@@ -91,6 +94,9 @@ def tighter(mine: Limits, theirs: Limits) -> bool:
         and (a.min_length or 0) >= (b.min_length or 0)
         and _within(a.max_items, b.max_items)
         and _within(a.max_length, b.max_length)
+        and b.multiple_of in (a.multiple_of, None)
+        and b.pattern in (a.pattern, None)
+        and a.unique_items >= b.unique_items
     )
 
 

@@ -13,12 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from mcp_bindgen.convert.compose import compositions
+from mcp_bindgen.convert.fitness import arm_fault, default_fault, member_fault
 from mcp_bindgen.convert.model import (
     CARRY,
     DOWN,
     UP,
     Arm,
     Call,
+    Composed,
     Decision,
     Each,
     Function,
@@ -185,8 +188,15 @@ class Ways:
                 question = "no arm of the other side takes it"
                 where = self.source, self._at(leaf, places[0])
                 way = self.rows.demand(self.name, paths, _ACTIONS[1:], question, where) or CARRY
+            if isinstance(way, Decision):
+                self._require(way, arm_fault((self.source, self.target), leaf, t, way))
             made.append(Arm(leaf, way))
         return tuple(made)
+
+    def _require(self, decision: Decision, fault: str | None) -> None:
+        """Raises DecisionError for a row that cannot work."""
+        if fault is not None:
+            self.rows.misfit(decision, fault)
 
     def _arm(
         self,
@@ -281,9 +291,14 @@ class Ways:
         return name
 
     def _members(self, s: Struct, t: Struct) -> Iterator[Member]:
-        renamed: set[str] = set()
+        composed = tuple(self._compositions(s, t))
+        yield from composed
+        renamed = {part.wire for each in composed for part in each.parts}
+        renamed |= {each.wire for each in composed}
         for f in s.fields:
             g = t.field(f.wire)
+            if f.wire in renamed:
+                continue
             if g is not None:
                 yield from self._both(s, t, f, g)
             elif self.name == DOWN or not self._admitted(s, t, f):
@@ -301,6 +316,10 @@ class Ways:
             if s.field(g.wire) is None and g.wire not in renamed:
                 yield from self._only_target(t, g)
 
+    def _compositions(self, s: Struct, t: Struct) -> Iterator[Composed]:
+        schemas = self.source, self.target
+        return compositions(s, t, schemas, self.rows, self.name, self.way)
+
     def _admitted(self, s: Struct, t: Struct, f: Field) -> bool:
         """Whether the target takes a member that it does not declare."""
         return t.index is None or self.way(f.type, t.index, f"{t.name}.{f.wire}") == CARRY
@@ -313,6 +332,7 @@ class Ways:
             return
         decision = self._ahead(f, g, paths)
         if decision is not None:
+            self._require(decision, member_fault(s, t, decision))
             yield Lost(f.wire, decision, g.type)
             return
         way = self.way(f.type, g.type, f"{newer[0].name}.{f.wire}")
@@ -322,6 +342,7 @@ class Ways:
             actions = _ACTIONS[1:] if g.required else _ACTIONS
             decision = self.rows.demand(self.name, paths, actions, question, where)
             if decision is not None:
+                self._require(decision, member_fault(s, t, decision))
                 yield Lost(f.wire, decision, g.type)
             return
         yield from self._kept(f, g, way, paths, newer[1].at)
@@ -347,6 +368,8 @@ class Ways:
             question = "it is required there; what stands for it where it is absent?"
             actions, place = ("default", "refuse"), (self.new, at)
             decision = self.rows.demand(self.name, paths, actions, question, place)
+            if decision is not None and decision.action == "default":
+                self._require(decision, default_fault(self.source, f.type, decision))
             yield Kept(f.wire, way, f.wire, True, True, decision)
             return
         action = "default" if self.name == UP else "drop"
@@ -362,7 +385,7 @@ class Ways:
             yield Kept(f.wire, way, f.wire, True, g.required)
 
     def _only_source(self, s: Struct, t: Struct, f: Field) -> Member | None:
-        actions = ("drop", "rename", "degrade", "refuse")
+        actions = ("drop", "rename", "degrade", "compose", "refuse")
         question = f"{self.target.revision} does not declare it"
         decision = self.rows.demand(
             self.name, paths_of(s, f), actions, question, (self.source, f.at)
@@ -371,6 +394,7 @@ class Ways:
             return None
         if decision.action == "rename":
             return self._renamed(t, f, decision)
+        self._require(decision, member_fault(s, t, decision))
         return Lost(f.wire, decision)
 
     def _renamed(self, t: Struct, f: Field, decision: Decision) -> Kept:
@@ -387,12 +411,15 @@ class Ways:
         paths = paths_of(t, g)
         if g.required:
             question = "it is required there, and unknown to its sender"
-            place, actions = (self.target, g.at), ("default", "refuse")
+            place, actions = (self.target, g.at), ("default", "compose", "refuse")
             decision = self.rows.demand(self.name, paths, actions, question, place)
             if decision is not None:
+                self._require(decision, default_fault(self.target, g.type, decision))
                 yield New(g.wire, g.type, True, decision)
             return
         decision = self.rows.find(self.name, paths, ("default", "degrade"))
+        if decision is not None:
+            self._require(decision, default_fault(self.target, g.type, decision))
         if decision is not None or not is_any(self.target, g.type):
             yield New(g.wire, g.type, False, decision)
 

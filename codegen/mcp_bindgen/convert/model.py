@@ -7,7 +7,7 @@ way that changes nothing is `Carry`, and a function that changes nothing is not 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from mcp_bindgen.ir.model import Schema, Struct, Type
@@ -22,6 +22,7 @@ __all__ = [
     "Call",
     "Carry",
     "Code",
+    "Composed",
     "Decision",
     "Direction",
     "Each",
@@ -32,6 +33,7 @@ __all__ = [
     "Member",
     "New",
     "Pair",
+    "Part",
     "Stamp",
     "StructStep",
     "UnionStep",
@@ -154,7 +156,30 @@ class Stamp:
     wire: str
 
 
-Member: TypeAlias = Kept | Lost | New | Stamp
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A member that is part of an array: its items, or with `name` one object of it.
+
+    The object has the value as `name`, and `marks` beside it; `way` is that of an item or value.
+    """
+
+    wire: str
+    way: Way
+    name: str = ""
+    marks: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An array that one side has in place of other members: built of `parts`, or taken apart."""
+
+    wire: str
+    parts: tuple[Part, ...]
+    built: bool
+    decision: Decision
+
+
+Member: TypeAlias = Kept | Lost | New | Stamp | Composed
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from mcp_bindgen.convert.model import (
     CARRY,
     Call,
     Carry,
+    Composed,
     Decision,
     Each,
     Errors,
@@ -82,7 +83,7 @@ def _arms(function: UnionStep) -> Iterator[Way | Decision]:
 
 
 def _changes(member: Member, acting: _Acting) -> bool:
-    if isinstance(member, Lost | New | Stamp):
+    if isinstance(member, Lost | New | Stamp | Composed):
         return True
     needed = member.required and member.optional and member.decision is not None
     return needed or member.wire != member.to or _way(member.way, acting) != CARRY
@@ -102,11 +103,7 @@ def _way(way: Way, acting: _Acting) -> Way:
 def _trimmed(function: Function, acting: _Acting) -> Function:
     match function:
         case StructStep():
-            members = tuple(
-                replace(m, way=_way(m.way, acting)) if isinstance(m, Kept) else m
-                for m in function.members
-                if _changes(m, acting)
-            )
+            members = tuple(_member(m, acting) for m in function.members if _changes(m, acting))
             return replace(function, members=members, rest=_way(function.rest, acting))
         case UnionStep():
             arms = tuple(
@@ -116,6 +113,17 @@ def _trimmed(function: Function, acting: _Acting) -> Function:
             return replace(function, arms=arms)
         case Whole() | Errors():
             return replace(function, way=_way(function.way, acting))
+
+
+def _member(member: Member, acting: _Acting) -> Member:
+    match member:
+        case Kept():
+            return replace(member, way=_way(member.way, acting))
+        case Composed():
+            parts = (replace(part, way=_way(part.way, acting)) for part in member.parts)
+            return replace(member, parts=tuple(parts))
+        case _:
+            return member
 
 
 def _reached(functions: Mapping[str, Function], roots: Iterable[Way]) -> set[str]:
@@ -132,7 +140,11 @@ def _reached(functions: Mapping[str, Function], roots: Iterable[Way]) -> set[str
 def _ways(function: Function) -> Iterator[Way]:
     match function:
         case StructStep():
-            yield from (m.way for m in function.members if isinstance(m, Kept))
+            for member in function.members:
+                if isinstance(member, Kept):
+                    yield member.way
+                elif isinstance(member, Composed):
+                    yield from (part.way for part in member.parts)
             yield function.rest
         case UnionStep():
             yield from (a.way for a in function.arms if not isinstance(a.way, Decision))

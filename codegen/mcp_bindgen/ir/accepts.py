@@ -12,6 +12,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final, TypeAlias, assert_never
 
 from mcp_bindgen.ir.model import (
@@ -30,6 +31,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.patterns import python_pattern
 
 __all__ = ["Fault", "Path", "accepts", "fault", "faults"]
 
@@ -181,6 +183,8 @@ def _out_of(limits: Limits, value: Any) -> Iterator[str]:
                 yield f"{word} {bound}"
         if limits.integer and value != value // 1:
             yield "an integer"
+        if limits.multiple_of is not None and not _is_multiple(value, limits.multiple_of):
+            yield f"a multiple of {limits.multiple_of}"
     elif _KINDS["string"](value) or _KINDS["array"](value):
         name = "length" if _KINDS["string"](value) else "items"
         least, most = getattr(limits, f"min_{name}"), getattr(limits, f"max_{name}")
@@ -188,3 +192,29 @@ def _out_of(limits: Limits, value: Any) -> Iterator[str]:
             yield f"{name} of at least {least}"
         if most is not None and len(value) > most:
             yield f"{name} of at most {most}"
+        if limits.unique_items and _KINDS["array"](value) and not _are_unique(value):
+            yield "items that differ"
+        if limits.pattern is not None and not _matches(limits.pattern, value):
+            yield f"a string that matches {limits.pattern}"
+
+
+def _matches(pattern: str, value: Any) -> bool:
+    return not isinstance(value, str) or re.search(python_pattern(pattern), value) is not None
+
+
+def _is_multiple(value: float, step: float) -> bool:
+    """Whether a number is a multiple of another, both as they are written in decimals."""
+    return Decimal(str(value)) % Decimal(str(step)) == 0
+
+
+def _are_unique(items: list[Any]) -> bool:
+    """Whether no two items are the same JSON: 1 is 1.0, and no truth value."""
+    return len({_key(item) for item in items}) == len(items)
+
+
+def _key(value: Any) -> Any:
+    if _KINDS["array"](value):
+        return tuple(map(_key, value))
+    if _KINDS["object"](value):
+        return frozenset((name, _key(item)) for name, item in value.items())
+    return isinstance(value, bool), value

@@ -31,6 +31,7 @@ STEP_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "drop": (),
     "rename": ("to",),
     "degrade": ("as",),
+    "compose": ("parts",),
     "refuse": ("message",),
 }
 """What `up` and `down` of a [[step]] row may say, and a key of which the row must have one."""

@@ -107,7 +107,8 @@ def _declaration(resolver: Resolver, declaration: syntax.Declaration, docs: bool
     match declaration:
         case syntax.Const():
             annotation = {"type": _type(declaration.type)} if declaration.type else {}
-            return {"kind": "const", **head, "value": declaration.value, **annotation}
+            value = {"value": _value(declaration.value)} if declaration.value else {}
+            return {"kind": "const", **head, **value, **annotation}
         case syntax.Enum():
             return {"kind": "other", **head, "members": [list(m) for m in declaration.members]}
         case syntax.Alias():
@@ -123,6 +124,11 @@ def _declaration(resolver: Resolver, declaration: syntax.Declaration, docs: bool
     if declaration.params:
         return body | {"typeParams": [_param(param) for param in declaration.params]}
     return body | {"resolved": _resolved(resolver, declaration)}
+
+
+def _value(type: syntax.Type) -> Any:
+    """What a constant holds: its literal, or the type of its array or object."""
+    return type.value if isinstance(type, syntax.Literal) else _type(type, True)
 
 
 def _param(param: syntax.TypeParam) -> _Json:
@@ -182,7 +188,8 @@ def _type(type: syntax.Type, declared: bool = False, docs: bool = False) -> _Jso
             return {"kind": "literal", "value": type.value}
         case syntax.Ref():
             args = {"args": _types(type.args, declared, docs)} if type.args else {}
-            return {"kind": "ref", "name": type.name, **args}
+            module = {"module": type.module} if type.module else {}
+            return {"kind": "ref", "name": type.name, **args, **module}
         case syntax.Array():
             flag = {"readonly": True} if type.readonly else {}
             return {"kind": "array", "of": _type(type.of, declared, docs), **flag}
@@ -204,6 +211,13 @@ def _type(type: syntax.Type, declared: bool = False, docs: bool = False) -> _Jso
                 "object": _type(type.object, declared, docs),
                 "index": _type(type.index, declared, docs),
             }
+        case syntax.Template() | syntax.Mapped():
+            return _written(type)
+
+
+def _written(type: syntax.Template | syntax.Mapped) -> _Json:
+    kind = "template" if isinstance(type, syntax.Template) else "other"
+    return {"kind": kind, "text": type.text}
 
 
 def _element(element: syntax.Element, declared: bool, docs: bool) -> _Json:

@@ -45,6 +45,8 @@ _BOUNDS: Final = {
     "max_items": "maxItems",
     "min_length": "minLength",
     "max_length": "maxLength",
+    "multiple_of": "multipleOf",
+    "pattern": "pattern",
 }
 
 
@@ -148,7 +150,9 @@ def _tuple(type: Tup) -> dict[str, Any]:
 
 
 def _union(type: Uni) -> dict[str, Any]:
-    """One enum of the literals, then the other arms."""
+    """One enum of the literals, then the other arms; without arms nothing."""
+    if not type.arms:
+        return {"not": {}}
     literals = [arm.value for arm in type.arms if isinstance(arm, Lit)]
     arms = [_type(arm) for arm in type.arms if not isinstance(arm, Lit)]
     if literals:
@@ -164,7 +168,7 @@ def _bounded(type: Bounded) -> _Node:
     if inner == {"type": "number"} and type.limits.integer:
         inner = {"type": "integer"}
     elif type.limits.integer:
-        bounds["multipleOf"] = 1
+        bounds.setdefault("multipleOf", 1)
     if isinstance(inner, bool):
         return bounds
     return {"allOf": [inner], **bounds} if inner.keys() & bounds.keys() else {**inner, **bounds}
@@ -172,4 +176,5 @@ def _bounded(type: Bounded) -> _Node:
 
 def _limits(limits: Limits) -> dict[str, Any]:
     found = {theirs: getattr(limits, ours) for ours, theirs in _BOUNDS.items()}
-    return {name: bound for name, bound in found.items() if bound is not None}
+    unique = {"uniqueItems": True} if limits.unique_items else {}
+    return {name: bound for name, bound in found.items() if bound is not None} | unique

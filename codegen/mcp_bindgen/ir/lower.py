@@ -8,8 +8,7 @@ apart.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
@@ -38,8 +37,11 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.narrow import narrow
-from mcp_bindgen.ir.resolve import Resolver, same
-from mcp_bindgen.ir.walk import references
+from mcp_bindgen.ir.places import NAMINGS, Place, places
+from mcp_bindgen.ir.recursion import json_aliases, require_no_circles
+from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.ir.sameness import is_keyword, same
+from mcp_bindgen.ir.templates import pattern
 from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES
 from mcp_bindgen.source import Source, read_source, syntax
 
@@ -80,20 +82,6 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
     return schema
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a shape is written: the declaration's name, then members and steps below it."""
-
-    root: str
-    path: tuple[str, ...] = ()
-
-    def at(self, step: str) -> _Place:
-        return _Place(self.root, (*self.path, step))
-
-    def name(self, root: str) -> str:
-        return root + "".join(map(names.capitalized, self.path))
-
-
 class _Lowering:
     def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
         self.resolver = resolver
@@ -106,7 +94,7 @@ class _Lowering:
         self.instances: dict[str, syntax.Ref] = {}
         self.nested = 0
         self.roots = sorted((d.at, d.name) for d in resolver.declared.values())
-        self.places = dict(_places(resolver.declared.values()))
+        self.places = dict(places(resolver.declared.values()))
 
     def error(self, at: int, message: str, remedy: str) -> SchemaError:
         return self.resolver.source.error(SchemaMeaningError, at, message, remedy)
@@ -116,16 +104,16 @@ class _Lowering:
             self.python_type(declaration.name, declaration.at)
         for declaration in self.resolver.declared.values():
             if isinstance(declaration, syntax.Const):
-                self.out.append(_const(declaration, self.python[declaration.name]))
+                self.const(declaration)
             elif isinstance(declaration, syntax.Enum) or not declaration.params:
                 ref = syntax.Ref(declaration.name, (), declaration.at)
                 self.declare(declaration, ref, self.python[declaration.name])
-        self.no_cycles()
+        require_no_circles(self.out, self.resolver.source)
         return Schema(
             self.revision,
             self.resolver.source.path,
             digest(self.resolver),
-            tuple(self.json_aliases()),
+            tuple(json_aliases(self.out)),
         )
 
     # ---- names
@@ -179,6 +167,14 @@ class _Lowering:
 
     # ---- declarations
 
+    def const(self, declaration: syntax.Const) -> None:
+        """A constant of one literal; of others the types that name them are enough."""
+        value = self.resolver.resolve(syntax.TypeOf(declaration.name, declaration.at))
+        if isinstance(value, syntax.Literal):
+            doc, deprecated, _, _, at = _head(declaration)
+            name = self.python[declaration.name]
+            self.out.append(Const(name, value.value, doc, deprecated, at))
+
     def declare(self, declaration: syntax.Declaration, ref: syntax.Ref, name: str) -> None:
         """Appends what `ref` stands for, and after it the anonymous shapes inside."""
         if isinstance(declaration, syntax.Interface):
@@ -192,7 +188,7 @@ class _Lowering:
             if isinstance(opened, syntax.Inline) and (opened.members or not opened.index):
                 made = self.struct(name, opened, declaration, root=name)
             else:
-                type = self.type(opened, name, _Place(declaration.name))
+                type = self.type(opened, name, Place(declaration.name))
                 made = Alias(name, _bounded(type, declaration.doc), *_head(declaration))
         self.out.append(made)
         self.out += self.pending
@@ -232,18 +228,14 @@ class _Lowering:
         return tuple(made.values())
 
     def member(self, owner: str, member: syntax.Member, root: str) -> Field:
-        type, optional = member.type, member.optional
-        if isinstance(type, syntax.Union) and any(_is_undefined(arm) for arm in type.of):
-            arms = tuple(arm for arm in type.of if not _is_undefined(arm))
-            type = arms[0] if len(arms) == 1 else syntax.Union(arms, type.at)
-            optional = True
+        optional = member.optional or self.may_lack(member)
         origin = self.origin(member.at)
         place = self.place(member.at).at(member.name)
         doc = member.doc
         return Field(
             wire=member.name,
             name=self.field_name(owner, member),
-            type=_bounded(self.type(type, root, place), doc),
+            type=_bounded(self.type(member.type, root, place), doc),
             required=not optional,
             doc=doc.description if doc else "",
             deprecated=doc.deprecated if doc else None,
@@ -253,22 +245,35 @@ class _Lowering:
             at=member.at,
         )
 
+    def may_lack(self, member: syntax.Member) -> bool:
+        """Whether `undefined` is a value of a member; one that nothing satisfies is refused."""
+        arms = self.resolver.arms(member.type)
+        if not arms and not member.optional:
+            raise self.error(
+                member.at,
+                f"nothing satisfies the required member `{member.name}`",
+                "Make it optional, or leave it out.",
+            )
+        return any(is_keyword(arm, "undefined") for arm in arms)
+
     def origin(self, at: int) -> str:
         """The declaration in whose text byte `at` lies."""
         return self.roots[bisect_right(self.roots, (at, "\U0010ffff")) - 1][1]
 
-    def place(self, at: int) -> _Place:
+    def place(self, at: int) -> Place:
         """The place of the braces around the member at byte `at`."""
-        return self.places.get(at) or _Place(self.origin(at))
+        return self.places.get(at) or Place(self.origin(at))
 
     # ---- types
 
-    def type(self, type: syntax.Type, root: str, place: _Place) -> Type:
+    def type(self, type: syntax.Type, root: str, place: Place) -> Type:
         match type:
             case syntax.Keyword():
                 return self.prim(type)
             case syntax.Literal():
                 return Lit(type.value)
+            case syntax.Template():
+                return Bounded(Prim("string"), Limits(pattern=pattern(type)))
             case syntax.Array():
                 return Arr(self.type(type.of, root, place.at("item")))
             case syntax.Ref():
@@ -282,12 +287,14 @@ class _Lowering:
             case _:
                 raise self.error(type.at, "a type that was not worked out", "Write it out.")
 
-    def prim(self, type: syntax.Keyword) -> Prim:
+    def prim(self, type: syntax.Keyword) -> Type:
+        if type.name in ("never", "undefined"):
+            return Uni(())
         if type.name not in _PRIMS:
             raise self.error(type.at, f"no JSON value is `{type.name}` here", "Leave it out.")
         return Prim(type.name)
 
-    def tuple(self, type: syntax.Tuple, root: str, place: _Place) -> Tup:
+    def tuple(self, type: syntax.Tuple, root: str, place: Place) -> Tup:
         places: list[Element] = []
         rest: Type | None = None
         for number, element in enumerate(type.of):
@@ -304,29 +311,34 @@ class _Lowering:
             )
         return Tup(tuple(places), rest)
 
-    def union(self, type: syntax.Union, root: str, place: _Place) -> Type:
+    def union(self, type: syntax.Union, root: str, place: Place) -> Type:
         inlines = [arm for arm in type.of if isinstance(arm, syntax.Inline) and arm.members]
         arms: list[Type] = []
         for arm in type.of:
-            apart = self.apart(arm, inlines) if arm in inlines and len(inlines) > 1 else None
+            apart = self.step(arm, inlines, place)
             made = self.type(arm, root, place.at(apart) if apart else place)
             arms += made.arms if isinstance(made, Uni) else (made,)
         unique = tuple(dict.fromkeys(arms))
         return unique[0] if len(unique) == 1 else Uni(unique)
 
-    def apart(self, arm: syntax.Type, inlines: list[syntax.Inline]) -> str:
-        """What tells one anonymous arm from the others: a text, or a member it alone has."""
-        assert isinstance(arm, syntax.Inline)
-        for member in arm.members:
-            if isinstance(member.type, syntax.Literal) and isinstance(member.type.value, str):
-                return member.type.value
-        others = {m.name for other in inlines if other is not arm for m in other.members}
-        own = next((m.name for m in arm.members if m.name not in others), None)
-        if own is None:
-            raise self.error(arm.at, "an anonymous arm that nothing tells apart", "Name the arms.")
-        return own
+    def step(self, arm: syntax.Type, inlines: list[syntax.Inline], place: Place) -> str:
+        """The step to an arm: the one anonymous arm of an alias cannot have the alias's name."""
+        if not isinstance(arm, syntax.Inline) or arm not in inlines:
+            return ""
+        if len(inlines) > 1:
+            return self.apart(arm, inlines)
+        return "" if place.path else "object"
 
-    def anonymous(self, type: syntax.Inline, root: str, place: _Place) -> Type:
+    def apart(self, arm: syntax.Inline, inlines: list[syntax.Inline]) -> str:
+        """What tells one anonymous arm from the others."""
+        others = [other for other in inlines if other is not arm]
+        for naming in NAMINGS:
+            mine = naming(arm, others)
+            if mine and all(naming(other, inlines) != mine for other in others):
+                return mine
+        raise self.error(arm.at, "an anonymous arm that nothing tells apart", "Name the arms.")
+
+    def anonymous(self, type: syntax.Inline, root: str, place: Place) -> Type:
         """A map, or a struct named by its place."""
         if not type.members and type.index:
             return Map(self.type(type.index[0].type, root, place.at("value")))
@@ -388,58 +400,6 @@ class _Lowering:
 
     # ---- the whole
 
-    def no_cycles(self) -> None:
-        """Refuses aliases that only lead to one another, JSON itself aside."""
-        aliases = {d.name: d for d in self.out if isinstance(d, Alias)}
-        json = _json_names(aliases)
-        done: set[str] = set()
-        for name in aliases:
-            self.visit(name, aliases, json, [], done)
-
-    def visit(
-        self, name: str, aliases: dict[str, Alias], json: set[str], path: list[str], done: set[str]
-    ) -> None:
-        if name in done or name not in aliases or name in json:
-            return
-        if name in path:
-            chain = " → ".join([*path[path.index(name) :], name])
-            raise self.error(
-                aliases[name].at,
-                f"an alias is built on itself: {chain}",
-                "Put an interface between.",
-            )
-        if len(path) >= MAX_DEPTH:
-            raise self.resolver.source.error(
-                LimitExceeded,
-                aliases[name].at,
-                f"more than {MAX_DEPTH} aliases build on one another",
-                "Put an interface between.",
-            )
-        for inner in references(aliases[name].type):
-            self.visit(inner, aliases, json, [*path, name], done)
-        done.add(name)
-
-    def json_aliases(self) -> Iterator[Declaration]:
-        """The declarations, with each alias that takes all of JSON made the primitive json."""
-        json = _json_names({d.name: d for d in self.out if isinstance(d, Alias)})
-        for declaration in self.out:
-            if (
-                isinstance(declaration, Alias)
-                and declaration.name in json
-                and isinstance(declaration.type, Uni)
-            ):
-                declaration = replace(declaration, type=Prim("json"))
-            yield declaration
-
-
-def _is_undefined(type: syntax.Type) -> bool:
-    return isinstance(type, syntax.Keyword) and type.name == "undefined"
-
-
-def _const(declaration: syntax.Const, name: str) -> Const:
-    doc, deprecated, _, _, at = _head(declaration)
-    return Const(name, declaration.value, doc, deprecated, at)
-
 
 def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, int]:
     """Description, deprecation, whether internal, category, byte offset."""
@@ -459,78 +419,3 @@ def _bounded(type: Type, doc: syntax.Doc | None) -> Type:
     bounds = {key: value for key, value in limits.items() if value is not None}
     integer = doc is not None and doc.tag("TJS-type") == "integer"
     return Bounded(type, Limits(**bounds, integer=integer)) if bounds or integer else type
-
-
-def _json_names(aliases: dict[str, Alias]) -> set[str]:
-    """Aliases that, assuming one another, take exactly JSON, its objects or its arrays."""
-    found = set(aliases)
-    while True:
-        kept = {name for name in found if _is_json_part(aliases[name].type, found, aliases)}
-        if kept == found:
-            break
-        found = kept
-    roots = {n for n in found if isinstance(aliases[n].type, Uni)}
-    return found if roots else set()
-
-
-def _is_json_part(type: Type, json: set[str], aliases: dict[str, Alias]) -> bool:
-    """Whether a type is a map or an array of all JSON, or the union of all kinds of JSON."""
-    match type:
-        case Map(of=Ref(name=name)) | Arr(of=Ref(name=name)):
-            return name in json and isinstance(aliases[name].type, Uni)
-        case Uni():
-            prims = {arm.name for arm in type.arms if isinstance(arm, Prim)}
-            shapes = {
-                aliases[arm.name].type.__class__
-                for arm in type.arms
-                if isinstance(arm, Ref) and arm.name in json and arm.name in aliases
-            } | {arm.__class__ for arm in type.arms if _is_json_part_inline(arm, json, aliases)}
-            return {"string", "number", "boolean", "null"} <= prims and {Map, Arr} <= shapes
-        case _:
-            return False
-
-
-def _is_json_part_inline(type: Type, json: set[str], aliases: dict[str, Alias]) -> bool:
-    return isinstance(type, Map | Arr) and _is_json_part(type, json, aliases)
-
-
-def _places(declarations: Iterable[syntax.Declaration]) -> Iterator[tuple[int, _Place]]:
-    """The place of every member and index signature, by its byte offset."""
-    for declaration in declarations:
-        place = _Place(declaration.name)
-        if isinstance(declaration, syntax.Interface):
-            yield from _body_places(declaration.members, declaration.index, place)
-            for base in declaration.extends:
-                yield from _type_places(base, place)
-        elif isinstance(declaration, syntax.Alias):
-            yield from _type_places(declaration.type, place)
-
-
-def _body_places(
-    members: tuple[syntax.Member, ...], index: tuple[syntax.Index, ...], place: _Place
-) -> Iterator[tuple[int, _Place]]:
-    for member in members:
-        yield member.at, place
-        yield from _type_places(member.type, place.at(member.name))
-    for signature in index:
-        yield signature.at, place
-        yield from _type_places(signature.type, place.at("value"))
-
-
-def _type_places(type: syntax.Type, place: _Place) -> Iterator[tuple[int, _Place]]:
-    match type:
-        case syntax.Inline():
-            yield from _body_places(type.members, type.index, place)
-        case syntax.Array():
-            yield from _type_places(type.of, place.at("item"))
-        case syntax.Union() | syntax.Intersection():
-            for part in type.of:
-                yield from _type_places(part, place)
-        case syntax.Ref():
-            for arg in type.args:
-                yield from _type_places(arg, place.at("item") if type.name == "Array" else place)
-        case syntax.Tuple():
-            for element in type.of:
-                yield from _type_places(element.of, place)
-        case _:
-            return

@@ -104,14 +104,20 @@ class Tup:
 
 @dataclass(frozen=True, slots=True)
 class Uni:
-    """One of the arms, in the order that the schema writes; nested unions stay references."""
+    """One of the arms, in the order that the schema writes; nested unions stay references.
+
+    Without arms it is `never`, which no value satisfies.
+    """
 
     arms: tuple[Type, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of machine tags; each applies to values of its kind only, as in JSON Schema."""
+    """Bounds of machine tags; each applies to values of its kind only, as in JSON Schema.
+
+    `pattern` is a regular expression as JSON Schema writes them, found anywhere in a string.
+    """
 
     minimum: int | float | None = None
     maximum: int | float | None = None
@@ -122,6 +128,9 @@ class Limits:
     min_length: int | None = None
     max_length: int | None = None
     integer: bool = False
+    multiple_of: int | float | None = None
+    unique_items: bool = False
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

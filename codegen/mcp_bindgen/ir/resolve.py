@@ -1,68 +1,33 @@
 """Works types out: `extends`, `Omit` and its like, `&`, `typeof`, `keyof`, `T[K]`, generics.
 
-A resolved type is a syntax type of fewer kinds: Keyword, Literal, Array, Tuple, Union, Inline, and
-Ref to a name that the file declares, which stays unopened. Members keep the place they were written
-at, so their origin is known.
+A resolved type is a syntax type of fewer kinds: Keyword, Literal, Array, Tuple, Union, Inline, a
+Template that is a pattern, and Ref to a name that the file declares, which stays unopened. Members
+keep the place they were written at, so their origin is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec.structs import replace
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
+from mcp_bindgen.ir.keys import indexed, keys_of, mapped
+from mcp_bindgen.ir.meet import meet
+from mcp_bindgen.ir.resolving import Env
+from mcp_bindgen.ir.sameness import all_same, is_keyword, same
+from mcp_bindgen.ir.templates import template
+from mcp_bindgen.ir.utilities import utility
 from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES, MAX_WEIGHT
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import Source, printable
 
-__all__ = ["Env", "Resolver", "same"]
-
-Env: TypeAlias = Mapping[str, syntax.Type]
-"""What each type parameter stands for, resolved."""
+__all__ = ["Resolver"]
 
 _NOTHING: Final[Env] = {}
 _STRING_KEY: Final = ("string", "number")
-
-
-def same(a: syntax.Type, b: syntax.Type) -> bool:
-    """Whether two resolved types are written alike, wherever they stand."""
-    match a, b:
-        case syntax.Keyword(name=x), syntax.Keyword(name=y):
-            return x == y
-        case syntax.Literal(value=x), syntax.Literal(value=y):
-            return type(x) is type(y) and x == y
-        case syntax.Ref(), syntax.Ref():
-            return a.name == b.name and _all_same(a.args, b.args)
-        case syntax.Array(), syntax.Array():
-            return same(a.of, b.of)
-        case syntax.Tuple(), syntax.Tuple():
-            flags = [(e.optional, e.rest) for e in a.of] == [(e.optional, e.rest) for e in b.of]
-            return flags and _all_same([e.of for e in a.of], [e.of for e in b.of])
-        case syntax.Union(), syntax.Union():
-            return _all_same(a.of, b.of)
-        case syntax.Inline(), syntax.Inline():
-            return (
-                [(m.name, m.optional) for m in a.members]
-                == [(m.name, m.optional) for m in b.members]
-                and _all_same([m.type for m in a.members], [m.type for m in b.members])
-                and _all_same([i.type for i in a.index], [i.type for i in b.index])
-            )
-        case _:
-            return False
-
-
-def _all_same(a: Iterable[syntax.Type], b: Iterable[syntax.Type]) -> bool:
-    xs, ys = list(a), list(b)
-    return len(xs) == len(ys) and all(map(same, xs, ys))
-
-
-@dataclass(frozen=True, slots=True)
-class _Utility:
-    arity: int
-    apply: Callable[[Resolver, syntax.Ref, tuple[syntax.Type, ...]], syntax.Type]
+_LEAVES: Final = (syntax.Keyword, syntax.Literal, syntax.Template, syntax.Array, syntax.Tuple)
+"""What an alias is opened for; a name of an object stays."""
 
 
 class Resolver:
@@ -79,11 +44,23 @@ class Resolver:
         self._shapes: dict[str, list[tuple[tuple[syntax.Type, ...], syntax.Inline]]] = {}
         self._open: list[str] = []
         for declaration in module.declarations:
-            if declaration.name in self.declared:
-                raise self.error(
-                    declaration.at, f"`{declaration.name}` is declared twice", "Merge them."
-                )
-            self.declared[declaration.name] = declaration
+            self._declare(declaration)
+
+    def _declare(self, declaration: syntax.Declaration) -> None:
+        """Adds a declaration; interfaces of one name are one."""
+        known = self.declared.get(declaration.name)
+        if isinstance(known, syntax.Interface) and isinstance(declaration, syntax.Interface):
+            declaration = replace(
+                known,
+                extends=(*known.extends, *declaration.extends),
+                members=(*known.members, *declaration.members),
+                index=(*known.index, *declaration.index),
+            )
+        elif known is not None:
+            raise self.error(
+                declaration.at, f"`{declaration.name}` is declared twice", "Merge them."
+            )
+        self.declared[declaration.name] = declaration
 
     def error(self, at: int, message: str, remedy: str) -> SchemaError:
         return self.source.error(SchemaMeaningError, at, message, remedy)
@@ -122,25 +99,46 @@ class Resolver:
             case syntax.Inline():
                 return self._inline(type, env)
             case syntax.Intersection():
-                parts = [self.resolve(part, env) for part in type.of]
-                merged = parts[0]
-                for part in parts[1:]:
-                    merged = self._meet(merged, part, type.at)
-                return merged
+                return self._intersection(type, env)
             case syntax.TypeOf():
-                return syntax.Literal(self._const(type).value, type.at)
+                return self._type_of(type)
             case syntax.KeyOf():
-                return self._keys(type, env)
+                return keys_of(self, self.resolve(type.of, env), type.at)
             case syntax.Indexed():
-                return self._indexed(type, env)
+                owner = self.resolve(type.object, env)
+                return indexed(self, owner, self.resolve(type.index, env), type.at)
+            case syntax.Template():
+                parts = (p if isinstance(p, str) else self.resolve(p, env) for p in type.parts)
+                return template(self, replace(type, parts=tuple(parts)))
+            case syntax.Mapped():
+                return mapped(self, type, env)
 
-    def _const(self, type: syntax.TypeOf) -> syntax.Const:
-        found = self.declared.get(type.name)
-        if not isinstance(found, syntax.Const):
+    def _intersection(self, type: syntax.Intersection, env: Env) -> syntax.Type:
+        first, *rest = (self.resolve(part, env) for part in type.of)
+        merged: syntax.Type | None = first
+        for part in rest:
+            merged = None if merged is None else meet(self, merged, part, type.at)
+        if merged is None:
             raise self.error(
-                type.at, f"`{type.name}` is no constant of this file", "Declare it with const."
+                type.at, "an intersection that nothing satisfies", "Write the type that is meant."
             )
-        return found
+        return merged
+
+    def _type_of(self, type: syntax.TypeOf) -> syntax.Type:
+        """The declared type of a constant, else the type of its value; of an enum its members."""
+        declaration = self.declared.get(type.name)
+        match declaration:
+            case syntax.Const():
+                of = declaration.type or declaration.value
+                assert of is not None
+                return replace(self.resolve(of), at=type.at)
+            case syntax.Enum():
+                members = tuple(_enum_member(declaration, name) for name, _ in declaration.members)
+                return self.weighed(syntax.Inline(members, (), type.at))
+            case _:
+                raise self.error(
+                    type.at, f"`{type.name}` is no constant of this file", "Declare it with const."
+                )
 
     def _ref(self, type: syntax.Ref, env: Env) -> syntax.Type:
         if type.name in env and not type.args:
@@ -148,7 +146,8 @@ class Resolver:
         args = tuple(self.resolve(arg, env) for arg in type.args)
         found = self.declared.get(type.name)
         if found is None:
-            return self._utility(type, args)
+            owner, dot, member = type.name.partition(".")
+            return self._enum_member(type, owner, member) if dot else utility(self, type, args)
         if isinstance(found, syntax.Const):
             raise self.error(
                 type.at, f"`{type.name}` is a constant, not a type", "Write typeof before it."
@@ -156,17 +155,16 @@ class Resolver:
         self.env_of(found, syntax.Ref(type.name, args, type.at))
         return syntax.Ref(type.name, args, type.at)
 
-    def _utility(self, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-        found = _UTILITIES.get(type.name)
-        if found is None:
+    def _enum_member(self, type: syntax.Ref, owner: str, name: str) -> syntax.Type:
+        enum = self.declared.get(owner)
+        values = dict(enum.members) if isinstance(enum, syntax.Enum) else {}
+        if name not in values:
             raise self.error(
-                type.at, f"`{printable(type.name)}` is not declared", "Declare it in this file."
+                type.at,
+                f"`{printable(type.name)}` is no member of an enum of this file",
+                "Declare the type at the top level.",
             )
-        if len(args) != found.arity:
-            raise self.error(
-                type.at, f"`{type.name}` takes {found.arity} arguments", "Give it those."
-            )
-        return found.apply(self, type, args)
+        return syntax.Literal(values[name], type.at)
 
     def _inline(self, type: syntax.Inline, env: Env) -> syntax.Inline:
         seen: set[str] = set()
@@ -183,7 +181,7 @@ class Resolver:
         return self.weighed(syntax.Inline(members, index, type.at))
 
     def _index(self, index: syntax.Index, env: Env) -> syntax.Index:
-        key = self.resolve(index.key, env)
+        key = self.bare(self.resolve(index.key, env))
         if not (isinstance(key, syntax.Keyword) and key.name in _STRING_KEY):
             raise self.error(
                 index.at, "an index signature that is not by string", "Use [key: string]."
@@ -217,67 +215,6 @@ class Resolver:
             case _:
                 return 1
 
-    def _keys(self, type: syntax.KeyOf, env: Env) -> syntax.Type:
-        shape = self.shape(self.resolve(type.of, env), type.at)
-        if shape.index:
-            return syntax.Keyword("string", type.at)
-        keys = tuple(syntax.Literal(m.name, type.at) for m in shape.members)
-        if not keys:
-            raise self.error(
-                type.at, "keyof of a type without members", "Name a type with members."
-            )
-        return keys[0] if len(keys) == 1 else syntax.Union(keys, type.at)
-
-    def _indexed(self, type: syntax.Indexed, env: Env) -> syntax.Type:
-        owner, index = self.resolve(type.object, env), self.resolve(type.index, env)
-        if (
-            isinstance(index, syntax.Keyword)
-            and index.name == "number"
-            and isinstance(owner, syntax.Array)
-        ):
-            return owner.of
-        shape = self.shape(owner, type.at)
-        found = [self._member_type(shape, key, type.at) for key in self.literals(index, type.at)]
-        return found[0] if len(found) == 1 else syntax.Union(tuple(found), type.at)
-
-    def _member_type(self, shape: syntax.Inline, key: str, at: int) -> syntax.Type:
-        found = next((m.type for m in shape.members if m.name == key), None)
-        if found is None and shape.index:
-            found = shape.index[0].type
-        if found is None:
-            raise self.error(
-                at, f"there is no member `{printable(key)}`", "Name a member of the type."
-            )
-        return found
-
-    def literals(self, type: syntax.Type, at: int) -> list[str]:
-        """The strings of a literal or of a union of literals, each once."""
-        found: dict[str, None] = {}
-        opened: list[syntax.Ref] = []
-        queue = [type]
-        while queue:
-            arm = queue.pop(0)
-            match arm:
-                case syntax.Literal(value=str() as value):
-                    found[value] = None
-                case syntax.Union():
-                    queue[:0] = arm.of
-                case syntax.Ref() if isinstance(
-                    self.declared.get(arm.name), syntax.Alias | syntax.Enum
-                ):
-                    if len(opened) > MAX_INSTANCES:
-                        raise self.source.error(LimitExceeded, at, "keys without end", "List them.")
-                    if not any(same(arm, other) for other in opened):
-                        opened.append(arm)
-                        queue.insert(0, self.opened(arm))
-                case _:
-                    raise self.error(
-                        at, "keys that are not string literals", "List the keys in quotes."
-                    )
-        if not found:
-            raise self.error(at, "keys that are no strings", "List the keys in quotes.")
-        return list(found)
-
     # ---- shapes
 
     def opened(self, type: syntax.Type) -> syntax.Type:
@@ -289,10 +226,45 @@ class Resolver:
             case syntax.Alias():
                 return self.resolve(found.type, self.env_of(found, type))
             case syntax.Enum():
-                arms = tuple(syntax.Literal(value, found.at) for _, value in found.members)
-                return arms[0] if len(arms) == 1 else syntax.Union(arms, found.at)
+                arms: list[syntax.Type] = [syntax.Literal(v, found.at) for _, v in found.members]
+                return self.joined(arms, found.at)
             case _:
                 return type
+
+    def bare(self, type: syntax.Type) -> syntax.Type:
+        """`type`, or what the alias or enum that it names stands for in the end."""
+        for _ in range(MAX_DEPTH):
+            inner = self.opened(type)
+            if inner is type:
+                return type
+            type = inner
+        raise self.error(type.at, "an alias that is built on itself", "Break the cycle.")
+
+    def arms(self, type: syntax.Type) -> list[syntax.Type]:
+        """The arms of a type, unions in unions opened, `never` left out; itself for no union."""
+        arms: list[syntax.Type] = []
+        opened: list[syntax.Type] = []
+        queue = [type]
+        while queue:
+            arm = queue.pop(0)
+            bare = self.bare(arm)
+            if not isinstance(bare, syntax.Union):
+                if not is_keyword(bare, "never"):
+                    arms.append(bare if isinstance(bare, _LEAVES) else arm)
+            elif not any(same(arm, other) for other in opened):
+                opened += [arm] if isinstance(arm, syntax.Ref) else []
+                queue[:0] = bare.of
+            if len(opened) > MAX_INSTANCES:
+                raise self.source.error(
+                    LimitExceeded, type.at, "a union without end", "Shorten it."
+                )
+        return arms
+
+    def joined(self, arms: list[syntax.Type], at: int) -> syntax.Type:
+        """The union of arms; the one that there is, or `never` for none."""
+        if not arms:
+            return syntax.Keyword("never", at)
+        return arms[0] if len(arms) == 1 else syntax.Union(tuple(arms), at)
 
     def shape(self, type: syntax.Type, at: int) -> syntax.Inline:
         """The members and index signature of a resolved object type, inherited ones too."""
@@ -310,7 +282,7 @@ class Resolver:
         if not isinstance(type, syntax.Ref):
             return None
         for args, shape in self._shapes.get(type.name, ()):
-            if _all_same(args, type.args):
+            if all_same(args, type.args):
                 return shape
         found = self._enter(type)
         if found is not None:
@@ -382,106 +354,7 @@ class Resolver:
                 )
         return env
 
-    # ---- intersections
 
-    def _meet(self, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type:
-        """What is both `a` and `b`."""
-        if same(a, b) or _is(b, "unknown", "any"):
-            return a
-        if _is(a, "unknown", "any") or _admits(a, b):
-            return b
-        if _admits(b, a):
-            return a
-        x, y = self.object_shape(a), self.object_shape(b)
-        if x is None or y is None:
-            raise self.error(
-                at, "an intersection that nothing satisfies", "Write the type that is meant."
-            )
-        return self._merged(x, y, at)
-
-    def _merged(self, a: syntax.Inline, b: syntax.Inline, at: int) -> syntax.Inline:
-        members = {m.name: m for m in a.members}
-        for member in b.members:
-            mine = members.get(member.name)
-            if mine is not None:
-                met = self._meet(mine.type, member.type, at)
-                member = replace(member, type=met, optional=mine.optional and member.optional)
-            members[member.name] = member
-        return self.weighed(syntax.Inline(tuple(members.values()), a.index or b.index, at))
-
-
-def _is(type: syntax.Type, *names: str) -> bool:
-    return isinstance(type, syntax.Keyword) and type.name in names
-
-
-def _admits(wide: syntax.Type, narrow: syntax.Type) -> bool:
-    """Whether a keyword or a union takes a literal or one of its arms."""
-    match wide, narrow:
-        case syntax.Keyword(name="string"), syntax.Literal(value=str()):
-            return True
-        case syntax.Keyword(name="boolean"), syntax.Literal(value=bool()):
-            return True
-        case syntax.Keyword(name="number"), syntax.Literal(value=int() | float() as value):
-            return not isinstance(value, bool)
-        case syntax.Union(), _:
-            return any(same(arm, narrow) or _admits(arm, narrow) for arm in wide.of)
-        case _:
-            return False
-
-
-# ---- the utility types of TypeScript that we read
-
-
-def _record(self: Resolver, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    key, value = args
-    if isinstance(key, syntax.Keyword):
-        index = syntax.Index("key", key, value, False, None, type.at)
-        return self.resolve(syntax.Inline((), (index,), type.at))
-    names = self.literals(key, type.at)
-    members = [syntax.Member(n, value, False, False, False, None, type.at) for n in names]
-    return self.resolve(syntax.Inline(tuple(members), (), type.at))
-
-
-def _keeping(
-    choose: Callable[[str, list[str]], bool],
-) -> Callable[[Resolver, syntax.Ref, tuple[syntax.Type, ...]], syntax.Type]:
-    def apply(self: Resolver, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-        shape, keys = self.shape(args[0], type.at), self.literals(args[1], type.at)
-        members = tuple(m for m in shape.members if choose(m.name, keys))
-        return self.weighed(replace(shape, members=members, at=type.at))
-
-    return apply
-
-
-def _flagging(
-    **flags: bool,
-) -> Callable[[Resolver, syntax.Ref, tuple[syntax.Type, ...]], syntax.Type]:
-    def apply(self: Resolver, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-        shape = self.shape(args[0], type.at)
-        members = tuple(
-            replace(
-                m,
-                optional=flags.get("optional", m.optional),
-                readonly=flags.get("readonly", m.readonly),
-            )
-            for m in shape.members
-        )
-        return self.weighed(replace(shape, members=members, at=type.at))
-
-    return apply
-
-
-def _array(self: Resolver, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    return syntax.Array(args[0], type.name == "ReadonlyArray", type.at)
-
-
-_UTILITIES: Final = {
-    "Array": _Utility(1, _array),
-    "Omit": _Utility(2, _keeping(lambda name, keys: name not in keys)),
-    "Partial": _Utility(1, _flagging(optional=True)),
-    "Pick": _Utility(2, _keeping(lambda name, keys: name in keys)),
-    "Readonly": _Utility(1, _flagging(readonly=True)),
-    "ReadonlyArray": _Utility(1, _array),
-    "Record": _Utility(2, _record),
-    "Required": _Utility(1, _flagging(optional=False)),
-}
+def _enum_member(enum: syntax.Enum, name: str) -> syntax.Member:
+    literal = syntax.Literal(dict(enum.members)[name], enum.at)
+    return syntax.Member(name, literal, False, True, False, None, enum.at)

@@ -31,6 +31,8 @@ _SIGNS: Final = (
     ("items ≤", "max_items"),
     ("length ≥", "min_length"),
     ("length ≤", "max_length"),
+    ("multiple of", "multiple_of"),
+    ("matching", "pattern"),
 )
 
 
@@ -73,4 +75,5 @@ def _tuple(type: Tup, named: Callable[[str], str]) -> str:
 def _bounds(limits: Limits) -> str:
     bounds = [(sign, getattr(limits, name)) for sign, name in _SIGNS]
     words = [f"{sign} {bound}" for sign, bound in bounds if bound is not None]
-    return ", ".join(["integer"] * limits.integer + words)
+    flags = ["integer"] * limits.integer + ["unique items"] * limits.unique_items
+    return ", ".join(flags + words)

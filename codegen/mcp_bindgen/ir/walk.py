@@ -31,6 +31,7 @@ __all__ = [
     "is_any",
     "kinds",
     "mapped",
+    "recursive",
     "references",
     "stripped",
     "struct_of",
@@ -87,6 +88,20 @@ def references(type: Type) -> Iterator[str]:
         yield type.name
     for child in children(type):
         yield from references(child)
+
+
+def recursive(schema: Schema) -> frozenset[str]:
+    """The aliases whose values may hold values of the same alias, with no struct between."""
+    aliases = [d for d in schema.types.values() if isinstance(d, Alias)]
+    inside = {alias.name: set(references(alias.type)) for alias in aliases}
+    reached = {name: set(names) for name, names in inside.items()}
+    for names in reached.values():
+        queue = list(names)
+        while queue:
+            new = inside.get(queue.pop(), set()) - names
+            names |= new
+            queue += new
+    return frozenset(name for name, names in reached.items() if name in names)
 
 
 def alias_of(schema: Schema, type: Type) -> Alias | None:

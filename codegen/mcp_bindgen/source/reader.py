@@ -6,70 +6,28 @@ taken exactly once; `Module.nodes` is their number, so that a test can count.
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
 import tree_sitter_typescript
+from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
-from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaSyntaxError, UnsupportedSyntax
-from mcp_bindgen.limits import MAX_DEPTH
+from mcp_bindgen.errors import SchemaError, SchemaMeaningError, SchemaSyntaxError
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.docs import doc_before
+from mcp_bindgen.source.nodes import AS_IMPORT
 from mcp_bindgen.source.text import Source, printable
+from mcp_bindgen.source.types import Types
 
 __all__ = ["read", "read_source"]
 
-_AS_DECLARATION: Final = "Say it with interfaces, type aliases, string enums and constants."
-_AS_TYPE: Final = "Write the resulting shape out as members or as a union."
 
-REFUSED: Final[dict[str, tuple[str, str]]] = {
-    "abstract_class_declaration": ("a class", _AS_DECLARATION),
-    "ambient_declaration": ("an ambient declaration", _AS_DECLARATION),
-    "call_signature": ("a call signature", "A message has data only; leave functions out."),
-    "class_declaration": ("a class", _AS_DECLARATION),
-    "conditional_type": ("a conditional type", _AS_TYPE),
-    "construct_signature": ("a constructor", "A message has data only; leave functions out."),
-    "constructor_type": ("a constructor type", "A message has data only; leave functions out."),
-    "expression_statement": ("a statement", _AS_DECLARATION),
-    "function_declaration": ("a function", _AS_DECLARATION),
-    "function_signature": ("a function", _AS_DECLARATION),
-    "function_type": ("a function type", "A message has data only; leave functions out."),
-    "import_statement": ("an import", "A schema is one file; declare the name in it."),
-    "infer_type": ("an infer type", _AS_TYPE),
-    "internal_module": ("a namespace", "Move its declarations to the top level."),
-    "mapped_type_clause": ("a mapped type", _AS_TYPE),
-    "method_signature": ("a method", "A message has data only; leave functions out."),
-    "module": ("a module", "Move its declarations to the top level."),
-    "nested_type_identifier": ("a qualified name", "Declare the type at the top level."),
-    "template_literal_type": ("a template literal type", "List its strings, or write string."),
-    "this_type": ("the type this", "Name the interface."),
-    "variable_declaration": ("a variable", "Declare it with const."),
+_UNPARSED: Final = {
+    "template_literal_type": ("an escape in a template literal type", "Write the character."),
+    "export_statement": ("an export that is not read", "Export names: `export type { A };`."),
 }
-"""Syntax that has no meaning as a message: its name in an error, and what to write instead."""
-
-_KEYWORDS: Final = frozenset(
-    [
-        "string",
-        "number",
-        "boolean",
-        "null",
-        "undefined",
-        "unknown",
-        "any",
-        "object",
-        "never",
-        "void",
-        "symbol",
-    ]
-)
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
-_INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]*)\Z")
-_DECIMAL: Final = re.compile(r"(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\Z")
-_MAX_DIGITS: Final = 300
+"""What TypeScript has and the parser lacks, by the kind of node that it stands in."""
 
 
 @cache
@@ -99,102 +57,124 @@ class _Head(NamedTuple):
     at: int
 
 
-class _Reader:
+class _Listed(NamedTuple):
+    """A name of `{ name as local }`, and where it stands."""
+
+    name: str
+    local: str
+    at: int
+
+
+class _Reader(Types):
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.taken = 0
-        self.depth = 0
-        self.types: dict[str, Callable[[Node], syntax.Type]] = {
-            "array_type": self.array,
-            "generic_type": self.generic,
-            "index_type_query": self.key_of,
-            "intersection_type": self.intersection,
-            "literal_type": self.literal_type,
-            "lookup_type": self.indexed,
-            "object_type": self.inline,
-            "parenthesized_type": self.parenthesized,
-            "predefined_type": self.keyword,
-            "readonly_type": self.readonly,
-            "tuple_type": self.tuple_type,
-            "type_identifier": self.name_ref,
-            "type_query": self.type_of,
-            "union_type": self.union,
-        }
+        super().__init__(source)
+        self.declarations: list[syntax.Declaration] = []
+        self.imports: list[syntax.Import] = []
+        self.exports: list[_Listed] = []
 
-    # ---- the tree
-
-    def take(self, node: Node) -> list[Node]:
-        """Counts `node` as read; its named children, comments left out."""
-        self.taken += 1
-        children = [child for child in node.named_children if child.type != "comment"]
-        for child in children:
-            if child.type == "html_comment":
-                raise self.refused(child)
-        return children
-
-    def parts(self, node: Node, count: int) -> list[Node]:
-        """As `take`, where the grammar has `count` children; refuses the first one too many."""
-        children = self.take(node)
-        if len(children) != count:
-            raise self.refused(children[count] if len(children) > count else node)
-        return children
-
-    def text(self, node: Node) -> str:
-        self.taken += 1
-        return self.source.slice(node.start_byte, node.end_byte)
-
-    def error(
-        self, node: Node, message: str, remedy: str, kind: type[SchemaError] = UnsupportedSyntax
-    ) -> SchemaError:
-        return self.source.error(kind, node.start_byte, message, remedy)
-
-    def refused(self, node: Node) -> SchemaError:
-        name, remedy = REFUSED.get(node.type, ("", ""))
-        if not name:
-            name, remedy = (
-                f"`{printable(node.type)}`",
-                "Extend the reader, on purpose, or say it otherwise.",
-            )
-        return self.error(node, f"{name} is not read here", remedy)
-
-    def only(self, node: Node, *allowed: str) -> None:
-        """Refuses an anonymous token that would change what `node` means."""
-        for child in node.children:
-            if not child.is_named and child.type not in allowed:
-                raise self.error(
-                    child, f"`{printable(child.type)}` is not read here", "Leave it out."
-                )
-
-    # ---- declarations
-
-    # program = { ["export"] declaration }
+    # program = { import | export | ["export"] declaration }
     def module(self) -> syntax.Module:
         root = _parser().parse(self.source.data).root_node
         if root.has_error:
             raise self.broken(root)
-        found = [self.statement(node) for node in self.take(root) if node.type != "empty_statement"]
-        return syntax.Module(self.source.path, tuple(found), self.taken)
+        for node in self.take(root):
+            self.statement(node)
+        for listed in self.exports:
+            self.export(listed)
+        return syntax.Module(
+            self.source.path, tuple(self.declarations), self.taken, tuple(self.imports)
+        )
 
     def broken(self, root: Node) -> SchemaError:
         """The first ERROR or MISSING node of a tree that has one."""
         node = root
         while not (node.is_error or node.is_missing):
             node = next(c for c in node.children if c.has_error or c.is_error or c.is_missing)
+        if node.parent is not None and node.parent.type in _UNPARSED:
+            what, remedy = _UNPARSED[node.parent.type]
+            return self.error(node, what, remedy)
         what = f"`{printable(node.type)}` is missing" if node.is_missing else "not TypeScript"
         return self.error(node, what, "Mend the file.", SchemaSyntaxError)
 
-    # statement = ["export"] (interface | alias | const | enum)
-    def statement(self, node: Node) -> syntax.Declaration:
-        exported = node.type == "export_statement"
-        inner = node
+    def statement(self, node: Node) -> None:
+        match node.type:
+            case "empty_statement":
+                pass
+            case "import_statement":
+                self.imports.append(self.import_names(node))
+            case "export_statement" if not node.child_by_field_name("declaration"):
+                self.export_names(node)
+            case _:
+                self.declarations.append(self.declaration(node))
+
+    # ---- imports and exports
+
+    # import = "import" ["type"] "{" names "}" "from" STRING
+    def import_names(self, node: Node) -> syntax.Import:
+        self.only(node, "import", "type", "from", ";")
+        parts = self.take(node)
+        if len(parts) != 2 or parts[0].type != "import_clause":
+            raise self.refused(node if parts[0].type == "string" else parts[0])
+        (clause,) = self.parts(parts[0], 1)
+        if clause.type == "identifier":
+            raise self.error(clause, "a default import is not read here", AS_IMPORT)
+        if clause.type != "named_imports":
+            raise self.refused(clause)
+        names = tuple((name, local) for name, local, _ in self.listed(clause))
+        return syntax.Import(self.string(parts[1]), names, False, node.start_byte)
+
+    # names = NAME ["as" NAME] {","}
+    def listed(self, node: Node) -> list[_Listed]:
+        listed: list[_Listed] = []
+        for specifier in self.take(node):
+            self.only(specifier, "as", "type")
+            name, *local = [self.text(part) for part in self.take(specifier)]
+            listed.append(_Listed(name, local[0] if local else name, specifier.start_byte))
+        return listed
+
+    # exports = "export" ["type"] "{" names "}" ["from" STRING] | "export" "*" "from" STRING
+    def export_names(self, node: Node) -> None:
+        self.only(node, "export", "type", "*", "from", ";")
+        parts = self.take(node)
+        names = self.listed(parts.pop(0)) if parts and parts[0].type == "export_clause" else None
+        source = self.string(parts.pop(0)) if parts and parts[0].type == "string" else None
+        if parts or (names is None and source is None):
+            raise self.error(node, "an export without a name", "Export the declaration itself.")
+        if source is None:
+            self.exports += names or []
+        else:
+            pairs = (("*", "*"),) if names is None else tuple((n, local) for n, local, _ in names)
+            self.imports.append(syntax.Import(source, pairs, True, node.start_byte))
+
+    def export(self, listed: _Listed) -> None:
+        """Marks a declaration as exported; under another name it is an alias."""
+        for number, declaration in enumerate(self.declarations):
+            if declaration.name == listed.name and listed.local == listed.name:
+                self.declarations[number] = replace(declaration, exported=True)
+                return
+        ref = syntax.Ref(listed.name, (), listed.at)
+        if listed.local != listed.name:
+            alias = syntax.Alias(listed.local, (), ref, True, None, listed.at)
+            self.declarations.append(alias)
+        elif not any(listed.name == local for each in self.imports for _, local in each.names):
+            raise self.source.error(
+                SchemaMeaningError,
+                listed.at,
+                f"`{printable(listed.name)}` is not declared",
+                "Declare it, or take it out of the list.",
+            )
+
+    # ---- declarations
+
+    # declaration = ["export"] ["declare"] (interface | alias | const | enum)
+    def declaration(self, node: Node) -> syntax.Declaration:
+        inner, exported = node, node.type == "export_statement"
         if exported:
-            children = self.take(node)
             self.only(node, "export", ";")
-            if len(children) != 1 or children[0].type == "export_clause":
-                raise self.error(
-                    node, "an export list is not read here", "Export the declaration itself."
-                )
-            inner = children[0]
+            (inner,) = self.parts(node, 1)
+        ambient = inner.type == "ambient_declaration"
+        if ambient:
+            (inner,) = self.parts(inner, 1)
         head = _Head(exported, doc_before(self.source, node.start_byte), node.start_byte)
         match inner.type:
             case "interface_declaration":
@@ -202,7 +182,7 @@ class _Reader:
             case "type_alias_declaration":
                 return self.alias(inner, head)
             case "lexical_declaration":
-                return self.const(inner, head)
+                return self.const(inner, head, ambient)
             case "enum_declaration":
                 return self.enum(inner, head)
             case "expression_statement" if any(
@@ -240,8 +220,8 @@ class _Reader:
             *head,
         )
 
-    # const = "const" NAME [":" type] "=" literal ["as" "const"]
-    def const(self, node: Node, head: _Head) -> syntax.Const:
+    # const = "const" NAME [":" type] ["=" constant], where `declare` stands before without a value
+    def const(self, node: Node, head: _Head, ambient: bool) -> syntax.Const:
         self.only(node, "const", ";")
         declarators = self.take(node)
         if len(declarators) != 1:
@@ -250,19 +230,21 @@ class _Reader:
         annotation = (
             self.annotation(rest.pop(0)) if rest and rest[0].type == "type_annotation" else None
         )
-        if name.type != "identifier" or len(rest) != 1:
+        if name.type != "identifier" or (annotation is None if ambient else len(rest) != 1):
             raise self.error(node, "a constant without one value", "Write `const NAME = literal`.")
-        return syntax.Const(self.text(name), annotation, self.value(rest[0]), *head)
+        value = self.constant(rest[0]) if rest else None
+        return syntax.Const(self.text(name), annotation, value, *head)
 
-    # enum = ["const"] "enum" NAME "{" { NAME "=" STRING } "}"
+    # enum = ["const"] "enum" NAME "{" { NAME ["=" (STRING | NUMBER)] } "}"
     def enum(self, node: Node, head: _Head) -> syntax.Enum:
         name, body = self.parts(node, 2)
-        members: list[tuple[str, str]] = []
+        members: list[tuple[str, str | int | float]] = []
         for entry in self.take(body):
-            parts = self.take(entry) if entry.type == "enum_assignment" else []
-            value = self.value(parts[1]) if len(parts) == 2 else None
-            if not isinstance(value, str):
-                raise self.error(entry, "an enum member without a string", "Give it a string.")
+            assigned = entry.type == "enum_assignment"
+            parts = self.take(entry) if assigned else [entry]
+            value = self.value(parts[1]) if assigned else self.next_value(members, entry)
+            if isinstance(value, bool):
+                raise self.error(entry, "an enum member of a truth value", "Give it a string.")
             key = self.property_name(parts[0])[0]
             if any(key == other for other, _ in members):
                 raise self.error(entry, "an enum member that stands twice", "Leave one out.")
@@ -270,6 +252,13 @@ class _Reader:
         if not members:
             raise self.error(node, "an enum without members", "Give it one, or leave it out.")
         return syntax.Enum(self.text(name), tuple(members), *head)
+
+    def next_value(self, members: list[tuple[str, str | int | float]], entry: Node) -> int | float:
+        """What a member without a value has: one more than the member before, from 0."""
+        last = members[-1][1] if members else -1
+        if isinstance(last, str):
+            raise self.error(entry, "an enum member without a value", "Give it a string.")
+        return last + 1
 
     # type_parameters = "<" NAME ["extends" type] ["=" type] {","} ">"
     def type_params(self, node: Node) -> tuple[syntax.TypeParam, ...]:
@@ -287,257 +276,3 @@ class _Reader:
             else:
                 default = self.type(inner)
         return syntax.TypeParam(self.text(name), constraint, default)
-
-    # ---- members
-
-    # body = "{" { (property | index) (";" | ",") } "}"
-    def inline(self, node: Node) -> syntax.Inline:
-        members: list[syntax.Member] = []
-        index: list[syntax.Index] = []
-        for child in self.take(node):
-            match child.type:
-                case "property_signature":
-                    members.append(self.member(child))
-                case "index_signature":
-                    index.append(self.index(child))
-                case _:
-                    raise self.refused(child)
-        return syntax.Inline(tuple(members), tuple(index), node.start_byte)
-
-    # property = ["readonly"] name ["?"] ":" type
-    def member(self, node: Node) -> syntax.Member:
-        self.only(node, "readonly", "?")
-        flags = {child.type for child in node.children if not child.is_named}
-        name, *rest = self.take(node)
-        if len(rest) != 1:
-            raise self.error(
-                node, "a member without a type", "Write its type; unknown takes anything."
-            )
-        text, quoted = self.property_name(name)
-        return syntax.Member(
-            text,
-            self.annotation(rest[0]),
-            "?" in flags,
-            "readonly" in flags,
-            quoted,
-            doc_before(self.source, node.start_byte),
-            node.start_byte,
-        )
-
-    # name = IDENTIFIER | STRING | NUMBER
-    def property_name(self, node: Node) -> tuple[str, bool]:
-        if node.type == "string":
-            return self.string(node), True
-        if node.type not in ("property_identifier", "number"):
-            raise self.error(
-                node, "a computed member name", "Write the name out, in quotes if need be."
-            )
-        return self.text(node), False
-
-    # index = ["readonly"] "[" NAME ":" type "]" ":" type
-    def index(self, node: Node) -> syntax.Index:
-        for child in node.named_children:
-            if child.type == "mapped_type_clause":
-                raise self.refused(child)
-        self.only(node, "readonly", "[", "]", ":")
-        readonly = any(child.type == "readonly" for child in node.children)
-        parts = self.take(node)
-        if len(parts) != 3:
-            raise self.refused(parts[0] if parts else node)
-        name, key, value = parts
-        return syntax.Index(
-            self.text(name),
-            self.type(key),
-            self.annotation(value),
-            readonly,
-            doc_before(self.source, node.start_byte),
-            node.start_byte,
-        )
-
-    # annotation = ":" type
-    def annotation(self, node: Node) -> syntax.Type:
-        (inner,) = self.parts(node, 1)
-        return self.type(inner)
-
-    # ---- types
-
-    def type(self, node: Node) -> syntax.Type:
-        reader = self.types.get(node.type)
-        if reader is None:
-            raise self.refused(node)
-        if self.depth >= MAX_DEPTH:
-            raise self.error(
-                node, f"types nest deeper than {MAX_DEPTH}", "Name the inner types.", LimitExceeded
-            )
-        self.depth += 1
-        try:
-            return reader(node)
-        finally:
-            self.depth -= 1
-
-    # keyword = "string" | "number" | …
-    def keyword(self, node: Node) -> syntax.Type:
-        name = self.text(node)
-        if name not in _KEYWORDS:
-            raise self.error(node, f"the type {printable(name)} is not read here", _AS_TYPE)
-        return syntax.Keyword(name, node.start_byte)
-
-    # literal = STRING | ["-"] NUMBER | "true" | "false" | "null" | "undefined"
-    def literal_type(self, node: Node) -> syntax.Type:
-        (inner,) = self.parts(node, 1)
-        if inner.type in ("null", "undefined"):
-            return syntax.Keyword(self.text(inner), node.start_byte)
-        return syntax.Literal(self.value(inner), node.start_byte)
-
-    def name_ref(self, node: Node) -> syntax.Type:
-        return syntax.Ref(self.text(node), (), node.start_byte)
-
-    # generic = NAME "<" type {"," type} ">"
-    def generic(self, node: Node) -> syntax.Type:
-        name, args = self.parts(node, 2)
-        if name.type != "type_identifier":
-            raise self.refused(name)
-        return syntax.Ref(
-            self.text(name), tuple(self.type(arg) for arg in self.take(args)), node.start_byte
-        )
-
-    # array = type "[" "]"
-    def array(self, node: Node) -> syntax.Type:
-        (of,) = self.parts(node, 1)
-        return syntax.Array(self.type(of), False, node.start_byte)
-
-    # readonly = "readonly" (array | tuple)
-    def readonly(self, node: Node) -> syntax.Type:
-        (inner,) = self.parts(node, 1)
-        match self.type(inner):
-            case syntax.Array(of, _, at):
-                return syntax.Array(of, True, at)
-            case syntax.Tuple(of, _, at):
-                return syntax.Tuple(of, True, at)
-            case _:
-                raise self.error(node, "readonly before what is no array", "Leave readonly out.")
-
-    # tuple = "[" { [NAME ["?"] ":"] ["..."] type ["?"] } "]"
-    def tuple_type(self, node: Node) -> syntax.Type:
-        return syntax.Tuple(
-            tuple(self.element(child) for child in self.take(node)), False, node.start_byte
-        )
-
-    def element(self, node: Node) -> syntax.Element:
-        match node.type:
-            case "optional_type":
-                return syntax.Element(self.type(self.parts(node, 1)[0]), True, False)
-            case "rest_type":
-                return syntax.Element(self.type(self.parts(node, 1)[0]), False, True)
-            case "required_parameter" | "optional_parameter":
-                name, annotation = self.parts(node, 2)
-                rest = name.type == "rest_pattern"
-                self.text(self.parts(name, 1)[0] if rest else name)
-                optional = node.type == "optional_parameter"
-                return syntax.Element(self.annotation(annotation), optional, rest)
-            case _:
-                return syntax.Element(self.type(node), False, False)
-
-    # union = ["|"] type {"|" type}, which the tree nests to the left
-    def union(self, node: Node) -> syntax.Type:
-        arms = self.flat(node)
-        return arms[0] if len(arms) == 1 else syntax.Union(tuple(arms), node.start_byte)
-
-    # intersection = ["&"] type {"&" type}
-    def intersection(self, node: Node) -> syntax.Type:
-        arms = self.flat(node)
-        return arms[0] if len(arms) == 1 else syntax.Intersection(tuple(arms), node.start_byte)
-
-    def flat(self, node: Node) -> list[syntax.Type]:
-        """The operands of a chain of one operator, in source order, without recursion."""
-        kind, last = node.type, node
-        chain: list[Node] = []
-        while last.type == kind:
-            first, *rest = self.take(last)
-            chain.extend(reversed(rest))
-            last = first
-        chain.append(last)
-        return [self.type(operand) for operand in reversed(chain)]
-
-    # parenthesized = "(" type ")"
-    def parenthesized(self, node: Node) -> syntax.Type:
-        (inner,) = self.parts(node, 1)
-        return self.type(inner)
-
-    # typeof = "typeof" NAME
-    def type_of(self, node: Node) -> syntax.Type:
-        (inner,) = self.parts(node, 1)
-        if inner.type != "identifier":
-            raise self.error(
-                node, "typeof of more than a constant", "Name one constant of the file."
-            )
-        return syntax.TypeOf(self.text(inner), node.start_byte)
-
-    # keyof = "keyof" type
-    def key_of(self, node: Node) -> syntax.Type:
-        (inner,) = self.parts(node, 1)
-        return syntax.KeyOf(self.type(inner), node.start_byte)
-
-    # indexed = type "[" type "]"
-    def indexed(self, node: Node) -> syntax.Type:
-        owner, key = self.parts(node, 2)
-        return syntax.Indexed(self.type(owner), self.type(key), node.start_byte)
-
-    # ---- values
-
-    # value = STRING | ["-"] NUMBER | "true" | "false" | value "as" "const"
-    def value(self, node: Node) -> syntax.LiteralValue:
-        match node.type:
-            case "string":
-                return self.string(node)
-            case "number":
-                return self.number(node, "")
-            case "unary_expression" if node.children[0].type == "-":
-                (digits,) = self.parts(node, 1)
-                if digits.type != "number":
-                    raise self.error(node, "a value that is no literal", "Write its value out.")
-                return self.number(digits, "-")
-            case "true" | "false":
-                return self.text(node) == "true"
-            case "as_expression" if node.children[-1].type == "const" and (
-                node.children[0].type != "as_expression"
-            ):
-                return self.value(self.parts(node, 1)[0])
-            case _:
-                raise self.error(
-                    node, "a value that is no literal", "Write a string, number, true or false."
-                )
-
-    def number(self, node: Node, sign: str) -> int | float:
-        digits = self.text(node).replace("_", "")
-        if len(digits) <= _MAX_DIGITS:
-            if _INTEGER.match(digits):
-                return int(sign + digits)
-            if _DECIMAL.match(digits):
-                value = float(sign + digits)
-                if abs(value) != float("inf"):
-                    return int(value) if value.is_integer() else value
-        raise self.error(
-            node, "a number that is not decimal, or too large", "Write it in decimals."
-        )
-
-    def string(self, node: Node) -> str:
-        text = "".join(
-            self.escape(part) if part.type == "escape_sequence" else self.text(part)
-            for part in self.take(node)
-        )
-        try:
-            return text.encode("utf-16", "surrogatepass").decode("utf-16")
-        except UnicodeDecodeError:
-            raise self.error(
-                node, "a lone surrogate in a string", "Write a whole character."
-            ) from None
-
-    def escape(self, node: Node) -> str:
-        body = self.text(node)[1:]
-        if body[0] in "xu":
-            code = int(body[1:].strip("{}"), 16)
-            if code > sys.maxunicode:
-                raise self.error(node, "an escape beyond Unicode", "Write a character.")
-            return chr(code)
-        return "" if body == "\n" else _ESCAPES.get(body, body)

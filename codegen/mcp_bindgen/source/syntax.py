@@ -17,6 +17,7 @@ __all__ = [
     "Doc",
     "Element",
     "Enum",
+    "Import",
     "Index",
     "Indexed",
     "Inline",
@@ -26,10 +27,12 @@ __all__ = [
     "Keyword",
     "Literal",
     "LiteralValue",
+    "Mapped",
     "Member",
     "Module",
     "Ref",
     "Tag",
+    "Template",
     "Tuple",
     "Type",
     "TypeOf",
@@ -76,9 +79,12 @@ class Literal(Struct, frozen=True):
 
 
 class Ref(Struct, frozen=True):
+    """A named type: `A<T>`, a member `E.A` of an enum, or `import("module").A`."""
+
     name: str
     args: tuple[Type, ...]
     at: int
+    module: str = ""
 
 
 class Array(Struct, frozen=True):
@@ -137,6 +143,29 @@ class Indexed(Struct, frozen=True):
     at: int
 
 
+class Template(Struct, frozen=True):
+    """A template literal type: its texts and types in order; `text` is it as written."""
+
+    parts: tuple[str | Type, ...]
+    text: str
+    at: int
+
+
+class Mapped(Struct, frozen=True):
+    """`{ [param in keys]: of }`; the flags are None where they stay as they are.
+
+    `text` is it as written.
+    """
+
+    param: str
+    keys: Type
+    of: Type
+    optional: bool | None
+    readonly: bool | None
+    text: str
+    at: int
+
+
 Type: TypeAlias = (
     Keyword
     | Literal
@@ -149,6 +178,8 @@ Type: TypeAlias = (
     | TypeOf
     | KeyOf
     | Indexed
+    | Template
+    | Mapped
 )
 
 
@@ -200,19 +231,24 @@ class Alias(Struct, frozen=True):
 
 
 class Const(Struct, frozen=True):
+    """`type` is its annotation, `value` the type of its value; `declare const` has the first alone.
+
+    A value that is no literal is an array, a tuple or a braced type.
+    """
+
     name: str
     type: Type | None
-    value: LiteralValue
+    value: Type | None
     exported: bool
     doc: Doc | None
     at: int
 
 
 class Enum(Struct, frozen=True):
-    """A string enum; each member is its name and its value."""
+    """An enum; each member is its name and its value."""
 
     name: str
-    members: tuple[tuple[str, str], ...]
+    members: tuple[tuple[str, str | int | float], ...]
     exported: bool
     doc: Doc | None
     at: int
@@ -221,9 +257,19 @@ class Enum(Struct, frozen=True):
 Declaration: TypeAlias = Interface | Alias | Const | Enum
 
 
+class Import(Struct, frozen=True):
+    """`import { name as local } from "module"`, name by name; `export * from` has the name `*`."""
+
+    module: str
+    names: tuple[tuple[str, str], ...]
+    exported: bool
+    at: int
+
+
 class Module(Struct, frozen=True):
     """A schema file: its declarations in order; `nodes` counts the syntax tree's named nodes."""
 
     path: str
     declarations: tuple[Declaration, ...]
     nodes: int
+    imports: tuple[Import, ...] = ()

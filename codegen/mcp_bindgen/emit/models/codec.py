@@ -30,8 +30,17 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.patterns import python_pattern
 from mcp_bindgen.ir.unions import arms, tag
-from mcp_bindgen.ir.walk import alias_of, holds_struct, is_any, kinds, stripped, struct_of
+from mcp_bindgen.ir.walk import (
+    alias_of,
+    holds_struct,
+    is_any,
+    kinds,
+    stripped,
+    struct_of,
+    unaliased,
+)
 
 __all__ = ["Codec"]
 
@@ -52,6 +61,9 @@ _NEW: Final = frozenset(
             "extras",
             "no_extras",
             "merge",
+            "are_unique",
+            "is_multiple",
+            "matches",
         ),
         *("is_number", "is_string"),
         *("read_string", "read_number", "read_boolean", "read_null", "read_object"),
@@ -61,6 +73,8 @@ _NEW: Final = frozenset(
     )
 )
 """Names that the functions use themselves: a member of that name is held under another."""
+
+_BOUNDS: Final = ("are_unique", "is_multiple", "matches")
 
 _REFUSED: Final = {
     "number": "not is_number({0})",
@@ -115,6 +129,7 @@ class Codec:
         self.holds = holds
         self.functions: dict[str, list[str]] = {}
         self.shared: set[str] = set()
+        self.bounds: set[str] = set()
         self._named: dict[Type, str] = {}
         for name in schema.structs:
             self._named[Ref(name)] = f"_read_{name}"
@@ -137,6 +152,11 @@ class Codec:
         """A function of the shared module, noted for the import."""
         self.shared.add(name)
         return name
+
+    def bound(self, condition: str) -> str:
+        """The condition of a bound, with the function of `_wire.bounds` that it calls noted."""
+        self.bounds.update(name for name in _BOUNDS if f"{name}(" in condition)
+        return condition
 
     def _using(self, template: str, var: str) -> str:
         """A condition, with what it calls noted."""
@@ -277,7 +297,8 @@ class Codec:
                 if not alone:
                     yield Line(0, "if ", self._using(_TAKEN[kind], var), ":")
                 for condition, wanted in bounds:
-                    yield from _deeper(self._refuse(condition, at, wanted, var), 0 if alone else 1)
+                    refused = self._refuse(self.bound(condition), at, wanted, var)
+                    yield from _deeper(refused, 0 if alone else 1)
 
     def _tuple(self, type: Tup, place: str) -> Iterator[Line]:
         needed = sum(not element.optional for element in type.of)
@@ -318,7 +339,7 @@ class Codec:
 
     def _is_whole(self, leaf: Type, kind: Kind) -> bool:
         """Whether an arm takes every value of a kind as it is; in arrays and objects it looks."""
-        return isinstance(stripped(self.schema, leaf), Prim) and kind not in {"array", "object"}
+        return isinstance(unaliased(self.schema, leaf), Prim) and kind not in {"array", "object"}
 
     def _is_tried(self, group: list[Type]) -> bool:
         """Whether the arms of one JSON kind can only be told apart by trying them."""
@@ -626,6 +647,8 @@ def _bounds(limits: Limits, var: str) -> Iterator[tuple[Kind, list[_Bound]]]:
     found = [(f"{var} {sign} {b!r}", text.format(b)) for b, sign, text in numbers if b is not None]
     if limits.integer:
         found.insert(0, (f"{var} % 1", "integer"))
+    if (step := limits.multiple_of) is not None:
+        found.append((f"not is_multiple({var}, {step!r})", f"a multiple of {step}"))
     if found:
         yield "number", found
     sizes: list[tuple[Kind, int | None, int | None, str]] = [
@@ -638,5 +661,10 @@ def _bounds(limits: Limits, var: str) -> Iterator[tuple[Kind, list[_Bound]]]:
         )
         if most is not None:
             bounds.append((f"len({var}) > {most}", f"at most {most} {unit}"))
+        if kind == "array" and limits.unique_items:
+            bounds.append((f"not are_unique({var})", "items that differ"))
+        if kind == "string" and limits.pattern is not None:
+            code = literal(python_pattern(limits.pattern))
+            bounds.append((f"not matches({code}, {var})", f"text that matches {limits.pattern}"))
         if bounds:
             yield kind, bounds

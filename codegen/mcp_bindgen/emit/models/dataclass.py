@@ -40,6 +40,7 @@ def dataclass_view(schema: Schema, options: Options) -> dict[str, Any]:
     imports.add("collections.abc", ("Callable",))
     imports.add("typing", _TYPING)
     imports.add(".._wire", (*_WIRE, *codec.shared))
+    imports.add(".._wire.bounds", codec.bounds)
     return rows | {"imports": imports.lines}
 
 

@@ -31,9 +31,11 @@ from mcp_bindgen.emit.text.layout import (
 )
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
+    Alias,
     Arr,
     Bounded,
     Field,
+    Limits,
     Lit,
     Map,
     Prim,
@@ -45,7 +47,15 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms, tag
-from mcp_bindgen.ir.walk import children, holds_struct, is_any, kinds, stripped, unaliased
+from mcp_bindgen.ir.walk import (
+    children,
+    holds_struct,
+    is_any,
+    kinds,
+    recursive,
+    stripped,
+    unaliased,
+)
 
 __all__ = ["msgspec_view"]
 
@@ -73,6 +83,7 @@ def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
     imports.use("msgspec", "MsgspecError")
     imports.add(".._msgspec", (*_MSGSPEC, *(_OWN & codec.shared)))
     imports.add(".._wire", {*_WIRE, *codec.shared} - _OWN)
+    imports.add(".._wire.bounds", codec.bounds)
     return rows | {
         "imports": imports.lines,
         "checked": [f"{code}: {reader}" for code, reader in used.checked.items()],
@@ -88,6 +99,7 @@ class _Gears:
     open: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
+        self.recursive = recursive(self.schema)
         named = {
             t.name for m in self.schema.methods for t in _refs(self.schema, m.params, m.result)
         }
@@ -115,9 +127,13 @@ class _Gears:
                 return not _is_tag(type.value)
             case Bounded():
                 alone = len(kinds(self.schema, type.of)) == 1
-                return type.limits.integer or not alone or self._is_rare(type.of)
+                return _is_beyond(type.limits) or not alone or self._is_rare(type.of)
+            case Ref() if type.name in self.recursive:
+                return True
             case Ref():
                 return bare is not type and self._is_rare(bare)
+            case Uni(arms=()):
+                return True
             case _:
                 return any(map(self._is_rare, children(type)))
 
@@ -170,6 +186,13 @@ class _Gears:
         return tag(self.schema, objects) is not None and self.open.isdisjoint(structs)
 
 
+def _is_beyond(limits: Limits) -> bool:
+    """Whether msgspec cannot state the limits of one kind of value."""
+    return bool(
+        limits.integer or limits.multiple_of is not None or limits.unique_items or limits.pattern
+    )
+
+
 def _is_tag(value: object) -> bool:
     return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
 
@@ -204,6 +227,10 @@ class _Annotator(Annotator):
         if not isinstance(type, Ref):
             self.checked[flat(code)] = self.codec.reader(type, "checked")
         return Group(f"{self.shared('Checked')}[", (code,), "]")
+
+    def circular(self, alias: Alias) -> Iterator[str]:
+        self.imports.use("typing", "TypeAlias")
+        yield from self.plain.circular(alias)
 
     def declared(self, type: Type) -> Code:
         """The annotation of an alias, which stays a union that `isinstance` knows."""

@@ -25,15 +25,20 @@ from mcp_bindgen.emit.text.layout import (
     member,
 )
 from mcp_bindgen.ir.model import (
+    Alias,
     Bounded,
     Field,
+    Lit,
     Prim,
+    Ref,
     Schema,
     Struct,
+    Tup,
     Type,
+    Uni,
 )
 from mcp_bindgen.ir.unions import tag
-from mcp_bindgen.ir.walk import struct_of
+from mcp_bindgen.ir.walk import alias_of, children, kinds, struct_of
 
 __all__ = ["pydantic_view"]
 
@@ -64,7 +69,15 @@ class _Annotator(Annotator):
             self.shared("Number")
         return super().parts(type)
 
+    def circular(self, alias: Alias) -> Iterator[str]:
+        """An alias that pydantic can open: under its name it finds itself."""
+        self.imports.use("typing_extensions", "TypeAliasType")
+        code = literal(flat(self.code(alias.type)))
+        yield from lay("", f"{alias.name} = ", call("TypeAliasType", literal(alias.name), code))
+
     def bounded(self, type: Bounded) -> list[Code]:
+        if is_inexact(self.schema, type):
+            return [self.code(type.of)]
         limits = type.limits
         sizes = [(limits.minimum, "ge"), (limits.maximum, "le")]
         sizes += [(limits.exclusive_minimum, "gt"), (limits.exclusive_maximum, "lt")]
@@ -77,6 +90,8 @@ class _Annotator(Annotator):
         return [self.marked(self.code(type.of), call(self.library("Field"), *bounds))]
 
     def union(self, leaves: tuple[Type, ...]) -> list[Code]:
+        if not leaves:
+            return [self.shared("Nothing")]
         parts = self.grouped(leaves)
         if len(parts) == 1 or (len(parts) == 2 and "None" in parts):
             return parts
@@ -98,6 +113,35 @@ class _Annotator(Annotator):
         field = struct.field(wire) if struct is not None else None
         assert field is not None
         return field.name
+
+
+def is_inexact(schema: Schema, type: Type) -> bool:
+    """Whether pydantic takes more than the schema: then the dataclass flavour's readers decide.
+
+    A struct inside decides for itself.
+    """
+    struct = struct_of(schema, type)
+    if struct is not None:
+        parts = [field.type for field in struct.fields]
+        return any(_is_inexact(schema, part, set()) for part in [*parts, struct.index] if part)
+    return _is_inexact(schema, type, set())
+
+
+def _is_inexact(schema: Schema, type: Type, seen: set[str]) -> bool:
+    match type:
+        case Tup() | Uni(arms=()):
+            return True
+        case Lit():
+            return type.value in (0, 1)  # one of them is a truth value to pydantic
+        case Bounded():
+            limits = type.limits
+            beyond = limits.multiple_of is not None or limits.unique_items or limits.pattern
+            alone = len(kinds(schema, type.of)) == 1
+            return bool(beyond) or not alone or _is_inexact(schema, type.of, seen)
+        case Ref() if (alias := alias_of(schema, type)) and type.name not in seen:
+            return _is_inexact(schema, alias.type, seen | {type.name})
+        case _:
+            return any(_is_inexact(schema, child, seen) for child in children(type))
 
 
 def _quoted(code: Code, unknown: frozenset[str]) -> Code:
@@ -131,9 +175,13 @@ def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
     used.imports.add("typing", _TYPING)
     used.imports.add(".._pydantic", _PYDANTIC)
     used.imports.add(".._wire", _WIRE)
+    inexact = [n for n in schema.types if n not in schema.structs and is_inexact(schema, Ref(n))]
+    if inexact:
+        used.imports.use(".._wire", "parse")
     return rows | {
         "imports": used.imports.lines,
         "named": [f"{name}: {literal(name)}" for name in schema.types],
+        "inexact": inexact,
     }
 
 
@@ -142,7 +190,8 @@ def _class(
 ) -> Iterator[str]:
     """The lines of a class; `later` has the names that stand for nothing yet while it is made."""
     unknown = later | {field.name for field in struct.fields}
-    yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
+    base = used.shared("Exact") if is_inexact(used.schema, Ref(struct.name)) else "Model"
+    yield from lay("", "", Group(f"class {struct.name}(", (base, "frozen=True"), ")"), ":")
     body = [*opening(struct), *_config(used, options, struct)]
     body += [line for field in struct.fields for line in _field(used, field, unknown)]
     yield from body_lines(body)

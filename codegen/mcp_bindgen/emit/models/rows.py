@@ -21,7 +21,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms
-from mcp_bindgen.ir.walk import children
+from mcp_bindgen.ir.walk import children, recursive
 
 __all__ = ["Row", "body_lines", "codec_rows", "module_rows", "opening", "told"]
 
@@ -92,6 +92,11 @@ def _members(struct: Struct) -> list[str]:
 
 
 def _alias(used: Annotator, alias: Alias) -> Iterator[str]:
+    yield from used.circular(alias) if alias.name in used.recursive else _plain(used, alias)
+    yield from docstring("", described(alias))
+
+
+def _plain(used: Annotator, alias: Alias) -> Iterator[str]:
     used.imports.use("typing", "TypeAlias")
     code = used.declared(alias.type)
     yield from (
@@ -99,7 +104,6 @@ def _alias(used: Annotator, alias: Alias) -> Iterator[str]:
         if _fits(alias, code)
         else lay("", f"{alias.name}: TypeAlias = ", code)
     )
-    yield from docstring("", described(alias))
 
 
 def _fits(alias: Alias, code: Code) -> bool:
@@ -113,13 +117,16 @@ def _const(const: Const) -> Iterator[str]:
 
 
 def _ordered(schema: Schema) -> list[Alias]:
-    """Aliases, each after those that it mentions; otherwise in the schema's order."""
+    """Aliases, each after those that it mentions, itself aside; otherwise in the schema's order."""
+    circular = recursive(schema)
     aliases = {d.name: d for d in schema.types.values() if isinstance(d, Alias)}
     graph: Mapping[str, list[str]] = {
         name: [ref for ref in _mentioned(schema, alias.type) if ref in aliases]
         for name, alias in aliases.items()
+        if name not in circular
     }
-    return [aliases[name] for name in TopologicalSorter(graph).static_order()]
+    order = TopologicalSorter({**{name: [] for name in aliases}, **graph})
+    return [aliases[name] for name in order.static_order()]
 
 
 def _mentioned(schema: Schema, type: Type) -> Iterator[str]:

@@ -9,6 +9,7 @@ from mcp_bindgen.convert.model import (
     CARRY,
     Arm,
     Code,
+    Composed,
     Decision,
     Errors,
     Function,
@@ -70,6 +71,8 @@ class Writer(Members):
                     yield from self._kept(member)
                 case New():
                     yield from self._new(function, member)
+                case Composed():
+                    yield from self._composed(member)
                 case Stamp():
                     yield from self._stamp(self.wire(member.wire), member.wire)
                 case Lost():

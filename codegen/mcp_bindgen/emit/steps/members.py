@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_bindgen.convert.model import CARRY, Decision, Kept, Lost, New, StructStep
+from mcp_bindgen.convert.model import CARRY, Composed, Decision, Kept, Lost, New, StructStep
 from mcp_bindgen.emit.steps.parts import Parts, named, outcome, to_python
 from mcp_bindgen.emit.steps.predicates import both, when
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, flat, lay, literal
@@ -51,6 +51,22 @@ class Members(Parts):
                 yield from lay(STEP * 2, "o = ", Group("{", ("**o", f"{wire}: {value}"), "}"))
             case _:
                 yield from self.refuse(STEP * 2, at, decision)
+
+    def _composed(self, member: Composed) -> Iterator[str]:
+        wire = self.wire(member.wire)
+        if member.built:
+            yield f"{STEP}if {wire} in o:"
+            yield from self.squat(STEP * 2, wire)
+        parts: list[str] = []
+        for part in member.parts:
+            marks = to_python(dict(part.marks))
+            values = (self.wire(part.wire), self.inner(part.way), literal(part.name), marks)
+            parts.append(flat(call(self.use("Part"), *values)))
+        name = self.use("composed" if member.built else "taken_apart")
+        listed = Group("(", (*parts, "") if len(parts) == 1 else tuple(parts), ")")
+        why = () if member.built else (literal(member.decision.why),)
+        yield from lay(STEP, "parts = ", listed)
+        yield from lay(STEP, "o = ", call(name, "o", wire, "parts", "at", "trip", *why))
 
     def _kept(self, member: Kept) -> Iterator[str]:
         wire = self.wire(member.wire)

@@ -36,6 +36,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.patterns import python_pattern
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import is_any, stripped, unaliased
 
@@ -255,6 +256,13 @@ def _beyond(limits: Limits) -> Iterator[str]:
             yield f"is_number(x) and x {sign} {bound!r}"
     if limits.integer:
         yield "is_number(x) and x % 1"
+    if limits.multiple_of is not None:
+        yield f"is_number(x) and not is_multiple(x, {limits.multiple_of!r})"
+    if limits.unique_items:
+        yield "x.__class__ is list and not are_unique(x)"
+    if limits.pattern is not None:
+        code = literal(python_pattern(limits.pattern))
+        yield f"x.__class__ is str and not matches({code}, x)"
     sizes = (
         ("list", limits.min_items, limits.max_items),
         ("str", limits.min_length, limits.max_length),

@@ -21,6 +21,9 @@ _PREFERRED: Final = ("msgspec", "dataclass", "pydantic")
 
 _POSITIONS: Final = ("request", "notification", "response", "error")
 
+_BOUNDS: Final = ("are_unique", "is_multiple", "matches")
+"""What predicates call for the bounds that take more than a comparison."""
+
 
 def step_view(pair: Pair) -> dict[str, Any]:
     """What step.py.jinja places."""
@@ -46,6 +49,7 @@ def step_view(pair: Pair) -> dict[str, Any]:
         "new_name": literal(new),
         "at": "at: At" in text,
         "numbers": "is_number(" in text,
+        "bounds": [name for name in _BOUNDS if f"{name}(" in text],
         "imports": sorted(used, key=import_order),
         "parts": [part for part in parts if part["functions"]],
         "names": [f"{k}: Final = {literal(v)}" for k, v in sorted((up.names | down.names).items())],

@@ -3,9 +3,19 @@
 Annotations are no text here: pydantic would compile it again for every model.
 """
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Never,
+    TypeAlias,
+    TypeVar,
+)
 
 from pydantic import (
     BaseModel,
@@ -13,6 +23,7 @@ from pydantic import (
     Field,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 from pydantic_core import (
     CoreSchema,
@@ -39,7 +50,7 @@ from ._wire import (
     unending,
 )
 
-__all__ = ["ORDERED", "Maybe", "Model", "Number", "Ordered"]
+__all__ = ["ORDERED", "Exact", "Maybe", "Model", "Nothing", "Number", "Ordered"]
 
 _T = TypeVar("_T")
 
@@ -60,9 +71,19 @@ ORDERED: Final = Ordered()
 
 
 if TYPE_CHECKING:
+    Nothing: TypeAlias = Never
     Maybe: TypeAlias = _T | Unset
     Number: TypeAlias = int | float
 else:
+
+    class Nothing:
+        """A type without values."""
+
+        @classmethod
+        def __get_pydantic_core_schema__(
+            cls, source: object, handler: object
+        ) -> CoreSchema:
+            return {"type": "is-instance", "cls": cls}
 
     class Maybe:
         """A member that may be absent: UNSET is its default, and never validated."""
@@ -115,6 +136,18 @@ class Model(BaseModel, frozen=True):
         names = (*_wires(type(self)), "extra_")
         members = [(name, getattr(self, name)) for name in names]
         return [(name, value) for name, value in members if set_(value)]
+
+
+class Exact(Model, frozen=True):
+    """The base of models of which pydantic would take too much: other readers look first."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check(cls, data: Any) -> Any:
+        if not isinstance(data, cls):
+            explain = sys.modules[cls.__module__].__dict__["_explain"]
+            explain(cls, write_object(data))
+        return data
 
 
 def _by_wire(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import Code, Group, Or, literal
+from mcp_bindgen.emit.text.layout import Code, Group, Or, flat, lay, literal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
@@ -23,7 +23,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms
-from mcp_bindgen.ir.walk import children, kinds
+from mcp_bindgen.ir.walk import children, kinds, recursive
 
 __all__ = ["Annotator", "annotation", "deprecation", "described", "expected", "optional"]
 
@@ -41,10 +41,16 @@ class Annotator:
     def __init__(self, schema: Schema, imports: Imports) -> None:
         self.schema = schema
         self.imports = imports
+        self.recursive = recursive(schema)
 
     def declared(self, type: Type) -> Code:
         """The annotation that an alias stands for."""
         return self.code(type)
+
+    def circular(self, alias: Alias) -> Iterator[str]:
+        """The lines of an alias that names itself: text, which only type checkers read."""
+        self.imports.use("typing", "TypeAlias")
+        yield from lay("", f"{alias.name}: TypeAlias = ", literal(flat(self.code(alias.type))))
 
     def code(self, type: Type) -> Code:
         """What a type checker reads; unions in the order that decides."""
@@ -94,12 +100,14 @@ class Annotator:
 
     def inside(self, type: Type) -> Code:
         """What is no list or dict of its own is one of all that it holds: a tuple is a list."""
-        inner = children(type)
-        code = self.code(Uni(inner)) if inner else self.any()
+        parts = [*dict.fromkeys(part for child in children(type) for part in self.parts(child))]
+        code = (parts[0] if len(parts) == 1 else Or(tuple(parts))) if parts else self.any()
         return Group("list[", (code,), "]") if "array" in kinds(self.schema, type) else _map(code)
 
     def union(self, leaves: tuple[Type, ...]) -> list[Code]:
         """The arms in order, literals together where the first of them stands."""
+        if not leaves:
+            return [self.imports.use("typing", "Never")]
         if any(isinstance(leaf, Prim) and leaf.name in JSON_PRIMS for leaf in leaves):
             return [self.any()]
         literals = tuple(leaf for leaf in leaves if isinstance(leaf, Lit))
@@ -119,6 +127,8 @@ def optional(code: Code, absent: str) -> Code:
     """`code` or absent; Any stays itself, as it takes both."""
     if code == "Any":
         return code
+    if code == "Never":
+        return absent
     items = code.items if isinstance(code, Or) else (code,)
     return Or((*items, absent))
 
@@ -141,6 +151,8 @@ def expected(schema: Schema, type: Type) -> str:
             return "object" if isinstance(found, Struct) else expected(schema, found.type)
         case Bounded():
             return expected(schema, type.of)
+        case Uni(arms=()):
+            return "nothing"
         case Uni():
             return " | ".join(dict.fromkeys(_arm(schema, arm) for arm in arms(schema, type)))
         case _:

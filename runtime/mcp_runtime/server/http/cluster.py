@@ -41,6 +41,8 @@ class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
     body: str = ""
     """A message of the client: no request, but on HTTP+SSE, whose answers have one way."""
     principal: str = ""
+    token: str = ""
+    """What the token of the request says, as JSON; empty without authorization."""
     resumed: str = ""
     """The name of a stream that the client reads from the sender now."""
     changed: bool = False
@@ -122,8 +124,10 @@ class Cluster:
             if number is not None and number != self.number:
                 self.send(number, session, _written(frame))
 
-    def send(self, number: int, session: str, body: bytes, principal: str = "") -> None:
-        message = Forwarded(self.number, session, body.decode(), principal)
+    def send(
+        self, number: int, session: str, body: bytes, principal: str = "", token: str = ""
+    ) -> None:
+        message = Forwarded(self.number, session, body.decode(), principal, token)
         self._publish(_topic(number), message)
 
     def resume(self, number: int, session: str, stream: str) -> None:

@@ -5,12 +5,10 @@ Source: 2024-11-05 basic/transports, "HTTP with SSE".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Final
 from urllib.parse import parse_qs
 
-from mcp_runtime.core import http_rules, sse
+from mcp_runtime.core import http_rules, jsonrpc, sse
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.server.http.cluster import Cluster, Forwarded
@@ -115,15 +113,15 @@ class LegacySseEndpoint:
         query = parse_qs(request.scope.get("query_string", b"").decode("latin-1"))
         id = query.get("session_id", [""])[0]
         principal = self._service.principal(request)
-        session, elsewhere = self.sessions.get(id), await self._elsewhere(id)
-        if elsewhere is None and (session is None or session.principal != principal):
+        session, number = self.sessions.get(id), await self._elsewhere(id)
+        if number is None and (session is None or session.principal != principal):
             raise HttpError(404, "there is no such session")
         service = self._service
         body = await request.body(service.limits.line_bytes, service.body_deadline)
         if session is not None:
             session.receive(body)
-        elif elsewhere is not None:
-            elsewhere(id, body, principal)
+        elif number is not None:
+            self._forward(number, id, body, principal)
         await request.reply(202, b"Accepted", ((b"content-type", b"text/plain"),))
 
     # ---- sessions of other processes of the cluster
@@ -134,17 +132,30 @@ class LegacySseEndpoint:
             return new_session_id()
         return f"{self._cluster.number}.{new_session_id()}"
 
-    async def _elsewhere(self, id: str) -> Callable[[str, bytes, str], None] | None:
-        """Forwards to the living process that has the session; None if it is none of another."""
+    async def _elsewhere(self, id: str) -> int | None:
+        """The other process that has the session, if it still lives."""
         number, dot, _ = id.partition(".")
         if self._cluster is None or not (dot and number.isdecimal() and len(number) < _DIGITS):
             return None
         if int(number) == self._cluster.number or not await self._cluster.lives(int(number)):
             return None
-        return partial(self._cluster.send, int(number))
+        return int(number)
+
+    def _forward(self, number: int, id: str, body: bytes, principal: str) -> None:
+        """Raises HttpError for a call of a tool that the token is no good for."""
+        token, protection = "", self._service.protection
+        if protection is not None:
+            protection.require_tool_scopes(jsonrpc.read(body, max_batch=self._service.limits.batch))
+            token = protection.forwarded_token()
+        if self._cluster is not None:
+            self._cluster.send(number, id, body, principal, token)
 
     def receive(self, message: Forwarded) -> None:
         """Handles a message that another process forwards, if the session is open here."""
         session = self.sessions.get(message.session)
         if session is not None and message.body and session.principal == message.principal:
-            session.receive(message.body.encode())
+            body, protection = message.body.encode(), self._service.protection
+            if protection is None:
+                session.receive(body)
+            else:
+                protection.run_forwarded(message.token, lambda: session.receive(body))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextvars import copy_context
 from typing import Final, TypeAlias
 
 import msgspec
 
 from mcp_runtime.auth.server.bearer import AccessDenied, BearerAuth
 from mcp_runtime.auth.server.current import current_token
+from mcp_runtime.auth.server.verifier import VerifiedToken
 from mcp_runtime.core.jsonrpc import Batch, Frame, Request
 from mcp_runtime.errors import SessionError
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_after
@@ -24,6 +26,7 @@ class _Named(msgspec.Struct):
 
 
 _named: Final = msgspec.json.Decoder(_Named)
+_token: Final = msgspec.json.Decoder(VerifiedToken)
 
 
 class Protection:
@@ -65,11 +68,25 @@ class Protection:
                 self.require_tool_scopes(part)
         elif isinstance(frame, Request) and frame.method == "tools/call":
             scopes, token = self._scopes_of(_tool_name(frame)), current_token.get()
-            if scopes and token is not None:
+            if token is None:
+                raise HttpError(401, "a token is needed")
+            if scopes:
                 try:
                     self.auth.require_scopes(token, (*self.auth.scopes, *scopes))
                 except AccessDenied as denied:
                     raise _http_error(denied) from None
+
+    # ---- requests that go on in another process
+
+    def forwarded_token(self) -> str:
+        """What the token of the request says, for the process that handles the request."""
+        return msgspec.json.encode(current_token.get()).decode()
+
+    def run_forwarded(self, token: str, work: Callable[[], None]) -> None:
+        """Runs `work` for a request that another process let in with that token."""
+        context = copy_context()
+        context.run(current_token.set, _token.decode(token) if token else None)
+        context.run(work)
 
     async def metadata(self, request: HttpRequest) -> None:
         """Serves the protected resource metadata, which any page of a browser may read."""

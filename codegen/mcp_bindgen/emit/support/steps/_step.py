@@ -107,13 +107,14 @@ class Refusal(NamedTuple):
 class Trip:
     """One message on its way: the context, and the losses so far."""
 
-    __slots__ = ("_lost", "_names", "_noted", "context")
+    __slots__ = ("_lost", "_names", "_noted", "_whole", "context")
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self._noted: list[tuple[At, str, str]] = []
         self._lost: dict[At, bool] = {}  # False where something was added
         self._names: dict[At, At] = {}
+        self._whole: set[At] = set()
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -142,6 +143,15 @@ class Trip:
         if at is not None:
             self._names[at[0], to] = self._first(at)
 
+    def move(self, at: At, to: At, *, whole: bool = False) -> None:
+        """Notes that what is at a place stands elsewhere from now on.
+
+        `whole`: losses inside of it are told at the place itself.
+        """
+        self._names[to] = first = self._first(at)
+        if whole:
+            self._whole.add(first)
+
     def _first(self, at: At) -> At:
         """The place in the message as it was at first."""
         if at is None or not self._names:
@@ -153,7 +163,7 @@ class Trip:
         place = at
         while place is not None:
             place = place[0]
-            if self._lost.get(place):
+            if self._lost.get(place) or place in self._whole:
                 at = place
         return at
 
@@ -221,6 +231,76 @@ def rest(step: Step, x: Json, known: frozenset[str], at: At, trip: Trip) -> Json
                 new = x.copy() if new is x else new
                 new[key] = value
     return new
+
+
+class Part(NamedTuple):
+    """A member that is part of an array: its items, or with `name` one object of it.
+
+    `step` is that of an item or of the value; `marks` are what else the object has.
+    """
+
+    wire: str
+    step: Step
+    name: str
+    marks: Mapping[str, Json]
+
+
+def composed(o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip) -> Json:
+    """`o` with an array of its parts in their place."""
+    items: list[Json] = []
+    places: list[At] = []
+    for part in parts:
+        if part.wire not in o:
+            continue
+        here: At = (at, part.wire)
+        if part.name:
+            value = part.step(o[part.wire], here, trip)
+            items.append({**part.marks, part.name: value})
+            places.append(here)
+        else:
+            items += each(part.step, o[part.wire], here, trip)
+            places += [(here, i) for i in range(len(o[part.wire]))]
+    for i, place in enumerate(places):
+        trip.move(place, ((at, wire), i))
+    names = [part.wire for part in parts]
+    return {**{key: o[key] for key in o if key not in names}, wire: items}
+
+
+def taken_apart(
+    o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip, why: str
+) -> Json:
+    """`o` with the parts of an array in its place; what has no place there is a loss."""
+    new = without(o, wire)
+    whole: At = (at, wire)
+    for part in parts:
+        if part.wire in new:
+            new = trip.squat(new, part.wire, at, why)
+    for part in parts:
+        trip.move(whole, (at, part.wire), whole=True)
+        if not part.name:
+            new[part.wire] = []
+    order: list[int] = []
+    for i, item in enumerate(o[wire]):
+        part = next(p for p in parts[::-1] if not p.name or _is_part(item, p))
+        if part.name and part.wire in new:
+            trip.lose(whole, f"only one item of it becomes `{part.wire}`", why)
+            continue
+        order.append(parts.index(part))
+        if not part.name:
+            new[part.wire].append(part.step(item, (whole, i), trip))
+            continue
+        if len(item) > len(part.marks) + 1:
+            trip.lose(whole, f"only `{part.name}` of an item is kept", why)
+        new[part.wire] = part.step(item[part.name], (whole, i), trip)
+    if order != sorted(order):
+        trip.lose(whole, "the order of its items changes", why)
+    return new
+
+
+def _is_part(item: Json, part: Part) -> bool:
+    return item.__class__ is dict and all(
+        key in item and same(item[key], value) for key, value in part.marks.items()
+    )
 
 
 def same(a: Json, b: Json) -> bool:

@@ -1,0 +1,139 @@
+"""`compose` rows: an array of one revision that holds what are several members in the other.
+
+    path = "CallToolResult.outputs"
+    parts = [{items = "content"}, {item = "structured", as = "value", with = {type = "json"}}]
+
+An `items` part is an array whose items stand in it one by one; an `item` part is one object in it,
+with the member's value under the name of `as`, and `with` to know it by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, TypeAlias, cast
+
+from mcp_bindgen.convert.model import Composed, Decision, Part, Way
+from mcp_bindgen.convert.rows import Rows, paths_of
+from mcp_bindgen.ir.model import Arr, Field, Schema, Struct, Type, Uni
+from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import stripped, struct_of
+
+__all__ = ["compositions"]
+
+_Ways: TypeAlias = Callable[[Type, Type, str], Way | None]
+
+
+def compositions(
+    s: Struct, t: Struct, schemas: tuple[Schema, Schema], rows: Rows, direction: str, way: _Ways
+) -> Iterator[Composed]:
+    """What rows compose of a pair of structs, of the source's and the target's schema.
+
+    Raises DecisionError for rows that cannot work.
+    """
+    source, target = schemas
+    for whole, parts, sides in ((t, s, (source, target)), (s, t, (target, source))):
+        for member in whole.fields:
+            if parts.field(member.wire) is None:
+                decision = rows.find(direction, paths_of(whole, member), ("compose",))
+                if decision is not None:
+                    composition = _Composition(rows, decision, whole, parts, sides, way)
+                    yield composition.composed(member, built=whole is t)
+
+
+class _Composition:
+    """One row: `whole` has the array, `parts` the members; `schemas` are theirs, parts' first."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        decision: Decision,
+        whole: Struct,
+        parts: Struct,
+        schemas: tuple[Schema, Schema],
+        way: _Ways,
+    ) -> None:
+        self.rows = rows
+        self.decision = decision
+        self.whole = whole
+        self.parts = parts
+        self.of, self.schema = schemas
+        self.way = way
+
+    def composed(self, member: Field, *, built: bool) -> Composed:
+        array = stripped(self.schema, member.type)
+        if not isinstance(array, Arr) or not member.required:
+            self.misfit(f"{self.whole.name}.{member.wire} is no array that is required")
+        given = self.decision.values["parts"]
+        tables = cast("list[dict[str, Any]]", given if isinstance(given, list) else [])
+        singles = [table for table in tables if "item" in table]
+        if len(tables) - len(singles) != 1 or "items" not in tables[0]:
+            self.misfit("`parts` is not one part with `items`, and then parts with `item`")
+        parts = tuple(self._part(table, array.of, singles, built=built) for table in tables)
+        return Composed(member.wire, parts, built, self.decision)
+
+    def _part(
+        self, table: dict[str, Any], item: Type, singles: list[dict[str, Any]], *, built: bool
+    ) -> Part:
+        match table:
+            case {"items": str(wire)} if len(table) == 1:
+                member = self._member(wire)
+                array = stripped(self.of, member.type)
+                if not isinstance(array, Arr) or not member.required:
+                    self.misfit(f"{self.parts.name}.{wire} is no array that is required")
+                rest = item if built else self._others(item, singles)
+                return Part(wire, self._way(array.of, rest, wire, built=built))
+            case {"item": str(wire), "as": str(name), "with": dict()} if len(table) == 3:
+                marks = cast("dict[str, Any]", table["with"])
+                value = self._arm(item, name, marks)
+                member = self._member(wire)
+                if member.required:
+                    self.misfit(f"{self.parts.name}.{wire} is required, and may be absent there")
+                return Part(wire, self._way(member.type, value, wire, built=built), name, marks)
+            case _:
+                self.misfit(f"{table} is neither {{items}} nor {{item, as, with}}")
+
+    def _member(self, wire: str) -> Field:
+        if self.whole.field(wire) is not None:
+            self.misfit(f"{self.whole.name} has `{wire}` too")
+        return self.rows.require_member(self.parts, wire, self.decision)
+
+    def _way(self, part: Type, whole: Type, wire: str, *, built: bool) -> Way:
+        source, target = (part, whole) if built else (whole, part)
+        place = f"{self.parts.name}.{wire}"
+        way = self.way(source, target, place)
+        if way is None:
+            self.misfit(f"not every value of {place} is taken")
+        return way
+
+    def _arm(self, item: Type, name: str, marks: dict[str, Any]) -> Type:
+        """The type of `name` in the one arm that has these constants, and requires no more."""
+        for arm in arms(self.schema, item):
+            struct = struct_of(self.schema, arm)
+            if struct is not None and _is_marked(struct, marks):
+                value = struct.field(name)
+                needed = {field.wire for field in struct.fields if field.required}
+                if value is not None and value.required and needed <= {name, *marks}:
+                    return value.type
+        self.misfit(f"no type of its items has {marks} and `{name}`, and requires no more")
+
+    def _others(self, item: Type, singles: list[dict[str, Any]]) -> Type:
+        """The items that are no part of their own."""
+        rest = tuple(arm for arm in arms(self.schema, item) if not self._is_single(arm, singles))
+        if not rest:
+            self.misfit("nothing is left for `items`")
+        return rest[0] if len(rest) == 1 else Uni(rest)
+
+    def _is_single(self, arm: Type, singles: list[dict[str, Any]]) -> bool:
+        struct = struct_of(self.schema, arm)
+        return struct is not None and any(_is_marked(struct, each["with"]) for each in singles)
+
+    def misfit(self, why: str) -> NoReturn:
+        self.rows.misfit(self.decision, why)
+
+
+def _is_marked(struct: Struct, marks: dict[str, Any]) -> bool:
+    """Whether each mark is a constant of the struct."""
+    consts = {field.wire: field.const for field in struct.consts}
+    return bool(marks) and all(
+        wire in consts and consts[wire] == value for wire, value in marks.items()
+    )

@@ -1,0 +1,149 @@
+"""Keys: what `keyof`, `T[K]`, `Record` and mapped types name, and the members that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from mcp_bindgen.ir.resolving import Env, Resolving
+from mcp_bindgen.ir.sameness import is_keyword
+from mcp_bindgen.source import syntax
+from mcp_bindgen.source.text import printable
+
+__all__ = ["Keys", "indexed", "keys_of", "mapped", "mapping"]
+
+
+class Keys:
+    """String literals, each once, and whether every other string is a key too."""
+
+    def __init__(self, scope: Resolving, type: syntax.Type, at: int) -> None:
+        self.names: dict[str, None] = {}
+        self.all: syntax.Keyword | None = None
+        for arm in scope.arms(type):
+            match arm:
+                case syntax.Literal(value=str() | int() | float() as value):
+                    self.names[str(value)] = None
+                case syntax.Keyword(name="string" | "number"):
+                    self.all = arm
+                case _:
+                    raise scope.error(
+                        at, "keys that are not string literals", "List the keys in quotes."
+                    )
+
+
+def mapping(scope: Resolving, type: syntax.Type, value: syntax.Type, at: int) -> syntax.Inline:
+    """`Record<type, value>`."""
+    keys = Keys(scope, type, at)
+    members = [syntax.Member(n, value, False, False, False, None, at) for n in keys.names]
+    index = (syntax.Index("key", keys.all, value, False, None, at),) if keys.all else ()
+    return scope.weighed(syntax.Inline(tuple(members), index, at))
+
+
+def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
+    """`keyof type`: of a type without members it is `never`, which nothing satisfies."""
+    shape = scope.shape(type, at)
+    if shape.index:
+        return syntax.Keyword("string", at)
+    return scope.joined([syntax.Literal(m.name, at) for m in shape.members], at)
+
+
+# ---- T[K]
+
+
+def indexed(scope: Resolving, owner: syntax.Type, index: syntax.Type, at: int) -> syntax.Type:
+    """`owner[index]`, arm by arm."""
+    return scope.joined(
+        [t for arm in scope.arms(owner) for t in _picked(scope, arm, index, at)], at
+    )
+
+
+def _picked(
+    scope: Resolving, owner: syntax.Type, index: syntax.Type, at: int
+) -> Iterator[syntax.Type]:
+    keys = Keys(scope, index, at)
+    if isinstance(owner, syntax.Array | syntax.Tuple):
+        yield from _items(scope, owner, keys, at)
+        return
+    shape = scope.shape(owner, at)
+    if keys.all:
+        yield _unlisted(scope, shape, keys.all.name, at)
+    for key in keys.names:
+        member = next((m for m in shape.members if m.name == key), None)
+        yield _unlisted(scope, shape, key, at) if member is None else member.type
+        if member is not None and member.optional:
+            yield syntax.Keyword("undefined", at)
+
+
+def _unlisted(scope: Resolving, shape: syntax.Inline, key: str, at: int) -> syntax.Type:
+    if shape.index:
+        return shape.index[0].type
+    raise scope.error(at, f"there is no member `{printable(key)}`", "Name a member of the type.")
+
+
+def _items(
+    scope: Resolving, owner: syntax.Array | syntax.Tuple, keys: Keys, at: int
+) -> Iterator[syntax.Type]:
+    """The items of an array: all of them for `[number]`, one place of a tuple for its number."""
+    places = [owner.of] if isinstance(owner, syntax.Array) else [_item(e) for e in owner.of]
+    if keys.all and keys.all.name == "number":
+        yield from places
+    for key in keys.names if isinstance(owner, syntax.Tuple) else ():
+        if not key.isdecimal() or int(key) >= len(places):
+            raise scope.error(at, f"there is no place {printable(key)}", "Name one of its places.")
+        yield places[int(key)]
+    if not (keys.all and keys.all.name == "number") and isinstance(owner, syntax.Array):
+        raise scope.error(at, "an array has no such member", "Use [number].")
+
+
+def _item(element: syntax.Element) -> syntax.Type:
+    return element.of.of if element.rest and isinstance(element.of, syntax.Array) else element.of
+
+
+# ---- mapped types
+
+
+def mapped(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
+    """`{ [K in keys]: of }`, with `of` worked out for each key.
+
+    Over `keyof T` members keep the flags and the doc comment that they have in `T`.
+    """
+    keys = Keys(scope, scope.resolve(type.keys, env), type.at)
+    source = _source(scope, type, env)
+    members = [_member(scope, type, env, key, source.get(key)) for key in keys.names]
+    index: tuple[syntax.Index, ...] = ()
+    if keys.all:
+        of = scope.resolve(type.of, {**env, type.param: keys.all})
+        index = (syntax.Index(type.param, keys.all, of, bool(type.readonly), None, type.at),)
+        members = [_member(scope, type, env, key, member) for key, member in source.items()]
+    return scope.weighed(syntax.Inline(tuple(members), index, type.at))
+
+
+def _source(scope: Resolving, type: syntax.Mapped, env: Env) -> dict[str, syntax.Member]:
+    """The members of `T` in `K in keyof T`."""
+    if not isinstance(type.keys, syntax.KeyOf):
+        return {}
+    shape = scope.shape(scope.resolve(type.keys.of, env), type.at)
+    return {member.name: member for member in shape.members}
+
+
+def _member(
+    scope: Resolving, type: syntax.Mapped, env: Env, key: str, source: syntax.Member | None
+) -> syntax.Member:
+    of = scope.resolve(type.of, {**env, type.param: syntax.Literal(key, type.at)})
+    member = source or syntax.Member(key, of, False, False, False, None, type.at)
+    flags = (type.optional, type.readonly)
+    optional, readonly = (
+        mine if flag is None else flag
+        for flag, mine in zip(flags, (member.optional, member.readonly), strict=True)
+    )
+    if not optional and member.optional:
+        of = without_undefined(scope, of)
+    return replace(member, type=of, optional=optional, readonly=readonly)
+
+
+def without_undefined(scope: Resolving, type: syntax.Type) -> syntax.Type:
+    """`type` without its arm `undefined`, as `-?` and `Required` leave it."""
+    arms = scope.arms(type)
+    defined = [arm for arm in arms if not is_keyword(arm, "undefined")]
+    return type if len(defined) == len(arms) else scope.joined(defined, type.at)

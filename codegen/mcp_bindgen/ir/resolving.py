@@ -1,0 +1,31 @@
+"""What the parts of the resolver ask of one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
+
+from mcp_bindgen.errors import SchemaError
+from mcp_bindgen.source import syntax
+from mcp_bindgen.source.text import Source
+
+__all__ = ["Env", "Resolving"]
+
+Env: TypeAlias = Mapping[str, syntax.Type]
+"""What each type parameter stands for, resolved."""
+
+
+class Resolving(Protocol):
+    """The declarations of a module, and how their types are worked out."""
+
+    source: Source
+    declared: dict[str, syntax.Declaration]
+
+    def error(self, at: int, message: str, remedy: str) -> SchemaError: ...
+    def resolve(self, type: syntax.Type, env: Env = ...) -> syntax.Type: ...
+    def bare(self, type: syntax.Type) -> syntax.Type: ...
+    def arms(self, type: syntax.Type) -> list[syntax.Type]: ...
+    def object_shape(self, type: syntax.Type) -> syntax.Inline | None: ...
+    def shape(self, type: syntax.Type, at: int) -> syntax.Inline: ...
+    def weighed(self, shape: syntax.Inline) -> syntax.Inline: ...
+    def joined(self, arms: list[syntax.Type], at: int) -> syntax.Type: ...

@@ -1,0 +1,140 @@
+"""Values: strings, numbers, and the arrays and objects that constants hold."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Final
+
+from tree_sitter import Node
+
+from mcp_bindgen.source import syntax
+from mcp_bindgen.source.nodes import Nodes
+
+__all__ = ["Values"]
+
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+_INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]*)\Z")
+_DECIMAL: Final = re.compile(r"(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\Z")
+_MAX_DIGITS: Final = 300
+_BASES: Final = {"0x": 16, "0o": 8, "0b": 2}
+_KINDS: Final = {str: "string", int: "number", float: "number", bool: "boolean"}
+_AS_LITERAL: Final = "Write a string, number, true or false."
+
+
+class Values(Nodes):
+    # value = STRING | `TEXT` | ["-"] NUMBER | "true" | "false" | value "as" "const"
+    def value(self, node: Node) -> syntax.LiteralValue:
+        match node.type:
+            case "string":
+                return self.string(node)
+            case "template_string" if all(p.type != "template_substitution" for p in node.children):
+                return self.string(node)
+            case "number":
+                return self.number(node, "")
+            case "unary_expression" if node.children[0].type == "-":
+                (digits,) = self.parts(node, 1)
+                if digits.type != "number":
+                    raise self.error(node, "a value that is no literal", "Write its value out.")
+                return self.number(digits, "-")
+            case "true" | "false":
+                return self.text(node) == "true"
+            case "as_expression" if _is_as_const(node):
+                return self.value(self.parts(node, 1)[0])
+            case _:
+                raise self.error(node, "a value that is no literal", _AS_LITERAL)
+
+    # constant = value | (array | object) ["as" "const"]
+    def constant(self, node: Node, exact: bool = False) -> syntax.Type:
+        """The type of a constant's value: with `as const` each value inside is a literal."""
+        match node.type:
+            case "as_expression" if _is_as_const(node):
+                return self.constant(self.parts(node, 1)[0], True)
+            case "array":
+                items = [self.inner(item, exact) for item in self.take(node)]
+                if exact:
+                    places = tuple(syntax.Element(item, False, False) for item in items)
+                    return syntax.Tuple(places, True, node.start_byte)
+                return syntax.Array(
+                    syntax.Union(tuple(items), node.start_byte), False, node.start_byte
+                )
+            case "object":
+                members = [self.pair(pair, exact) for pair in self.take(node)]
+                return syntax.Inline(tuple(members), (), node.start_byte)
+            case "null" | "undefined":
+                return syntax.Keyword(self.text(node), node.start_byte)
+            case _:
+                return syntax.Literal(self.value(node), node.start_byte)
+
+    def inner(self, node: Node, exact: bool) -> syntax.Type:
+        """As `constant`, for a value inside another: without `as const` it may change."""
+        type = self.constant(node, exact)
+        if exact or not isinstance(type, syntax.Literal):
+            return type
+        return syntax.Keyword(_KINDS[type.value.__class__], type.at)
+
+    def pair(self, node: Node, exact: bool) -> syntax.Member:
+        # pair = name ":" constant
+        if node.type != "pair":
+            raise self.error(node, "a member that is no name and value", "Write `name: value`.")
+        key, value = self.parts(node, 2)
+        name, quoted = self.property_name(key)
+        type = self.inner(value, exact)
+        return syntax.Member(name, type, False, exact, quoted, None, node.start_byte)
+
+    # name = IDENTIFIER | STRING | NUMBER | "[" (STRING | NUMBER) "]"
+    def property_name(self, node: Node) -> tuple[str, bool]:
+        if node.type == "computed_property_name":
+            inner = node.named_children[0]
+            if inner.type in ("string", "number"):
+                (inner,) = self.parts(node, 1)
+                return self.property_name(inner)[0], True
+        if node.type == "string":
+            return self.string(node), True
+        if node.type not in ("property_identifier", "number"):
+            raise self.error(
+                node, "a computed member name", "Write the name out, in quotes if need be."
+            )
+        return self.text(node), False
+
+    def number(self, node: Node, sign: str) -> int | float:
+        digits = self.text(node).replace("_", "")
+        if len(digits) <= _MAX_DIGITS:
+            base = _BASES.get(digits[:2].lower())
+            if base is not None and not digits.endswith("n"):
+                return int(sign + digits, base)
+            if _INTEGER.match(digits):
+                return int(sign + digits)
+            if _DECIMAL.match(digits):
+                value = float(sign + digits)
+                if abs(value) != float("inf"):
+                    return int(value) if value.is_integer() else value
+        raise self.error(
+            node, "a number that is not decimal, or too large", "Write it in decimals."
+        )
+
+    def string(self, node: Node) -> str:
+        text = "".join(
+            self.escape(part) if part.type == "escape_sequence" else self.text(part)
+            for part in self.take(node)
+        )
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            raise self.error(
+                node, "a lone surrogate in a string", "Write a whole character."
+            ) from None
+
+    def escape(self, node: Node) -> str:
+        body = self.text(node)[1:]
+        if body[0] in "xu":
+            code = int(body[1:].strip("{}"), 16)
+            if code > sys.maxunicode:
+                raise self.error(node, "an escape beyond Unicode", "Write a character.")
+            return chr(code)
+        return "" if body == "\n" else _ESCAPES.get(body, body)
+
+
+def _is_as_const(node: Node) -> bool:
+    """Whether it is `value as const`, said once."""
+    return node.children[-1].type == "const" and node.children[0].type != "as_expression"

@@ -1,0 +1,99 @@
+"""Every construct that is read, by JSON that it takes and JSON that it does not; every refusal.
+
+One judge walks the types, one is the exported JSON Schema under another validator, three are the
+generated flavours, each from text and from parsed JSON. A value that is taken comes back as it was.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema_rs
+import pytest
+
+from mcp_bindgen.errors import SchemaError
+from mcp_bindgen.ir.accepts import accepts
+from mcp_bindgen.ir.json_schema import json_schema
+from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.model import Ref, Schema
+from tests.support.constructs import CASES, FLAVOURS, Case, write_package
+
+READ: Final = sorted(name for name, case in CASES.items() if not case.refused)
+REFUSED: Final = sorted(name for name, case in CASES.items() if case.refused)
+REVISION: Final = "1"
+
+_Judge = Callable[[str], bool]
+
+
+def read(case: Case) -> Schema:
+    return load(case.schema.encode(), "a.ts", REVISION)
+
+
+def test_the_corpus_has_at_least_200_schemas_with_json_on_both_sides() -> None:
+    assert len(CASES) >= 200
+    assert all(CASES[name].accepts for name in READ)
+    lenient = {name for name in READ if not CASES[name].rejects}
+    assert lenient == {"recursion/all-of-json"}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_every_judge_takes_what_the_type_takes_and_nothing_else(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = CASES[name]
+    schema = read(case)
+    package = f"constructs_{name.replace('/', '_').replace('-', '_')}"
+    write_package(schema, tmp_path, package)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    judges = judges_of(schema, package)
+    for wanted, texts in ((True, case.accepts), (False, case.rejects)):
+        verdicts = {(text, who): judge(text) for text in texts for who, judge in judges.items()}
+        assert verdicts == dict.fromkeys(verdicts, wanted)
+
+
+def judges_of(schema: Schema, package: str) -> dict[str, _Judge]:
+    document = json_schema(schema, "Root")
+    jsonschema_rs.meta.validate(document)
+    validator = jsonschema_rs.Draft202012Validator(document)
+    judges: dict[str, _Judge] = {
+        "types": lambda text: accepts(schema, Ref("Root"), json.loads(text)),
+        "json schema": lambda text: validator.is_valid(json.loads(text)),
+    }
+    for flavour in FLAVOURS:
+        module = importlib.import_module(f"{package}.v{REVISION}.models_{flavour}")
+        judges[f"{flavour} text"] = taken_by(module, lambda m, text: m.decode(m.Root, text))
+        judges[f"{flavour} object"] = taken_by(
+            module, lambda m, text: m.from_wire(m.Root, json.loads(text))
+        )
+    return judges
+
+
+def taken_by(module: Any, decode: Callable[[Any, str], object]) -> _Judge:
+    """Whether a flavour takes a text; what it takes it must write again as it was."""
+
+    def judge(text: str) -> bool:
+        try:
+            value = decode(module, text)
+        except module.DecodeError:
+            return False
+        assert json.loads(module.encode(value)) == json.loads(text)
+        assert module.to_wire(value) == json.loads(text)
+        return True
+
+    return judge
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_says_where_and_what_to_do(name: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        read(CASES[name])
+    error = caught.value
+    assert CASES[name].refused in error.message
+    assert error.place.startswith("a.ts:")
+    assert error.excerpt.endswith("^")
+    assert error.remedy
