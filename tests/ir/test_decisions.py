@@ -23,7 +23,7 @@ METHODS: Final = {
 SCHEMA: Final = """
 interface FooRequest { method: "foo/bar"; params?: {} } interface FooResult { kind: string }
 interface ServerCapabilities { tools?: { listChanged?: boolean } }
-interface ToolsRequest { method: "tools/list" }
+interface ToolsRequest { method: "tools/list" } interface ToolsResult { }
 type ClientRequest = FooRequest | ToolsRequest;
 """
 ANSWER: Final = """[[method]]

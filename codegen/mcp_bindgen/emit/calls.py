@@ -47,8 +47,10 @@ def _stem(method: Method) -> str:
     return method.type.removesuffix("Request").removesuffix("Notification") or method.type
 
 
-def _python(method: Method) -> str:
-    name = snake(_stem(method))
+def _python(schema: Schema, method: Method) -> str:
+    """What the facades call a method; by its own name where one message is of several."""
+    shared = sum(other.type == method.type for other in schema.methods) > 1
+    name = snake(method.name.replace("/", "_") if shared else _stem(method))
     return f"{name}_" if name in _TAKEN else name
 
 
@@ -187,7 +189,9 @@ def _result(used: _Named, method: Method) -> str:
 
 def _handler(used: _Named, method: Method) -> Iterator[str]:
     yield from _deprecated(used, method)
-    head = Group(f"async def {_python(method)}(", ("self", *_params(used, method, ""), "/"), ")")
+    head = Group(
+        f"async def {_python(used.schema, method)}(", ("self", *_params(used, method, ""), "/"), ")"
+    )
     yield from lay(STEP, "", head, f" -> {_result(used, method)}:")
     yield from docstring(STEP * 2, _told(method))
     yield f"{STEP * 2}..."
@@ -201,7 +205,7 @@ def _caller(used: _Named, method: Method) -> Iterator[str]:
     yield from _deprecated(used, method)
     params = _params(used, method, " = None")
     result = _result(used, method)
-    head = Group(f"async def {_python(method)}(", ("self", *params), ")")
+    head = Group(f"async def {_python(used.schema, method)}(", ("self", *params), ")")
     yield from lay(STEP, "", head, f" -> {result}:")
     yield from docstring(STEP * 2, _told(method))
     value = "params" if params else "None"

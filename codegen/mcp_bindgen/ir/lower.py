@@ -37,6 +37,8 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.narrow import narrow
+from mcp_bindgen.ir.overlaps import ordered_results
+from mcp_bindgen.ir.pairs import message_shape
 from mcp_bindgen.ir.places import NAMINGS, Place, places
 from mcp_bindgen.ir.recursion import json_aliases, require_no_circles
 from mcp_bindgen.ir.resolve import Resolver
@@ -76,7 +78,7 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
     schema = lowering.schema()
     schema = narrow(schema, decisions)
     schema = replace(schema, methods=tuple(methods(schema, resolver, decisions, lowering.python)))
-    schema = conventions(schema, decisions)
+    schema = conventions(ordered_results(schema, decisions), decisions)
     if decisions is not None:
         decisions.require_all(revision)
     return schema
@@ -184,7 +186,7 @@ class _Lowering:
             if not shape.members and struct.index:
                 made = Alias(name, Map(struct.index), *_head(declaration))
         else:
-            opened = self.resolver.opened(ref)
+            opened = message_shape(self.resolver, declaration) or self.resolver.opened(ref)
             if isinstance(opened, syntax.Inline) and (opened.members or not opened.index):
                 made = self.struct(name, opened, declaration, root=name)
             else:

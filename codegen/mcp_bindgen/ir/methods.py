@@ -14,7 +14,7 @@ from mcp_bindgen.ir.decisions import Decisions, Row
 from mcp_bindgen.ir.model import Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.pairs import Pair, pairs
 from mcp_bindgen.ir.resolve import Resolver
-from mcp_bindgen.ir.walk import struct_of
+from mcp_bindgen.ir.walk import references, struct_of
 from mcp_bindgen.source import syntax
 
 __all__ = ["methods"]
@@ -26,9 +26,10 @@ _SIDES = {
     ("notification", "client-to-server"): ("ClientCapabilities",),
     ("notification", "server-to-client"): ("ServerCapabilities",),
 }
+_FRAMES = ("Result", "EmptyResult", "PaginatedResult")
 _QUESTIONS = {
     "capability": "which capability does it need?",
-    "result": "which types answer it?",
+    "result": "which types answer it, as a list of names?",
 }
 _BOTH = ("ServerCapabilities", "ClientCapabilities")
 
@@ -43,14 +44,16 @@ def methods(
 
     `python` has the name in `schema` of each declaration.
     """
-    for pair in pairs(resolver):
+    listed = pairs(resolver)
+    loose = _loose(schema, listed, python)
+    for pair in listed:
         rule = _capability(schema, pair)
         struct = schema.structs[python[pair.type]]
         result = _result(schema, pair, python)
         row = None
         if decisions is not None:
             place = resolver.source.place(struct.at)
-            row = _row(schema, decisions, pair, rule, result, place)
+            row = _row(schema, decisions, pair, rule, result, place, loose)
         params = struct.field("params")
         yield Method(
             name=pair.method,
@@ -75,24 +78,41 @@ def _row(
     rule: str | None,
     result: Type | None,
     place: str,
+    loose: str,
 ) -> Row | None:
     """The row of a method, which is needed where no rule answers, or the revision before had it."""
     row = decisions.get("method", schema.revision, pair.method)
     older = decisions.before("method", schema.revision, pair.method)
-    needed = ["capability"] if rule is None else []
+    needed = unsaid = _unsaid(pair, rule)
     if older is not None and _holds(schema, older):
-        needed += [key for key in _QUESTIONS if key in older.values and key not in needed]
+        needed = [key for key in _QUESTIONS if key in unsaid or key in older.values]
     if row is None and not needed:
         return None
     question = f"{place}: `{pair.method}`: {' '.join(_QUESTIONS[key] for key in needed)}"
-    if row is not None and rule is None and "capability" not in row.values:
-        decisions.miss(question, f'# in the row at line {row.line}\ncapability = ""')
+    if "result" in needed and loose:
+        question += f" ({loose} answer nothing yet)"
+    if row is not None and not set(unsaid) <= row.values.keys():
+        lines = [f'{key} = ""' for key in unsaid if key not in row.values]
+        decisions.miss(question, "\n".join([f"# in the row at line {row.line}", *lines]))
         return row
     subject = (pair.kind, pair.direction, rule, result)
     values = dict.fromkeys(needed, "")
     row = decisions.ask("method", schema.revision, pair.method, subject, question, values)
     _require_news(row, rule, schema.revision)
     return row
+
+
+def _loose(schema: Schema, listed: list[Pair], python: Mapping[str, str]) -> str:
+    """The results that no declaration pairs with a method, as questions list them."""
+    answers = [(pair, _result(schema, pair, python)) for pair in listed if not pair.assumed]
+    paired = {name for _, type in answers if type is not None for name in references(type)}
+    names = [name for name in schema.structs if name.endswith("Result") and name not in paired]
+    return ", ".join(name for name in names if name not in _FRAMES)
+
+
+def _unsaid(pair: Pair, rule: str | None) -> list[str]:
+    """What neither a declaration nor a rule says of a method."""
+    return ["capability"] * (rule is None) + ["result"] * pair.assumed
 
 
 def _holds(schema: Schema, row: Row) -> bool:

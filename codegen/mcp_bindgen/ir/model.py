@@ -106,10 +106,12 @@ class Tup:
 class Uni:
     """One of the arms, in the order that the schema writes; nested unions stay references.
 
-    Without arms it is `never`, which no value satisfies.
+    Without arms it is `never`, which no value satisfies. `ordered`: by a row, this order
+    decides whose a value is.
     """
 
     arms: tuple[Type, ...]
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

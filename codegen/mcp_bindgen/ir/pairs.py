@@ -1,7 +1,8 @@
 """Which declarations are methods, which way they travel, and what answers them: facts, by rule.
 
-A method is an interface whose `method` member is one string. Its direction follows from the message
-unions that list it, its result from names; what rules cannot find is a row of decisions, later.
+A message is an interface, an intersection, a braced type or an instance of a generic one whose
+`method` member is one string, or a union of them: a method for each. Its direction follows from the
+message unions that list it, its result from names; what no rule finds is a row of decisions, later.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.source import syntax
 
-__all__ = ["DIRECTIONS", "Pair", "pairs", "union_names"]
+__all__ = ["DIRECTIONS", "Pair", "message_shape", "pairs", "union_names"]
 
 DIRECTIONS: Final = {
     "client-to-server": ("ClientRequest", "ClientNotification"),
@@ -26,7 +27,8 @@ class Pair:
     """A message type with its method, direction, params and, for requests, result.
 
     `direction` is client-to-server, server-to-client, both, input-request (carried inside an
-    `InputRequiredResult`) or none. `params` and `result` are resolved types.
+    `InputRequiredResult`) or none. `params` and `result` are resolved types; `assumed` says that
+    no declaration pairs the result with the request.
     """
 
     type: str
@@ -36,6 +38,7 @@ class Pair:
     params: syntax.Type | None
     params_optional: bool
     result: syntax.Type | None
+    assumed: bool = False
 
 
 def union_names(resolver: Resolver, name: str) -> list[str]:
@@ -56,18 +59,44 @@ def union_names(resolver: Resolver, name: str) -> list[str]:
 
 def pairs(resolver: Resolver) -> list[Pair]:
     """Every method of the module, in source order."""
-    found: list[Pair] = []
+    rows: list[Pair] = []
     for declaration in resolver.declared.values():
-        if isinstance(declaration, syntax.Interface) and not declaration.params:
-            shape = resolver.shape(syntax.Ref(declaration.name, (), declaration.at), declaration.at)
-            method = next((m.type for m in shape.members if m.name == "method"), None)
-            if isinstance(method, syntax.Literal) and isinstance(method.value, str):
-                found.append(_pair(resolver, declaration, shape, method.value))
-    return found
+        shape = message_shape(resolver, declaration)
+        if shape is not None:
+            rows += [_pair(resolver, declaration, shape, name) for name in _names(resolver, shape)]
+    return rows
+
+
+def message_shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline | None:
+    """The members of a declaration that is a message; another name of one is none."""
+    shape = _shape(resolver, declaration)
+    return shape if shape is not None and _names(resolver, shape) else None
+
+
+def _shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline | None:
+    if not isinstance(declaration, syntax.Interface | syntax.Alias) or declaration.params:
+        return None
+    if isinstance(declaration, syntax.Alias):
+        written = declaration.type
+        is_new = isinstance(written, syntax.Intersection | syntax.Inline)
+        if not is_new and not (isinstance(written, syntax.Ref) and written.args):
+            return None
+        opened = resolver.opened(syntax.Ref(declaration.name, (), declaration.at))
+        return resolver.object_shape(resolver.bare(opened))
+    return resolver.shape(syntax.Ref(declaration.name, (), declaration.at), declaration.at)
+
+
+def _names(resolver: Resolver, shape: syntax.Inline) -> list[str]:
+    """The methods that a message may be of; none where any string will do."""
+    method = next((m.type for m in shape.members if m.name == "method"), None)
+    arms = [] if method is None else [resolver.bare(arm) for arm in resolver.arms(method)]
+    names = [arm.value for arm in arms if isinstance(arm, syntax.Literal)]
+    texts = [name for name in names if isinstance(name, str)]
+    return texts if len(texts) == len(arms) else []
 
 
 def _pair(
-    resolver: Resolver, declaration: syntax.Interface, shape: syntax.Inline, method: str
+    resolver: Resolver, declaration: syntax.Declaration, shape: syntax.Inline, method: str
 ) -> Pair:
     name = declaration.name
     ways = [
@@ -79,8 +108,10 @@ def _pair(
     direction = (
         "both" if len(ways) == 2 else ways[0] if ways else "input-request" if inside else "none"
     )
-    kind = "notification" if name.endswith("Notification") else "request"
+    kind = "notification" if _is_notification(resolver, name) else "request"
     params = next((m for m in shape.members if m.name == "params"), None)
+    result = _result(resolver, name, declaration.at) if kind == "request" else None
+    empty = _empty(resolver, ways, declaration.at) if kind == "request" else None
     return Pair(
         type=name,
         method=method,
@@ -88,19 +119,29 @@ def _pair(
         direction=direction,
         params=params.type if params else None,
         params_optional=bool(params and params.optional),
-        result=_result(resolver, name, ways, declaration.at) if kind == "request" else None,
+        result=result or empty,
+        assumed=kind == "request" and result is None,
     )
 
 
-def _result(resolver: Resolver, name: str, ways: list[str], at: int) -> syntax.Type | None:
-    """`result` of XResultResponse, else XResult, else EmptyResult if the other side may send it."""
+def _is_notification(resolver: Resolver, name: str) -> bool:
+    if name.endswith(("Notification", "Request")):
+        return name.endswith("Notification")
+    return any(name in union_names(resolver, unions[1]) for unions in DIRECTIONS.values())
+
+
+def _result(resolver: Resolver, name: str, at: int) -> syntax.Type | None:
+    """`result` of XResultResponse, else XResult."""
     stem = name.removesuffix("Request")
     response = f"{stem}ResultResponse"
     if response in resolver.declared:
         shape = resolver.shape(syntax.Ref(response, (), at), at)
         return next((m.type for m in shape.members if m.name == "result"), None)
-    if f"{stem}Result" in resolver.declared:
-        return syntax.Ref(f"{stem}Result", (), at)
+    return syntax.Ref(f"{stem}Result", (), at) if f"{stem}Result" in resolver.declared else None
+
+
+def _empty(resolver: Resolver, ways: list[str], at: int) -> syntax.Type | None:
+    """EmptyResult, if the other side may send it."""
     if any("EmptyResult" in union_names(resolver, _RESULTS[way]) for way in ways):
         return syntax.Ref("EmptyResult", (), at)
     return None

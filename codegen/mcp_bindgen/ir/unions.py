@@ -29,13 +29,14 @@ def arms(schema: Schema, type: Type) -> tuple[Type, ...]:
     """The leaves of a union, nested unions opened, most specific first, none twice.
 
     A value's class is the first arm that accepts it. More constants, then more required members,
-    then more members make an arm more specific; the schema's order decides the rest. References to
-    structs and to aliases that are no unions stay.
+    then more members make an arm more specific; the schema's order decides the rest. A row's order
+    stays as it is. References to structs and to aliases that are no unions stay.
     """
     if type not in schema.arms:
-        leaves = dict.fromkeys(_leaves(schema, type))
-        ordered = sorted(leaves, key=lambda leaf: _generality(schema, leaf))
-        schema.arms[type] = tuple(ordered)
+        leaves = list(dict.fromkeys(_leaves(schema, type)))
+        if not (isinstance(type, Uni) and type.ordered):
+            leaves.sort(key=lambda leaf: _generality(schema, leaf))
+        schema.arms[type] = tuple(leaves)
     return schema.arms[type]
 
 

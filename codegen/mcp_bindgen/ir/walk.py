@@ -74,7 +74,7 @@ def mapped(type: Type, change: Callable[[Type], Type]) -> Type:
             places = tuple(replace(element, type=change(element.type)) for element in type.of)
             return Tup(places, None if type.rest is None else change(type.rest))
         case Uni():
-            return Uni(tuple(map(change, type.arms)))
+            return replace(type, arms=tuple(map(change, type.arms)))
 
 
 def head(type: Type) -> Type:
