@@ -327,10 +327,7 @@ class Client:
         await self.connection.set_log_level(level)
 
     async def set_roots(self, roots: Roots) -> None:
-        """Replaces the roots, and tells the server if the revision has a message for that.
-
-        Raises NotOffered for a client that was created without roots.
-        """
+        """Replaces the roots, and tells the server. Raises NotOffered if there never were any."""
         if self._callbacks.roots is None:
             raise NotOffered("roots/list", "roots: the client was created without roots")
         self._callbacks.set_roots(roots)

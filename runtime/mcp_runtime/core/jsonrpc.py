@@ -9,6 +9,7 @@ Source: all revisions, basic/index, "Messages".
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
@@ -131,7 +132,11 @@ _MAX_DIGITS: Final = 4300
 _REFUSED: Final = 1024
 """Messages of a batch over the limit that are answered; what is sent beyond is not."""
 _PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
-_MEMBERS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
+_SHORT: Final = rb'\s*"(?:jsonrpc|id|method)"\s*:\s*(?:"[^"\\]*+"|-?[0-9]++)\s*'
+_FIRST: Final = re.compile(rb'\{(?:%b,)*+\s*"(?:params|result|error)"\s*:\s*' % _SHORT)
+_NOTHING_LONG: Final = re.compile(rb"\{%b" % _SHORT)
+_LAST: Final = re.compile(rb"\s*(?:,%b)*+\}\s*" % _SHORT)
+_NAME: Final = re.compile(rb'"(?:jsonrpc|id|method)"\s*:')
 
 
 def read(text: bytes, *, max_batch: int = 0) -> Frame:
@@ -157,9 +162,22 @@ def _single(text: bytes) -> Single:
         return _unfit(text, "`jsonrpc` is not 2.0")
     if (request := _plain(text, wire)) is not None:
         return request
-    if len(text) != _written_size(wire) and (fault := _left_over(text)) is not None:
+    if not _is_read_whole(text, wire) and (fault := _left_over(text)) is not None:
         return fault
     return _framed(text, wire)
+
+
+def _is_read_whole(text: bytes, wire: _Wire) -> bool:
+    """Whether the text has nothing but the members that were read, each once; False if unknown."""
+    raw = next((r for r in (wire.params, wire.result, wire.error) if isinstance(r, Raw)), b"")
+    first = (_FIRST if raw else _NOTHING_LONG).match(text)
+    if first is None or not text.startswith(raw, first.end()):
+        return False
+    last = _LAST.fullmatch(text, first.end() + len(raw))
+    if last is None:
+        return False
+    short = sum(member is not UNSET for member in (wire.jsonrpc, wire.id, wire.method))
+    return len(_NAME.findall(first[0])) + len(_NAME.findall(last[0])) == short
 
 
 def _left_over(text: bytes) -> Malformed | None:
@@ -272,17 +290,6 @@ def _id_of(raw: Raw) -> Id | None:
         return _id.decode(raw)
     except UNREADABLE:
         return None
-
-
-def _written_size(wire: _Wire) -> int:
-    """The size of the message as we would write it; a text of that size has no other members."""
-    size, members = 1, 0
-    for name in _MEMBERS:
-        value = getattr(wire, name)
-        if value is not UNSET:
-            members += 1
-            size += len(name) + 4 + (len(value) if isinstance(value, Raw) else len(_dump(value)))
-    return size + (members == 0)
 
 
 def _twice(text: bytes) -> str:

@@ -133,6 +133,8 @@ def _require_equal(headers: Mapping[str, str], name: str, said: Any, *, coded: b
         raise _mismatch(f"{name} is missing")
     if not isinstance(said, str):
         return  # the body is at fault, and is refused for that
+    if header == said and _PLAIN.fullmatch(said) and said[:2] != "=?":
+        return
     value = decoded(name, header) if coded else header.strip(" \t")
     if value != said:
         raise _mismatch(f"{name} is {header[:100]!r}, the body says {said[:100]!r}")

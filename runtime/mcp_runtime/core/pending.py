@@ -7,9 +7,10 @@ Source: 2025-11-25 basic/lifecycle, "Timeouts"; basic/utilities/progress and can
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 from mcp_runtime.core.jsonrpc import Id
 
@@ -42,6 +43,9 @@ class Sent:
     progress: float = -inf
     about: Id | None = None
     """The peer's request that it belongs to."""
+    waiter: Any = None
+    """A future of the connection; nobody waits for an answer where there is none."""
+    on_progress: Callable[[float, float | None, str | None], object] | None = None
 
     def extend(self, now: float) -> None:
         self.due = min(now + self.timeout.each, self.last)

@@ -74,8 +74,6 @@ class Connection(ABC):
         self._trace = None if trace is None else _guarded(trace)
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._loose: set[asyncio.Task[None]] = set()
-        self._waiting: dict[Id, asyncio.Future[Any]] = {}
-        self._progress: dict[Id, OnProgress] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._due = float("inf")
         self._pauses = 0
@@ -145,10 +143,8 @@ class Connection(ABC):
         self._settle(event.sent, lambda waiting: waiting.set_exception(event.error))
 
     def _settle(self, sent: Sent, settle: Callable[[asyncio.Future[Any]], None]) -> None:
-        self._progress.pop(sent.id, None)
-        waiting = self._waiting.pop(sent.id, None)
-        if waiting is not None and not waiting.done():
-            settle(waiting)
+        if sent.waiter is not None and not sent.waiter.done():
+            settle(sent.waiter)
 
     def _on_cancelled(self, event: Cancelled) -> None:
         if self._drop(event.id):
@@ -164,7 +160,7 @@ class Connection(ABC):
         return True
 
     def _on_progressed(self, event: Progressed) -> None:
-        callback, params = self._progress.get(event.sent.id), event.params
+        callback, params = event.sent.on_progress, event.params
         if callback is not None:
             total = params.total if isinstance(params.total, int | float) else None
             message = getattr(params, "message", None)
@@ -263,9 +259,7 @@ class Connection(ABC):
         """
         now = self.loop.time()
         sent, data = self.session.call(method, params, now=now, timeout=timeout, token=token)
-        if on_progress is not None:
-            self._progress[sent.id] = on_progress
-        sent.about = about
+        sent.on_progress, sent.about = on_progress, about
         waiting = self._wait(sent)
         self.send(data, about)
         try:
@@ -275,9 +269,6 @@ class Connection(ABC):
             log.info("request %r, %s, is cancelled: %s", sent.id, method, reason)
             self.send(self.session.cancel(sent.id, reason), about)
             raise
-        finally:
-            self._waiting.pop(sent.id, None)
-            self._progress.pop(sent.id, None)
 
     async def notify(self, method: str, params: Any) -> None:
         """Sends a notification. Raises LocalError where it is not allowed."""
@@ -285,9 +276,10 @@ class Connection(ABC):
         await self.drain()
 
     def _wait(self, sent: Sent) -> asyncio.Future[Any]:
-        waiting = self._waiting[sent.id] = self.loop.create_future()
+        waiter: asyncio.Future[Any] = self.loop.create_future()
+        sent.waiter = waiter
         self._wake_at(sent.due)
-        return waiting
+        return waiter
 
     def _wake_at(self, due: float) -> None:
         """Makes sure that deadlines are checked at that time."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.jsonrpc import (
@@ -209,3 +211,25 @@ def assert_agrees(text: bytes, found: jsonrpc.Frame) -> None:
     assert parsed["jsonrpc"] == "2.0"
     assert parsed.get("method") == getattr(found, "method", None)
     assert parsed.get("id") == getattr(found, "id", None)
+
+
+SHORT: Final = ('"jsonrpc":"2.0"', '"id":1', '"id":"a,b"', '"method":"id"', '"i\\u0064":2')
+LONG: Final = ('"params":{"id":1}', '"params":{}', '"result":{"a":[]}', '"x":1', '"method ":"m"')
+
+
+@given(
+    st.lists(st.sampled_from([*SHORT, *LONG]), min_size=1, max_size=7),
+    st.sampled_from(["", " ", "\n\t"]),
+)
+def test_a_member_that_is_there_twice_is_seen_however_it_is_written(
+    members: list[str], space: str
+) -> None:
+    text = f"{{{space}{f'{space},{space}'.join(members)}{space}}}"
+    text = text.replace('":', f'"{space}:{space}')
+    names = [name for name, _ in json.loads(text, object_pairs_hook=list)]
+    frame = read(text.encode())
+    is_refused = isinstance(frame, Malformed) and "there twice" in frame.message
+    if is_refused:
+        assert len(names) > len(set(names))
+    if len(names) > len(set(names)):
+        assert isinstance(frame, Malformed)

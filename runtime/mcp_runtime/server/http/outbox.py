@@ -27,6 +27,7 @@ class Outbox:
         "_listener",
         "_room",
         "_size",
+        "_storing",
         "_waiter",
         "_waiting",
         "finished",
@@ -36,7 +37,6 @@ class Outbox:
         "reader",
         "readers",
         "retry",
-        "storing",
     )
 
     def __init__(self, name: str, limits: Limits, held: HeldBytes | None = None) -> None:
@@ -52,8 +52,7 @@ class Outbox:
         """How many readers there have been."""
         self.retry: int | None = None
         """Milliseconds after which the client is to reconnect; None while the response goes on."""
-        self.storing: Final = asyncio.Lock()
-        """Held while a message that was taken is being stored."""
+        self._storing: asyncio.Lock | None = None
         self._limits: Final = limits
         self._waiting: deque[bytes] | None = None
         self._held = held
@@ -69,7 +68,9 @@ class Outbox:
         """Adds a message, unless the stream is finished."""
         if self.finished:
             return
-        self._messages().append(data)
+        if self._waiting is None:
+            self._waiting = deque()
+        self._waiting.append(data)
         self._size += len(data)
         if len(data) > SMALL:
             self._count(len(data))
@@ -80,16 +81,12 @@ class Outbox:
             self._hold = Hold(self._held or HeldBytes())
         self._hold.change(by)
 
-    def _messages(self) -> deque[bytes]:
-        if self._waiting is None:
-            self._waiting = deque()
-        return self._waiting
-
     def finish(self) -> None:
         """What was put so far is all."""
-        self.finished = True
-        self._wake()
-        self._make_room()
+        if not self.finished:
+            self.finished = True
+            self._wake()
+            self._make_room()
 
     def interrupt(self, retry: int) -> None:
         """Ends the current response; the stream goes on in the next one."""
@@ -116,6 +113,13 @@ class Outbox:
         if self._room is not None:
             self._room.set()
             self._room = None
+
+    @property
+    def storing(self) -> asyncio.Lock:
+        """Held while a message that was taken is being stored."""
+        if self._storing is None:
+            self._storing = asyncio.Lock()
+        return self._storing
 
     # ---- reading
 
@@ -169,7 +173,8 @@ class Outbox:
     @property
     def only_message(self) -> bytes | None:
         """The one message that waits, if the stream is finished and has no other."""
-        return self._waiting[0] if self._waiting and self.finished and self.count == 1 else None
+        waiting = self._waiting
+        return waiting[0] if waiting and self.finished and len(waiting) == 1 else None
 
     @property
     def count(self) -> int:
@@ -188,7 +193,7 @@ class Outbox:
     async def has_news_soon(self) -> bool:
         """Whether there is news within two turns of the event loop, as for most handlers."""
         for _ in range(2):
-            if self.has_news:
+            if self._waiting or self.finished:
                 return True
             await asyncio.sleep(0)
         return self.has_news
@@ -210,7 +215,7 @@ class Outbox:
 
     def put_back(self, data: bytes) -> None:
         """Makes a message that was taken the next one again."""
-        self._messages().appendleft(data)
+        self._waiting = deque([data, *(self._waiting or ())])
         self._size += len(data)
         if len(data) > SMALL:
             self._count(len(data))

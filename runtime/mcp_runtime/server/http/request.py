@@ -59,7 +59,8 @@ class HttpRequest:
         self.scope = scope
         self.method: str = scope["method"]
         path, root = scope["path"], scope.get("root_path", "")
-        self.path = plain_path(_below(root, path) if root else path)
+        path = _below(root, path) if root else path
+        self.path = plain_path(path) if path[-1:] == "/" else path
         self.headers = _joined(scope["headers"])
         self._receive = receive
         self._send = send
@@ -190,7 +191,7 @@ def _joined(raw: Iterable[Header]) -> dict[str, str]:
     """Headers by name; those that are repeated are joined to one list."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
-        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        name, value = str(raw_name, "latin-1"), str(raw_value, "latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
