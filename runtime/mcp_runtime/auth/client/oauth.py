@@ -46,8 +46,8 @@ class OAuth:
     your own risk. `report` gets a line for each step, with secrets masked.
     """
 
-    redirect: Redirect | None = None
-    grant: Grant | None = None
+    redirect: Redirect | None = field(default=None, repr=False)
+    grant: Grant | None = field(default=None, repr=False)
     client_name: str = "mcp-bindgen"
     client_id: str | None = None
     client_secret: str | None = field(default=None, repr=False)
@@ -56,7 +56,7 @@ class OAuth:
     client_metadata_url: str | None = None
     scopes: tuple[str, ...] = ()
     dpop: bool | None = None
-    storage: TokenStorage = field(default_factory=MemoryStorage)
+    storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
     allow_issuer_mismatch: bool = False
     report: Report | None = field(default=None, repr=False)
     now: Callable[[], float] = field(default=time.time, repr=False)
