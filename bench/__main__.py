@@ -15,6 +15,7 @@ from typing import Final
 
 from bench import peers
 from bench import steps as way
+from bench.bearer import bearer
 from bench.diff import diff
 from bench.http import http
 from bench.idle import idle
@@ -117,6 +118,12 @@ def _over(ours: Side, part: Side) -> float:
 _OVER: Final = dict.fromkeys(way.STEPS, 3e-6)
 
 
+def over_http() -> Iterator[Row]:
+    """A typed `add(a, b)` beside a bare ASGI echo and `mcp`, then with access tokens."""
+    yield from http()
+    yield from bearer()
+
+
 BENCHES: Final = {
     "generation": generation,
     "models": models,
@@ -124,7 +131,8 @@ BENCHES: Final = {
     "scaffold": scaffold,
     "steps": steps,
     "stdio": stdio,
-    "http": http,
+    "http": over_http,
+    "bearer": bearer,
     "idle": idle,
     "diff": diff,
 }
@@ -135,7 +143,7 @@ PRINTED: Final = {"size": size, "walk": walk}
 
 
 def main() -> None:
-    for name in sys.argv[1:] or (*BENCHES, "size"):
+    for name in sys.argv[1:] or (*filter("bearer".__ne__, BENCHES), "size"):
         if name in PRINTED:
             PRINTED[name]()
             continue

@@ -27,14 +27,24 @@ from bench.pairs import Pair, Row, row
 from bench.quiet import quiet_machine
 from bench.stdio import ERAS, INITIALIZE, is_sum
 
-__all__ = ["Connection", "http", "post"]
+__all__ = [
+    "COUNTS",
+    "OURS",
+    "SERVERS",
+    "Connection",
+    "Served",
+    "http",
+    "paired",
+    "post",
+    "rounds_of",
+]
 
-_HERE: Final = Path(__file__).parent / "servers" / "http"
-_OURS: Final = (sys.executable, str(_HERE / "ours.py"))
-_BARE: Final = (sys.executable, str(_HERE / "bare.py"))
-_CANNED: Final = (sys.executable, str(_HERE / "canned.py"))
+SERVERS: Final = Path(__file__).parent / "servers" / "http"
+OURS: Final = (sys.executable, str(SERVERS / "ours.py"))
+_BARE: Final = (sys.executable, str(SERVERS / "bare.py"))
+_CANNED: Final = (sys.executable, str(SERVERS / "canned.py"))
 
-_CONNECTIONS: Final = (1, 32)
+COUNTS: Final = (1, 32)
 _ROUNDS: Final = 15
 _CALLS: Final = 320
 """Of one round, after which the next side has its turn."""
@@ -105,40 +115,55 @@ class Round:
 
 
 class Served:
-    """A server process, and connections to it; a `session` is begun where the era has one."""
+    """A server process, and connections to it; a `session` is begun where the era has one.
 
-    def __init__(self, command: Sequence[str], era: str, *, session: bool = True) -> None:
+    `extra` gives the headers that each request has beside the usual ones.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        era: str,
+        *,
+        session: bool = True,
+        extra: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         handshake, self.carried = ERAS[era]
+        self.extra = extra
         self.next = 1
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         port = int(self.process.stdout.readline())
-        self.connections = [Connection(port) for _ in range(max(_CONNECTIONS))]
+        self.connections = [Connection(port) for _ in range(max(COUNTS))]
         self.headers = {"MCP-Protocol-Version": era} | ({} if handshake else _MIRRORED)
         try:
             if handshake and session:
                 self._begin()
-            self.round(max(_CONNECTIONS))
+            self.round(max(COUNTS))
         except BaseException:
             self.close()
             raise
 
     def _begin(self) -> None:
         first = self.connections[0]
-        answer = first.ask(post({}, id=0, method="initialize", params=INITIALIZE))
+        answer = first.ask(post(self.extra(), id=0, method="initialize", params=INITIALIZE))
         for line in answer.partition(b"\r\n\r\n")[0].decode().split("\r\n"):
             name, _, value = line.partition(": ")
             if name.lower() == "mcp-session-id":
                 self.headers["Mcp-Session-Id"] = value
-        first.ask(post(self.headers, method="notifications/initialized"))
+        told = {**self.headers, **self.extra()}
+        first.ask(post(told, method="notifications/initialized"))
 
     def _calls(self, count: int) -> list[bytes]:
         """Requests that were never sent before: ids are not used twice."""
         ids = range(self.next, self.next + count)
         self.next += count
         params = {"name": "add", "arguments": {"a": 2, "b": 3}, **self.carried}
-        return [post(self.headers, id=id, method="tools/call", params=params) for id in ids]
+        return [
+            post({**self.headers, **self.extra()}, id=id, method="tools/call", params=params)
+            for id in ids
+        ]
 
     def _check(self, answers: Sequence[bytes]) -> None:
         """Every call of a round was answered, once, with the sum."""
@@ -196,7 +221,7 @@ def _drive(
 _Rounds: TypeAlias = list[tuple[Round, bool]]
 
 
-def _rounds(sides: Mapping[str, Served], connections: int) -> dict[str, _Rounds]:
+def rounds_of(sides: Mapping[str, Served], connections: int) -> dict[str, _Rounds]:
     """Of all sides, each in its turn."""
     found: dict[str, _Rounds] = {name: [] for name in sides}
     with quiet_machine() as machine:
@@ -207,7 +232,7 @@ def _rounds(sides: Mapping[str, Served], connections: int) -> dict[str, _Rounds]
     return found
 
 
-def _paired(
+def paired(
     ours: _Rounds, peer: _Rounds, what: Callable[[Round], float]
 ) -> Iterator[tuple[Pair, bool]]:
     for (mine, settled), (theirs, undisturbed) in zip(ours, peer, strict=True):
@@ -216,9 +241,9 @@ def _paired(
 
 def _sides(era: str, servers: ExitStack) -> dict[str, Served]:
     """Of the peer, without sessions too where the era has them."""
-    theirs = (peers.python(), str(_HERE / "theirs.py"))
+    theirs = (peers.python(), str(SERVERS / "theirs.py"))
     sides = {
-        "ours": (_OURS, True),
+        "ours": (OURS, True),
         "bare": (_BARE, False),
         "mcp": (theirs, True),
         "mcp without sessions": ((*theirs, "stateless"), False),
@@ -233,13 +258,13 @@ def _sides(era: str, servers: ExitStack) -> dict[str, Served]:
 
 
 def _rows(era: str, connections: int, sides: Mapping[str, Served]) -> Iterator[Row]:
-    rounds = _rounds(sides, connections)
+    rounds = rounds_of(sides, connections)
     ours = rounds.pop("ours")
     for peer, theirs in rounds.items():
         name = f"{era}, {connections} at a time, {peer}"
         bar = {"bare": 0.6, "mcp": _BESIDE_MCP[era]}.get(peer)
-        yield row(name, _paired(ours, theirs, attrgetter("each")), bar)
-        p99 = _paired(ours, theirs, attrgetter("p99"))
+        yield row(name, paired(ours, theirs, attrgetter("each")), bar)
+        p99 = paired(ours, theirs, attrgetter("p99"))
         yield row(f"{name}, p99", p99, {"bare": 0.5}.get(peer))
 
 
@@ -248,5 +273,5 @@ def http() -> Iterator[Row]:
     for era in ERAS:
         with ExitStack() as servers:
             sides = _sides(era, servers)
-            for connections in _CONNECTIONS:
+            for connections in COUNTS:
                 yield from _rows(era, connections, sides)

@@ -121,15 +121,16 @@ class BearerAuth:
         say which host that is. Raises AccessDenied; SessionError where nobody can say now whether
         the token is valid.
         """
-        url = f"{origin(self.resource)}{path}"
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if not token or scheme.lower() not in ("bearer", "dpop"):
+        scheme, token = scheme.lower(), token.strip()
+        if not token or scheme not in ("bearer", "dpop"):
             raise self._unauthorized("a token is needed")
         try:
-            verified = await self._verifier.verify(token.strip())
+            verified = await self._verifier.verify(token)
         except InvalidToken as error:
             raise self._unauthorized(str(error), "invalid_token") from None
-        self._require_proof(verified, scheme, token.strip(), headers, method, url)
+        if scheme == "dpop" or self._dpop or verified.key_thumbprint is not None:
+            self._require_proof(verified, scheme, token, headers, method, path)
         self.require_scopes(verified, self.scopes)
         return verified
 
@@ -139,6 +140,8 @@ class BearerAuth:
         Source: 2026-07-28 basic/authorization, "Runtime Insufficient Scope Errors".
         """
         needed = tuple(scopes)
+        if verified.scopes.issuperset(needed):
+            return
         included = (self._includes.get(broad, frozenset()) for broad in verified.scopes)
         missing = sorted(set(needed) - verified.scopes.union(*included))
         if missing:
@@ -154,15 +157,12 @@ class BearerAuth:
         token: str,
         headers: Mapping[str, str],
         method: str,
-        url: str,
+        path: str,
     ) -> None:
         """A bound token comes by the scheme DPoP with a proof; any other comes as Bearer."""
-        is_dpop = scheme.lower() == "dpop"
         if verified.key_thumbprint is None:
-            if is_dpop or self._dpop:
-                raise self._unauthorized("the token is not bound to a key", "invalid_token")
-            return
-        if not is_dpop or "dpop" not in headers:
+            raise self._unauthorized("the token is not bound to a key", "invalid_token")
+        if scheme != "dpop" or "dpop" not in headers:
             raise self._unauthorized(
                 "the token is bound to a key: a proof is needed", "invalid_token"
             )
@@ -171,7 +171,7 @@ class BearerAuth:
             proofs.verify(
                 headers["dpop"],
                 method=method,
-                url=url,
+                url=f"{origin(self.resource)}{path}",
                 token=token,
                 thumbprint=verified.key_thumbprint,
             )
