@@ -65,9 +65,30 @@ def _up_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeResult of 2024-11-05 is in 2025-03-26."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2024-11-05":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-03-26",
+                "It did not name 2024-11-05.",
+            )
+        o = {**o, "protocolVersion": "2025-03-26"}
     value = _up_ServerCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
+    return o
+
+
+def _up_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
+    """What InitializeRequestParams of 2024-11-05 is in 2025-03-26."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2024-11-05":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-03-26",
+                "It did not name 2024-11-05.",
+            )
+        o = {**o, "protocolVersion": "2025-03-26"}
     return o
 
 
@@ -232,9 +253,30 @@ def _down_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 def _down_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeResult of 2025-03-26 is in 2024-11-05."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-03-26":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2024-11-05",
+                "It did not name 2025-03-26.",
+            )
+        o = {**o, "protocolVersion": "2024-11-05"}
     value = _down_ServerCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
+    return o
+
+
+def _down_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
+    """What InitializeRequestParams of 2025-03-26 is in 2024-11-05."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-03-26":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2024-11-05",
+                "It did not name 2025-03-26.",
+            )
+        o = {**o, "protocolVersion": "2024-11-05"}
     return o
 
 
@@ -259,14 +301,20 @@ def _is_new_ToolAnnotations(x: Json) -> bool:
 
 
 UP: Final[Mapping[str, Mapping[str, Step]]] = {
-    "initialize": {"result": _up_InitializeResult},
+    "initialize": {
+        "params": _up_InitializeRequestParams,
+        "result": _up_InitializeResult,
+    },
     "notifications/progress": {"params": _up_ProgressNotificationParams},
     "tools/list": {"result": _up_ListToolsResult},
 }
 """How messages of 2024-11-05 become messages of 2025-03-26, where they differ."""
 
 DOWN: Final[Mapping[str, Mapping[str, Step]]] = {
-    "initialize": {"result": _down_InitializeResult},
+    "initialize": {
+        "params": _down_InitializeRequestParams,
+        "result": _down_InitializeResult,
+    },
     "notifications/progress": {"params": _down_ProgressNotificationParams},
     "prompts/get": {"result": _down_GetPromptResult},
     "tools/list": {"result": _down_ListToolsResult},

@@ -377,6 +377,14 @@ def _up_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
 
 def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeResult of 2025-03-26 is in 2025-06-18."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-03-26":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-06-18",
+                "It did not name 2025-03-26.",
+            )
+        o = {**o, "protocolVersion": "2025-06-18"}
     value = _up_Implementation(o["serverInfo"], (at, "serverInfo"), trip)
     if value is not o["serverInfo"]:
         o = {**o, "serverInfo": value}
@@ -399,6 +407,14 @@ def _up_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 def _up_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeRequestParams of 2025-03-26 is in 2025-06-18."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-03-26":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-06-18",
+                "It did not name 2025-03-26.",
+            )
+        o = {**o, "protocolVersion": "2025-06-18"}
     value = _up_ClientCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -882,6 +898,14 @@ def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
 
 def _down_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeResult of 2025-06-18 is in 2025-03-26."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-06-18":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-03-26",
+                "It did not name 2025-06-18.",
+            )
+        o = {**o, "protocolVersion": "2025-03-26"}
     value = _down_Implementation(o["serverInfo"], (at, "serverInfo"), trip)
     if value is not o["serverInfo"]:
         o = {**o, "serverInfo": value}
@@ -914,6 +938,14 @@ def _down_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 def _down_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeRequestParams of 2025-06-18 is in 2025-03-26."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-06-18":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-03-26",
+                "It did not name 2025-06-18.",
+            )
+        o = {**o, "protocolVersion": "2025-03-26"}
     value = _down_ClientCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}

@@ -286,6 +286,14 @@ def _up_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 def _up_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeResult of 2025-06-18 is in 2025-11-25."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-06-18":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-11-25",
+                "It did not name 2025-06-18.",
+            )
+        o = {**o, "protocolVersion": "2025-11-25"}
     value = _up_ServerCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -343,6 +351,14 @@ def _up_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 def _up_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeRequestParams of 2025-06-18 is in 2025-11-25."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-06-18":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-11-25",
+                "It did not name 2025-06-18.",
+            )
+        o = {**o, "protocolVersion": "2025-11-25"}
     value = _up_ClientCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -594,7 +610,7 @@ def _down_CreateMessageResult_content(o: Json, at: At, trip: Trip) -> Json:
         trip.lose(
             at,
             "array becomes one block",
-            "The older message has one block: the only one, or the text of all.",
+            "The older message has one block: the only one, or a text that names pictures and sounds.",
         )
         return blocks_as_one(o)
     match o["type"]:
@@ -644,7 +660,7 @@ def _down_SamplingMessage_content(o: Json, at: At, trip: Trip) -> Json:
         trip.lose(
             at,
             "array becomes one block",
-            "The older message has one block: the only one, or the text of all.",
+            "The older message has one block: the only one, or a text that names pictures and sounds.",
         )
         return blocks_as_one(o)
     match o["type"]:
@@ -753,30 +769,6 @@ def _down_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
     return o
 
 
-def _down_ToolOutputSchema(o: Json, at: At, trip: Trip) -> Json:
-    """What ToolOutputSchema of 2025-11-25 is in 2025-06-18."""
-    if "$schema" in o:
-        trip.lose(
-            (at, "$schema"),
-            "`$schema` is left out",
-            "The older declaration names no dialect.",
-        )
-        o = without(o, "$schema")
-    return o
-
-
-def _down_ToolInputSchema(o: Json, at: At, trip: Trip) -> Json:
-    """What ToolInputSchema of 2025-11-25 is in 2025-06-18."""
-    if "$schema" in o:
-        trip.lose(
-            (at, "$schema"),
-            "`$schema` is left out",
-            "The older declaration names no dialect.",
-        )
-        o = without(o, "$schema")
-    return o
-
-
 def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
     """What Tool of 2025-11-25 is in 2025-06-18."""
     if "execution" in o:
@@ -793,13 +785,6 @@ def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
             "The older declaration has no pictures.",
         )
         o = without(o, "icons")
-    value = _down_ToolInputSchema(o["inputSchema"], (at, "inputSchema"), trip)
-    if value is not o["inputSchema"]:
-        o = {**o, "inputSchema": value}
-    if "outputSchema" in o:
-        value = _down_ToolOutputSchema(o["outputSchema"], (at, "outputSchema"), trip)
-        if value is not o["outputSchema"]:
-            o = {**o, "outputSchema": value}
     return o
 
 
@@ -924,6 +909,14 @@ def _down_ServerCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 def _down_InitializeResult(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeResult of 2025-11-25 is in 2025-06-18."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-11-25":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-06-18",
+                "It did not name 2025-11-25.",
+            )
+        o = {**o, "protocolVersion": "2025-06-18"}
     value = _down_ServerCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}
@@ -999,6 +992,16 @@ def _down_ClientCapabilitiesSampling(o: Json, at: At, trip: Trip) -> Json:
 
 def _down_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
     """What ClientCapabilities of 2025-11-25 is in 2025-06-18."""
+    if (
+        "elicitation" in o and "url" in o["elicitation"]
+        and "form" not in o["elicitation"]
+    ):
+        trip.lose(
+            (at, "elicitation"),
+            "`elicitation` is left out",
+            "The older capability means forms, which a client that shows web pages alone does not offer.",
+        )
+        o = without(o, "elicitation")
     if "tasks" in o:
         trip.lose(
             (at, "tasks"), "`tasks` is left out", "The older revision has no tasks."
@@ -1019,6 +1022,14 @@ def _down_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
 
 def _down_InitializeRequestParams(o: Json, at: At, trip: Trip) -> Json:
     """What InitializeRequestParams of 2025-11-25 is in 2025-06-18."""
+    if "protocolVersion" in o:
+        if o["protocolVersion"] != "2025-11-25":
+            trip.lose(
+                (at, "protocolVersion"),
+                "`protocolVersion` names 2025-06-18",
+                "It did not name 2025-11-25.",
+            )
+        o = {**o, "protocolVersion": "2025-06-18"}
     value = _down_ClientCapabilities(o["capabilities"], (at, "capabilities"), trip)
     if value is not o["capabilities"]:
         o = {**o, "capabilities": value}

@@ -124,10 +124,29 @@ def _up_elicitation_create_result(o: Json, at: At, trip: Trip) -> Json:
     )
 
 
+def _up_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
+    """What ElicitRequestFormParams of 2025-11-25 is in 2026-07-28."""
+    if "task" in o:
+        trip.lose(
+            (at, "task"),
+            "`task` is left out",
+            "Tasks have left the protocol for an extension: the receiver answers in the ordinary way.",
+        )
+        o = without(o, "task")
+    return o
+
+
 def _up_ElicitRequestURLParams(o: Json, at: At, trip: Trip) -> Json:
     """What ElicitRequestURLParams of 2025-11-25 is in 2026-07-28."""
     if "elicitationId" in o and same(o["elicitationId"], ""):
         o = without(o, "elicitationId")
+    if "task" in o:
+        trip.lose(
+            (at, "task"),
+            "`task` is left out",
+            "Tasks have left the protocol for an extension: the receiver answers in the ordinary way.",
+        )
+        o = without(o, "task")
     return o
 
 
@@ -137,7 +156,7 @@ def _up_elicitation_create_params(o: Json, at: At, trip: Trip) -> Json:
     """
     if "requestedSchema" not in o or _is_old_ElicitRequestURLParams(o):
         return _up_ElicitRequestURLParams(o, at, trip)
-    return o
+    return _up_ElicitRequestFormParams(o, at, trip)
 
 
 def _up_CompleteResultCompletion(o: Json, at: At, trip: Trip) -> Json:
@@ -189,6 +208,22 @@ def _up_sampling_createMessage_result(o: Json, at: At, trip: Trip) -> Json:
     )
 
 
+def _up_CreateMessageRequestParams(o: Json, at: At, trip: Trip) -> Json:
+    """What CreateMessageRequestParams of 2025-11-25 is in 2026-07-28."""
+    if "task" in o:
+        trip.lose(
+            (at, "task"),
+            "`task` is left out",
+            "Tasks have left the protocol for an extension: the receiver answers in the ordinary way.",
+        )
+        o = without(o, "task")
+    if "tools" in o:
+        value = each(_up_Tool, o["tools"], (at, "tools"), trip)
+        if value is not o["tools"]:
+            o = {**o, "tools": value}
+    return o
+
+
 def _up_LoggingMessageNotificationParams(o: Json, at: At, trip: Trip) -> Json:
     """What LoggingMessageNotificationParams of 2025-11-25 is in 2026-07-28."""
     if "_meta" in o:
@@ -225,6 +260,13 @@ def _up_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
 
 def _up_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
     """What CallToolRequestParams of 2025-11-25 is in 2026-07-28."""
+    if "task" in o:
+        trip.lose(
+            (at, "task"),
+            "`task` is left out",
+            "Tasks have left the protocol for an extension: the receiver answers in the ordinary way.",
+        )
+        o = without(o, "task")
     found = o.get("_meta", {})
     value = _up_RequestMetaObject(found, (at, "_meta"), trip)
     if "_meta" not in o or value is not found:
@@ -238,8 +280,23 @@ def _up_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
     return o
 
 
+def _up_Tool(o: Json, at: At, trip: Trip) -> Json:
+    """What Tool of 2025-11-25 is in 2026-07-28."""
+    if "execution" in o:
+        trip.lose(
+            (at, "execution"),
+            "`execution` is left out",
+            "Tasks have left the protocol for an extension: a tool that demands one cannot be called.",
+        )
+        o = without(o, "execution")
+    return o
+
+
 def _up_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListToolsResult of 2025-11-25 is in 2026-07-28."""
+    value = each(_up_Tool, o["tools"], (at, "tools"), trip)
+    if value is not o["tools"]:
+        o = {**o, "tools": value}
     found = o.get("_meta", {})
     value = _up_ResultMetaObject(found, (at, "_meta"), trip)
     if value is not found:
@@ -577,10 +634,17 @@ def _down_Result(o: Json, at: At, trip: Trip) -> Json:
     """What Result of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "_meta" in o:
@@ -672,10 +736,17 @@ def _down_CompleteResult(o: Json, at: At, trip: Trip) -> Json:
     """What CompleteResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "_meta" in o:
@@ -817,10 +888,17 @@ def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
         )
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "_meta" in o:
@@ -910,10 +988,17 @@ def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListToolsResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "ttlMs" in o:
@@ -946,10 +1031,17 @@ def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
     """What GetPromptResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "_meta" in o:
@@ -1000,10 +1092,17 @@ def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListPromptsResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "ttlMs" in o:
@@ -1072,10 +1171,17 @@ def _down_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
         o = without(o, "cacheScope")
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "_meta" in o:
@@ -1126,10 +1232,17 @@ def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListResourceTemplatesResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "ttlMs" in o:
@@ -1172,10 +1285,17 @@ def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListResourcesResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
         if not same(o["resultType"], "complete"):
+            if o["resultType"] not in trip.context.result_types:
+                raise refused(
+                    (at, "resultType"),
+                    -32603,
+                    "the result is of a type that is not part of the protocol",
+                    "Older results are all complete, and a result of an unknown type is invalid.",
+                )
             trip.lose(
                 (at, "resultType"),
                 "`resultType` is left out",
-                "Results of the older revision are all complete.",
+                "Older results are all complete, and a result of an unknown type is invalid.",
             )
         o = without(o, "resultType")
     if "ttlMs" in o:
@@ -2857,7 +2977,10 @@ UP: Final[Mapping[str, Mapping[str, Step]]] = {
     },
     "notifications/tools/list_changed": {"params": _up_pass_NotificationParams},
     "notifications/message": {"params": _up_LoggingMessageNotificationParams},
-    "sampling/createMessage": {"result": _up_sampling_createMessage_result},
+    "sampling/createMessage": {
+        "params": _up_CreateMessageRequestParams,
+        "result": _up_sampling_createMessage_result,
+    },
     "completion/complete": {
         "params": _up_CompleteRequestParams,
         "result": _up_CompleteResult,
