@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, cast, get_args
 
 import msgspec
@@ -56,6 +57,9 @@ class ServerSession(Session):
     """Whether a client may begin with `initialize`; without, each request stands for itself."""
     begins_anew = True
     """Whether a second `initialize` ends what was open and begins again, or is refused."""
+    log_level: str | None = None
+    """The level that the client has set for the session."""
+    _declared: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -71,9 +75,6 @@ class ServerSession(Session):
             next_id=next_id, limits=limits, tolerances=translations.tolerances, pending=pending
         )
         self.offer = offer
-        self.log_level: str | None = None
-        """The level that the client has set for the session."""
-        self._declared: Mapping[str, Any] = {}
         self._translations = translations
 
     @cached_property

@@ -65,6 +65,15 @@ class Session(ABC):
     """A session with one peer. `agreed` are the terms of the handshake, or of our requests."""
 
     role: Role
+    state = State.NEW
+    agreed: Terms | None = None
+    watch: Callable[[bytes], object] | None = None
+    """Sees each message that arrives."""
+    watch_dropped: Callable[[bytes], object] | None = None
+    """Sees the beginning of each message that was too long."""
+    unsent: Callable[[], int] | None = None
+    """Counts the bytes that the transport has not sent yet."""
+    _lines: Lines | None = None
     _on_frame: ClassVar[dict[type, Callable[[Any, Any, float], list[Event]]]]
 
     def __init__(
@@ -77,19 +86,10 @@ class Session(ABC):
     ) -> None:
         self.tolerances = Tolerances(self.role) if tolerances is None else tolerances
         self.limits = limits
-        self.state = State.NEW
-        self.agreed: Terms | None = None
         self.pending = Pending() if pending is None else pending
         self.running: dict[Id, Running] = {}
         self.held = HeldBytes()
-        self.unsent: Callable[[], int] | None = None
-        """Counts the bytes that the transport has not sent yet."""
-        self.watch: Callable[[bytes], object] | None = None
-        """Sees each message that arrives."""
         self._next_id = next_id
-        self._lines: Lines | None = None
-        self.watch_dropped: Callable[[bytes], object] | None = None
-        """Sees the beginning of each message that was too long."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

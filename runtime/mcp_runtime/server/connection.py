@@ -30,7 +30,11 @@ _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_r
 class ServerConnection(Connection):
     """One client; a subclass for each transport says how a message is sent."""
 
+    roots: list[t.Root] | None = None
+    """The client's roots, while it promises to report changes and has reported none."""
+    root_changes = 0
     _thread_room: Semaphore | None = None
+    _log_rate: Bucket | None = None
 
     def __init__(
         self,
@@ -45,11 +49,7 @@ class ServerConnection(Connection):
         self.server_session = session or ServerSession(
             server.offer, next_id=count(1).__next__, limits=server.limits
         )
-        self._log_rate: Bucket | None = None
         self._rates: dict[str, Bucket] = {}
-        self.roots: list[t.Root] | None = None
-        """The client's roots, while it promises to report changes and has reported none."""
-        self.root_changes = 0
         super().__init__(self.server_session, trace=trace)
 
     @property

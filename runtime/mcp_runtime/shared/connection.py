@@ -65,18 +65,18 @@ class Connection(ABC):
 
     ping_every: float | None = None
     """Seconds between pings on a stream, where the revision has them; None for none."""
+    ignored = 0
+    """How many messages were dropped; the reason for each is logged at level debug."""
+    _timer: asyncio.TimerHandle | None = None
+    _due = float("inf")
+    _pauses = 0
 
     def __init__(self, session: Session, *, trace: Trace | None = None) -> None:
         self.session = session
         self.loop = asyncio.get_running_loop()
-        self.ignored = 0
-        """How many messages were dropped; the reason for each is logged at level debug."""
         self._trace = None if trace is None else _guarded(trace)
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._loose: set[asyncio.Task[None]] = set()
-        self._timer: asyncio.TimerHandle | None = None
-        self._due = float("inf")
-        self._pauses = 0
         if (write := self._trace) is not None:
             session.watch = lambda message: write("received", message)
             session.watch_dropped = lambda head: write("dropped", head)

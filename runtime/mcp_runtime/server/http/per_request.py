@@ -87,11 +87,12 @@ class RequestConnection(StreamingConnection):
             self.protection.require_tool_scopes(frame)
         if isinstance(frame, Response | ErrorResponse):
             raise HttpError(400, "a response is not expected here: a server asks in its results")
-        if isinstance(frame, Request) and not self._names_version:
-            raise self._version_missing(frame)
+        if isinstance(frame, Request):
+            if not self._names_version:
+                raise self._version_missing(frame)
+            if frame.method == "subscriptions/listen":
+                self.server.connections.add(self)
         self.handle(self.session.handle(frame, self.loop.time()))
-        if isinstance(frame, Request) and frame.method == "subscriptions/listen":
-            self.server.connections.add(self)
         self._endpoint.open.add(self)
 
     def _version_missing(self, frame: Request) -> HttpError:
