@@ -74,8 +74,9 @@ official: $(STAMP) ## fetch the official schema files at their pinned commits, f
 peers: $(STAMP) ## set up the environment of the peers, for bench and for the tests beside them
 	@$(BIN)/python -m bench.peers
 
-interop: $(STAMP) peers ## run the tests beside the packages for Node, which it installs into .node-peers
+interop: $(STAMP) peers ## run the tests beside others' packages, which it installs into .node-peers and .python-peers
 	@$(BIN)/python -m tests.interop.node
+	@$(BIN)/python -m tests.interop.environments
 	@$(BIN)/python -m pytest -q -m interop -n auto --dist worksteal $(ARGS)
 
 conformance: $(STAMP) ## run the official conformance suite, which it installs into .conformance
