@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["PORT", "ours", "serving", "told"]
+__all__ = ["PORT", "ours", "output", "serving"]
 
 PORT: Final = "{port}"
 """Stands in a command for the port that it is given."""
@@ -25,7 +25,7 @@ def ours(interpreter: str, program: str, *arguments: str) -> list[str]:
     return [interpreter, str(OURS / f"{program}.py"), *arguments]
 
 
-def told(command: Sequence[str]) -> Any:
+def output(command: Sequence[str]) -> Any:
     """The JSON document that a program says. It must end well, and in time."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from tests.interop import environments
-from tests.interop.processes import PORT, ours, serving, told
+from tests.interop.processes import PORT, ours, output, serving
 from tests.interop.scenario import TOOLS, invalid, tapped
 from tests.support.wheels import Environment
 
@@ -46,7 +46,7 @@ FRAMEWORKS: Final = {
 def check(name: str, server: list[str], wire: Path) -> None:
     framework = FRAMEWORKS[name]
     python = environments.program(name, "python")
-    assert told([python, "-W", "ignore", str(PROGRAM), framework.name, *server]) == {
+    assert output([python, "-W", "ignore", str(PROGRAM), framework.name, *server]) == {
         "tools": TOOLS,
         "text": framework.text,
         "structured": framework.structured,

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from tests.interop import environments, node
-from tests.interop.processes import PORT, ours, serving, told
+from tests.interop.processes import PORT, ours, output, serving
 from tests.support.wheels import Environment
 
 pytestmark = pytest.mark.interop
@@ -132,7 +132,7 @@ ON_STDIO: Final = {
 def check(interpreter: str, server: Server, at: Sequence[str], folder: str, era: str) -> None:
     """Lists and calls over one connection."""
     calls = json.dumps([call[:2] for call in server.calls])
-    seen = told(ours(interpreter, "field_client", era, calls, *at))
+    seen = output(ours(interpreter, "field_client", era, calls, *at))
     expected = json.dumps([call[2] for call in server.calls]).replace("FOLDER", folder)
     assert seen["calls"] == json.loads(expected)
     assert seen["revision"] == server.revision
