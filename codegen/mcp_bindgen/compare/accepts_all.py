@@ -93,14 +93,17 @@ class Relation:
 
     def __init__(self, writer: Schema, reader: Schema, pairs: Pairs) -> None:
         self.writer, self.reader, self.pairs = writer, reader, pairs
-        self._open: set[tuple[str, str]] = set()
+        self._open: set[tuple[Type, Type]] = set()
 
     def holds(self, sent: Type, read: Type) -> bool:
         """Whether all of `sent` is taken by `read`."""
-        if not (isinstance(sent, Ref) and isinstance(read, Ref)):
+        if isinstance(sent, Ref) and isinstance(read, Ref):
+            if (sent.name, read.name) in self.pairs:
+                return True
+        elif not (isinstance(sent, Ref) or isinstance(read, Ref)):
             return self._spread(sent, read)
-        pair = (sent.name, read.name)
-        if pair in self.pairs or pair in self._open:
+        pair = (sent, read)
+        if pair in self._open:
             return True
         self._open.add(pair)
         try:

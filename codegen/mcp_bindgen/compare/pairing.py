@@ -114,17 +114,24 @@ def _is_simple(type: Type) -> bool:
     return isinstance(type, Lit | Prim)
 
 
-def _plain(schema: Schema, type: Type) -> Type:
-    """`type` as its annotation sees it: aliases opened, bounds and the kinds of JSON set aside."""
+def _plain(schema: Schema, type: Type, around: frozenset[Type] = frozenset()) -> Type:
+    """`type` as its annotation sees it: aliases opened, bounds and the kinds of JSON set aside.
+
+    An alias inside of itself, which is `around` it, stays.
+    """
+    if type in around:
+        return type
+    around |= {type} if isinstance(type, Ref) else frozenset()
     match bare := stripped(schema, type):
         case Uni():
-            return Uni(tuple(dict.fromkeys(_plain(schema, arm) for arm in leaves(schema, bare))))
+            arms = (_plain(schema, arm, around) for arm in leaves(schema, bare))
+            return Uni(tuple(dict.fromkeys(arms)))
         case Prim(name="object"):
             return Map(_JSON)
         case Prim(name=name) if name in JSON_PRIMS:
             return _JSON
         case _:
-            return mapped(bare, lambda child: _plain(schema, child))
+            return mapped(bare, lambda child: _plain(schema, child, around))
 
 
 def pair(old: Schema, new: Schema) -> Pairing:
@@ -177,7 +184,13 @@ def _places(pairing: Pairing) -> Iterator[tuple[str, str]]:
             yield from _twins(pairing, x.type, y.type)
 
 
-def _twins(pairing: Pairing, a: Type, b: Type) -> Iterator[tuple[str, str]]:
+def _twins(
+    pairing: Pairing, a: Type, b: Type, around: frozenset[tuple[Type, Type]] = frozenset()
+) -> Iterator[tuple[str, str]]:
+    """Names at the same places inside two types; what is inside of itself is walked once."""
+    if (a, b) in around:
+        return
+    around |= {(a, b)}
     match a, b:
         case Ref(), Ref():
             yield a.name, b.name
@@ -186,10 +199,10 @@ def _twins(pairing: Pairing, a: Type, b: Type) -> Iterator[tuple[str, str]]:
             mine, theirs = unmatched(pairing.names, before, after)
             for x in mine:
                 for y in theirs:
-                    yield from _twins(pairing, x, y)
+                    yield from _twins(pairing, x, y, around)
         case _ if type(a) is type(b):
             for x, y in zip(children(a), children(b), strict=False):
-                yield from _twins(pairing, x, y)
+                yield from _twins(pairing, x, y, around)
         case _:
             return
 
