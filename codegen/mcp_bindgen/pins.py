@@ -11,7 +11,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,7 @@ from mcp_bindgen.errors import InputError
 if TYPE_CHECKING:
     from mcp_bindgen.ir.decisions import Decisions
     from mcp_bindgen.ir.model import Schema
+    from mcp_bindgen.source import Source
 
 __all__ = [
     "Found",
@@ -52,7 +53,10 @@ _HEAD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """One table: `path` and `commit` name the official file, `structure` is the digest."""
+    """One table: `path` and `commit` name the official file, `structure` is the digest.
+
+    `modules` has the pinned revision that each specifier of an import stands for.
+    """
 
     path: str
     commit: str
@@ -60,18 +64,25 @@ class Pin:
     sha256: str
     bytes: int
     structure: str
+    modules: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+_NO_IMPORTS: Final[Mapping[str, Source]] = {}
+_ROWS: Final = tuple(row.name for row in fields(Pin))
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """A schema file: its text, what errors and headers call it, and the revision that it is.
 
-    `revision` is empty for a file that is no pinned revision.
+    `revision` is empty for a file that is no pinned revision. `imports` are the texts that the
+    specifiers of imports stand for.
     """
 
     data: bytes
     path: str
     revision: str
+    imports: Mapping[str, Source] = field(default_factory=lambda: _NO_IMPORTS)
 
 
 def require_name(revision: str) -> str:
@@ -100,19 +111,25 @@ def parse(text: str, where: str) -> dict[str, Pin]:
     """The tables of a PINS.toml, oldest revision first. Raises InputError for what is none."""
     try:
         tables: dict[str, dict[str, Any]] = tomllib.loads(text)
-        pinned = {require_name(revision): Pin(**table) for revision, table in tables.items()}
+        found = {require_name(revision): Pin(**table) for revision, table in tables.items()}
     except (TypeError, ValueError) as error:
         raise InputError(f"{where}: {error}", remedy="Mend the file, or pull again.") from None
-    return dict(sorted(pinned.items()))
+    return dict(sorted(found.items()))
 
 
 def render(pins: Mapping[str, Pin]) -> str:
     """The text of a PINS.toml."""
     tables = [
-        "\n".join([f'["{revision}"]', *(f"{k} = {json.dumps(v)}" for k, v in asdict(pin).items())])
+        "\n".join([f'["{revision}"]', *(_row(k, v) for k in _ROWS if (v := getattr(pin, k)))])
         for revision, pin in sorted(pins.items())
     ]
     return "\n\n".join([_HEAD.rstrip("\n"), *tables]) + "\n"
+
+
+def _row(key: str, value: object) -> str:
+    """A line of a table; a table in it is written in one line."""
+    text = json.dumps(value, separators=(", ", " = "))
+    return f"{key} = {text}"
 
 
 def pins(folder: Path | None = None) -> dict[str, Pin]:
@@ -139,12 +156,33 @@ def schema_path(revision: str) -> Path:
     return paths.schema() / revision / "schema.ts"
 
 
-def find(text: str) -> Found:
+def find(text: str, imports: Sequence[str] = ()) -> Found:
     """The schema that `REVISION`, `FILE` or `DIR` (its schema.ts) stands for.
 
     A file is a pinned revision where it is our file of it, or has the text of the official one.
+    `imports` are SPECIFIER=FILE or SPECIFIER=REVISION; a pin has those of its own.
     Raises InputError.
     """
+    found = _found(text)
+    pinned = pins()[found.revision].modules.items() if found.revision else ()
+    rows = [*(f"{name}={target}" for name, target in pinned), *imports]
+    return replace(found, imports=dict(_imported(row) for row in rows)) if rows else found
+
+
+def _imported(row: str) -> tuple[str, Source]:
+    """A specifier and the text that it stands for."""
+    from mcp_bindgen.source import Source
+
+    name, separator, target = row.rpartition("=")
+    if not (separator and name and target):
+        raise InputError(
+            f"{row!r} maps no import", remedy="Write SPECIFIER=FILE or SPECIFIER=REVISION."
+        )
+    found = _found(target)
+    return name, Source(found.data, found.path)
+
+
+def _found(text: str) -> Found:
     known = pins()
     if text in known:
         return Found(read_bytes(schema_path(text)), f"schema/{text}/schema.ts", text)
@@ -165,26 +203,28 @@ def find(text: str) -> Found:
     return Found(data, str(path), "")
 
 
-def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
+def lower(found: Found, name: str = "", rows: Decisions | None = None) -> Schema:
     """The meaning of a found file, called `name`; decisions answer for a pinned revision only.
 
     `rows` stand for those of schema/decisions.toml.
     """
     from mcp_bindgen.ir import lower as lowering
 
-    if file.revision and name in ("", file.revision):
-        return lowering.load(file.data, file.path, file.revision, rows or decisions())
-    return lowering.load(file.data, file.path, name or Path(file.path).stem)
+    if found.revision and name in ("", found.revision):
+        rows = rows or decisions()
+        return lowering.load(found.data, found.path, found.revision, rows, found.imports)
+    name = name or Path(found.path).stem
+    return lowering.load(found.data, found.path, name, imports=found.imports)
 
 
-def lower_alike(files: Sequence[Found]) -> list[Schema]:
+def lower_alike(found: Sequence[Found]) -> list[Schema]:
     """The meaning of several files by one measure: if one is no pinned revision, by facts alone."""
-    if all(each.revision for each in files):
+    if all(each.revision for each in found):
         rows = decisions()
-        return [lower(each, rows=rows) for each in files]
+        return [lower(each, rows=rows) for each in found]
     return [
         replace(lower(replace(each, revision="")), revision=each.revision or Path(each.path).stem)
-        for each in files
+        for each in found
     ]
 
 

@@ -12,6 +12,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import columns, heading, safe, safe_text, say, warn
 from mcp_bindgen.errors import InputError
 
@@ -64,6 +65,7 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
     metavar="[RULE]",
     help="Explain a rule and exit; without a RULE, list all rules.",
 )
+@imports_option
 @click.option("--tools", is_flag=True, help="Read OLD and NEW as results of tools/list, in JSON.")
 @click.option(
     "--ignore", metavar="FILE", help="Hide the changes that rows of FILE name (default: none)."
@@ -86,6 +88,7 @@ def command(
     whom: str,
     fail_on: str,
     explain: str | None,
+    imports: tuple[str, ...],
     tools: bool,
     ignore: str | None,
     history: bool,
@@ -103,7 +106,7 @@ def command(
         return OK
     if len(names) != 2:
         raise click.UsageError("OLD and NEW are needed: two revisions, files or folders.")
-    report = _compared(*names, whom, tools)
+    report = _compared(*names, whom, tools, imports)
     if ignore is not None:
         report = _without_ignored(report, ignore)
     shown = _FORMATS[format](report, _Manner(verbose, tools))
@@ -111,20 +114,20 @@ def command(
     return FINDINGS if _fails(report, fail_on) else OK
 
 
-def _compared(old: str, new: str, whom: str, tools: bool) -> Report:
+def _compared(old: str, new: str, whom: str, tools: bool, imports: Sequence[str]) -> Report:
     from dataclasses import replace
 
     from mcp_bindgen.compare.judge.verdicts import AUDIENCES
 
     audiences = AUDIENCES if whom == "all" else tuple(a for a in AUDIENCES if a == whom)
-    report = _of_tools(old, new) if tools else _of_schemas(old, new)
+    report = _of_tools(old, new) if tools else _of_schemas(old, new, imports)
     return replace(report, audiences=audiences)
 
 
-def _of_schemas(old: str, new: str) -> Report:
+def _of_schemas(old: str, new: str, imports: Sequence[str]) -> Report:
     from mcp_bindgen.compare.report.report import compare
 
-    before, after = _sides([old, new])
+    before, after = _sides([old, new], imports)
     return compare(before, after)
 
 
@@ -163,11 +166,11 @@ def _history(names: Sequence[str], format: str) -> str:
     return FORMATS[format](history(_sides(pins.revisions())), names)
 
 
-def _sides(names: Sequence[str]) -> list[Side]:
+def _sides(names: Sequence[str], imports: Sequence[str] = ()) -> list[Side]:
     from mcp_bindgen.compare.report.report import Side
-    from mcp_bindgen.source import Source
+    from mcp_bindgen.source import Source, link
 
-    inputs = [pins.find(name) for name in names]
+    inputs = [pins.find(name, imports) for name in names]
     schemas = pins.lower_alike(inputs)
     for each, schema in zip(inputs, schemas, strict=True):
         if not schema.methods:
@@ -176,7 +179,12 @@ def _sides(names: Sequence[str]) -> list[Side]:
                 remedy="Give a schema.ts of the protocol.",
             )
     return [
-        Side(each.revision or name, schema, Source(each.data, each.path), not each.revision)
+        Side(
+            each.revision or name,
+            schema,
+            link(Source(each.data, each.path), each.imports)[0],
+            not each.revision,
+        )
         for name, each, schema in zip(names, inputs, schemas, strict=True)
     ]
 

@@ -13,6 +13,7 @@ import click
 
 from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import near, progress, safe, safe_text, say
 from mcp_bindgen.errors import InputError, OutputError
 
@@ -64,6 +65,7 @@ class _Outcome:
 @click.command("generate")
 @click.argument("revisions", nargs=-1, metavar="[REVISION]...")
 @click.option("--schema", metavar="FILE", help="A schema file that is no pinned revision.")
+@imports_option
 @click.option("--revision", metavar="NAME", help="What to call the revision of --schema.")
 @click.option("--models", metavar="LIST", help="Flavours, by commas. Default: all.")
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="The output folder.")
@@ -88,6 +90,7 @@ class _Outcome:
 def command(
     revisions: tuple[str, ...],
     schema: str | None,
+    imports: tuple[str, ...],
     revision: str | None,
     models: str | None,
     out: Path | None,
@@ -105,7 +108,7 @@ def command(
     Where revisions are named, only their folders are written and compared.
     """
     choices = _Choices(_flavours(models), unknown, literals, format, _folder(templates))
-    target = _target(_out(out), _found(revisions, schema, revision))
+    target = _target(_out(out), _found(revisions, schema, revision, imports))
     if confirm:
         _confirm(target)
     outcome = _check(target, choices) if check else _write(target, choices, force)
@@ -151,7 +154,7 @@ def _out(out: Path | None) -> Path:
 
 
 def _found(
-    revisions: tuple[str, ...], schema: str | None, name: str | None
+    revisions: tuple[str, ...], schema: str | None, name: str | None, imports: tuple[str, ...]
 ) -> dict[str, pins.Found]:
     """The schemas that were named, by revision; empty for none."""
     if (schema is None) != (name is None):
@@ -160,7 +163,7 @@ def _found(
     if schema is not None and name is not None:
         if name in found:
             raise click.UsageError(f"{name} is named twice")
-        found[pins.require_name(name)] = pins.find(schema)
+        found[pins.require_name(name)] = pins.find(schema, imports)
     return found
 
 
@@ -196,6 +199,8 @@ def _parts(target: _Target, choices: _Choices) -> Iterator[tuple[str, bytes]]:
     yield from manifest.sources()
     for revision, found in target.found.items():
         yield f"schema {revision} {_shown(found)} {found.revision}", found.data
+        for specifier, source in found.imports.items():
+            yield f"import {revision} {specifier}", source.data
     yield "decisions", pins.read_bytes(paths.schema() / "decisions.toml")
     folder = choices.templates or paths.templates() / "bindings"
     for path, data in manifest.texts(folder):

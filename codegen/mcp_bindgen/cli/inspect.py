@@ -11,6 +11,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
+from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import code, columns, heading, safe, say
 from mcp_bindgen.errors import InputError
 
@@ -26,9 +27,10 @@ _FORMATS: Final = ("text", "json", "facts", "json-schema")
 @click.argument("schema", metavar="REVISION|FILE|DIR")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--format", type=click.Choice(_FORMATS), default="text", help="How it is said.")
-def command(schema: str, names: tuple[str, ...], format: str) -> int:
+@imports_option
+def command(schema: str, names: tuple[str, ...], format: str, imports: tuple[str, ...]) -> int:
     """Say what a schema declares; with names, what each is in TypeScript and in Python."""
-    found = pins.find(schema)
+    found = pins.find(schema, imports)
     match format:
         case "text":
             say("\n".join(_text(found, names)))
@@ -57,9 +59,9 @@ def _dump(found: pins.Found) -> dict[str, Any]:
 def _facts(found: pins.Found) -> dict[str, Any]:
     from mcp_bindgen.ir.facts import facts
     from mcp_bindgen.ir.resolve import Resolver
-    from mcp_bindgen.source import Source, read
+    from mcp_bindgen.source import Source, link
 
-    return facts(Resolver(Source(found.data, found.path), read(found.data, found.path)))
+    return facts(Resolver(*link(Source(found.data, found.path), found.imports)))
 
 
 def _json_schema(found: pins.Found, names: Sequence[str]) -> dict[str, Any]:
@@ -108,6 +110,7 @@ def _text(found: pins.Found, names: Sequence[str]) -> Iterator[str]:
     schema = pins.lower(found)
     if not names:
         yield from _overview(schema)
+        yield from _unknown_tags(found)
         return
     declared = {d.name: d for d in schema.declarations}
     methods = {m.name: m for m in schema.methods}
@@ -133,6 +136,25 @@ def _overview(schema: Schema) -> Iterator[str]:
     yield from heading(f"Methods ({len(schema.methods)})")
     yield from columns(_method(m) for m in schema.methods)
     yield from _unions(schema)
+
+
+def _unknown_tags(found: pins.Found) -> Iterator[str]:
+    """Nothing where every tag bounds or informs."""
+    from mcp_bindgen.ir.tags import is_known
+    from mcp_bindgen.source import Source, read_source
+    from mcp_bindgen.source.rewrite import documented
+
+    source = Source(found.data, found.path)
+    rows = [
+        (source.place(node.at), path, f"@{tag.name} {tag.rest}".rstrip())
+        for path, node in documented(read_source(source))
+        for tag in (node.doc.tags if node.doc else ())
+        if not is_known(tag)
+    ]
+    if rows:
+        yield ""
+        yield from heading(f"Unknown tags ({len(rows)}), which bind nothing")
+        yield from columns(rows)
 
 
 def _kind(declaration: Declaration) -> str:
@@ -195,8 +217,9 @@ def _declaration(found: pins.Found, schema: Schema, declaration: Declaration) ->
     from mcp_bindgen.emit import excerpt
 
     name = declaration.name
-    yield safe(f"// {found.path}")
-    yield from code(_typescript(found, declaration), "typescript")
+    path, text = _typescript(found, declaration)
+    yield safe(f"// {path}")
+    yield from code(text, "typescript")
     python = excerpt(schema, name).strip("\n")
     if python:
         yield ""
@@ -208,14 +231,16 @@ def _declaration(found: pins.Found, schema: Schema, declaration: Declaration) ->
     yield f"in {', '.join(where) or 'no pinned revision'}"
 
 
-def _typescript(found: pins.Found, declaration: Declaration) -> str:
-    """What is written; of an anonymous shape, the declaration that it stands in."""
-    from mcp_bindgen.source import Source, read
+def _typescript(found: pins.Found, declaration: Declaration) -> tuple[str, str]:
+    """The file and what is written; of an anonymous shape, the declaration that it stands in."""
+    from mcp_bindgen.source import Source, link, read_source
     from mcp_bindgen.source.excerpt import excerpt
 
-    module = read(found.data, found.path)
-    around = [d.name for d in module.declarations if d.at <= declaration.at]
-    return excerpt(Source(found.data, found.path), module, around[-1])
+    linked, _ = link(Source(found.data, found.path), found.imports)
+    source, at = linked.file(declaration.at)
+    module = read_source(source)
+    around = [d.name for d in module.declarations if d.at <= at]
+    return source.path, excerpt(source, module, around[-1])
 
 
 def _everywhere() -> Iterator[tuple[str, frozenset[str]]]:

@@ -37,18 +37,43 @@ NUMBER_TAGS: Final = frozenset(
         "maxProperties",
     ]
 )
-TEXT_TAGS: Final = frozenset({"category", "format", "pattern", "default", "TJS-type"})
+TEXT_TAGS: Final = frozenset(
+    [
+        *("category", "format", "pattern", "default", "TJS-type"),
+        *("asType", "type", "items", "additionalProperties"),
+    ]
+)
 
 _Json = dict[str, Any]
 
 
 def facts(resolver: Resolver, *, docs: bool = True) -> _Json:
     """The whole module; without `docs` only machine-readable tags of comments remain."""
+    own = [d for name, d in resolver.declared.items() if name not in resolver.foreign]
+    imports = [_import(each) for each in resolver.imports]
     return {
         "format": FORMAT,
-        "declarations": [_declaration(resolver, d, docs) for d in resolver.declared.values()],
-        "methods": [_method(pair) for pair in pairs(resolver)],
+        **({"imports": imports} if imports else {}),
+        "declarations": [_declaration(resolver, d, docs) for d in own],
+        "methods": [_at_home(resolver, _method(pair)) for pair in pairs(resolver)],
     }
+
+
+def _import(each: syntax.Import) -> _Json:
+    names = [{"name": n} | ({"as": local} if local != n else {}) for n, local in each.names]
+    return {"module": each.module, "names": names}
+
+
+def _at_home(resolver: Resolver, value: Any) -> Any:
+    """Facts with each imported name as the file that declares it has it."""
+    if value.__class__ is list:
+        return [_at_home(resolver, item) for item in value]
+    if value.__class__ is not dict:
+        return value
+    inner: _Json = {key: _at_home(resolver, item) for key, item in value.items()}
+    if inner.get("kind") == "ref" and inner["name"] in resolver.foreign:
+        inner |= {"name": resolver.foreign[inner["name"]], "module": "core"}
+    return inner
 
 
 def digest(resolver: Resolver) -> str:
@@ -123,7 +148,7 @@ def _declaration(resolver: Resolver, declaration: syntax.Declaration, docs: bool
             body = {"kind": "interface", **head, **bases, **_body(own, True, docs)}
     if declaration.params:
         return body | {"typeParams": [_param(param) for param in declaration.params]}
-    return body | {"resolved": _resolved(resolver, declaration)}
+    return body | {"resolved": _at_home(resolver, _resolved(resolver, declaration))}
 
 
 def _value(type: syntax.Type) -> Any:

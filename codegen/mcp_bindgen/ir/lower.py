@@ -8,14 +8,16 @@ apart.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
 from mcp_bindgen.ir import names
 from mcp_bindgen.ir.conventions import conventions
 from mcp_bindgen.ir.decisions import Decisions
-from mcp_bindgen.ir.facts import digest, tag_value
+from mcp_bindgen.ir.facts import digest
 from mcp_bindgen.ir.methods import methods
 from mcp_bindgen.ir.model import (
     Alias,
@@ -43,33 +45,33 @@ from mcp_bindgen.ir.places import NAMINGS, Place, places
 from mcp_bindgen.ir.recursion import json_aliases, require_no_circles
 from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.ir.sameness import is_keyword, same
+from mcp_bindgen.ir.tags import Tags
 from mcp_bindgen.ir.templates import pattern
+from mcp_bindgen.ir.walk import kinds
 from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES
-from mcp_bindgen.source import Source, read_source, syntax
+from mcp_bindgen.source import Source, link, syntax
 
 __all__ = ["load", "lower"]
 
+_Documented: TypeAlias = syntax.Declaration | syntax.Member | syntax.Index
+
 _PRIMS: Final = frozenset(["string", "number", "boolean", "null", "object", "unknown", "any"])
-_LIMITS: Final = {
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "exclusiveMinimum": "exclusive_minimum",
-    "exclusiveMaximum": "exclusive_maximum",
-    "minItems": "min_items",
-    "maxItems": "max_items",
-    "minLength": "min_length",
-    "maxLength": "max_length",
-}
 
 
-def load(data: bytes, path: str, revision: str = "", decisions: Decisions | None = None) -> Schema:
-    """The meaning of one schema file.
+def load(
+    data: bytes,
+    path: str,
+    revision: str = "",
+    decisions: Decisions | None = None,
+    imports: Mapping[str, Source] | None = None,
+) -> Schema:
+    """The meaning of one schema file; `imports` are the texts that its specifiers name.
 
     `decisions` are consulted, and must all be used, when the file is a pinned revision; a file that
     is none is lowered by rule alone. Raises SchemaError or DecisionError.
     """
-    source = Source(data, path)
-    return lower(Resolver(source, read_source(source)), revision or path, decisions)
+    resolver = Resolver(*link(Source(data, path), imports or {}))
+    return lower(resolver, revision or path, decisions)
 
 
 def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None) -> Schema:
@@ -95,6 +97,7 @@ class _Lowering:
         self.shapes: dict[str, syntax.Inline] = {}
         self.instances: dict[str, syntax.Ref] = {}
         self.nested = 0
+        self.tags = Tags(self.error)
         self.roots = sorted((d.at, d.name) for d in resolver.declared.values())
         self.places = dict(places(resolver.declared.values()))
 
@@ -111,12 +114,14 @@ class _Lowering:
                 ref = syntax.Ref(declaration.name, (), declaration.at)
                 self.declare(declaration, ref, self.python[declaration.name])
         require_no_circles(self.out, self.resolver.source)
-        return Schema(
+        schema = Schema(
             self.revision,
             self.resolver.source.path,
             digest(self.resolver),
             tuple(json_aliases(self.out)),
         )
+        self.tags.require(partial(kinds, schema))
+        return schema
 
     # ---- names
 
@@ -128,7 +133,7 @@ class _Lowering:
             raise self.error(at, f"`{name}` cannot be a Python class", "Rename it.")
         taken = self.python.get(name)
         if name in self.python and shape is not None and name in self.shapes:
-            if same(self.shapes[name], shape):
+            if same(self.shapes[name], shape, loosely=True):
                 return str(taken)
             raise self.collision(at, name)
         if python in self.python.values():
@@ -171,6 +176,7 @@ class _Lowering:
 
     def const(self, declaration: syntax.Const) -> None:
         """A constant of one literal; of others the types that name them are enough."""
+        self.tags.refuse(declaration.doc, declaration.at, "a constant")
         value = self.resolver.resolve(syntax.TypeOf(declaration.name, declaration.at))
         if isinstance(value, syntax.Literal):
             doc, deprecated, _, _, at = _head(declaration)
@@ -181,17 +187,19 @@ class _Lowering:
         """Appends what `ref` stands for, and after it the anonymous shapes inside."""
         if isinstance(declaration, syntax.Interface):
             shape = self.resolver.shape(ref, declaration.at)
+            shape = self.tags.closed(shape, declaration.doc, declaration.at)
             struct = self.struct(name, shape, declaration, root=name)
             made: Struct | Alias = struct
-            if not shape.members and struct.index:
+            if not shape.members and struct.index is not None:
                 made = Alias(name, Map(struct.index), *_head(declaration))
         else:
             opened = message_shape(self.resolver, declaration) or self.resolver.opened(ref)
+            opened = self.closed(opened, declaration)
             if isinstance(opened, syntax.Inline) and (opened.members or not opened.index):
                 made = self.struct(name, opened, declaration, root=name)
             else:
                 type = self.type(opened, name, Place(declaration.name))
-                made = Alias(name, _bounded(type, declaration.doc), *_head(declaration))
+                made = Alias(name, self.bounded(type, declaration), *_head(declaration))
         self.out.append(made)
         self.out += self.pending
         self.pending = []
@@ -199,6 +207,7 @@ class _Lowering:
     def struct(
         self, name: str, shape: syntax.Inline, declaration: syntax.Declaration, *, root: str
     ) -> Struct:
+        self.tags.refuse(declaration.doc, declaration.at, "an object")
         bases = (
             tuple(base.name for base in declaration.extends if isinstance(base, syntax.Ref))
             if isinstance(declaration, syntax.Interface)
@@ -213,7 +222,8 @@ class _Lowering:
         if not shape.index:
             return None
         index = shape.index[0]
-        return self.type(index.type, root, self.place(index.at).at("value"))
+        type = self.type(index.type, root, self.place(index.at).at("value"))
+        return self.bounded(type, index)
 
     def fields(self, owner: str, shape: syntax.Inline, root: str) -> tuple[Field, ...]:
         made: dict[str, Field] = {}
@@ -237,7 +247,7 @@ class _Lowering:
         return Field(
             wire=member.name,
             name=self.field_name(owner, member),
-            type=_bounded(self.type(member.type, root, place), doc),
+            type=self.bounded(self.type(self.closed(member.type, member), root, place), member),
             required=not optional,
             doc=doc.description if doc else "",
             deprecated=doc.deprecated if doc else None,
@@ -265,6 +275,19 @@ class _Lowering:
     def place(self, at: int) -> Place:
         """The place of the braces around the member at byte `at`."""
         return self.places.get(at) or Place(self.origin(at))
+
+    def bounded(self, type: Type, node: _Documented) -> Type:
+        """`type` within the bounds of the comment on what has it."""
+        return self.tags.bounded(type, node.doc, node.at)
+
+    def closed(self, type: syntax.Type, node: _Documented) -> syntax.Type:
+        """`type` with what the comment says of other members, which only an object has."""
+        if isinstance(type, syntax.Inline):
+            return self.tags.closed(type, node.doc, node.at)
+        if node.doc and node.doc.tag("additionalProperties") is not None:
+            message = "`@additionalProperties` on what is no object written here"
+            raise self.error(node.at, message, "Put it on the declaration of the object.")
+        return type
 
     # ---- types
 
@@ -343,7 +366,8 @@ class _Lowering:
     def anonymous(self, type: syntax.Inline, root: str, place: Place) -> Type:
         """A map, or a struct named by its place."""
         if not type.members and type.index:
-            return Map(self.type(type.index[0].type, root, place.at("value")))
+            value = self.type(type.index[0].type, root, place.at("value"))
+            return Map(self.bounded(value, type.index[0]))
         generic = bool(getattr(self.resolver.declared[place.root], "params", ()))
         name = place.name(root if generic else self.python[place.root])
         known = name in self.shapes
@@ -410,14 +434,3 @@ def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, 
         return "", None, False, "", declaration.at
     internal = doc.tag("internal") is not None
     return doc.description, doc.deprecated, internal, doc.tag("category") or "", declaration.at
-
-
-def _bounded(type: Type, doc: syntax.Doc | None) -> Type:
-    limits = {
-        _LIMITS[tag.name]: tag_value(tag)
-        for tag in (doc.tags if doc else ())
-        if tag.name in _LIMITS
-    }
-    bounds = {key: value for key, value in limits.items() if value is not None}
-    integer = doc is not None and doc.tag("TJS-type") == "integer"
-    return Bounded(type, Limits(**bounds, integer=integer)) if bounds or integer else type

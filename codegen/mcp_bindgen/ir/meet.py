@@ -20,9 +20,11 @@ def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
     """What is both `a` and `b`; None where nothing is."""
     if is_keyword(a, "never") or is_keyword(b, "never"):
         return None
-    if same(a, b) or is_keyword(a, "any") or is_keyword(b, "unknown"):
+    if is_keyword(a, "any") or is_keyword(b, "any"):
+        return a if is_keyword(a, "any") else b
+    if same(a, b) or is_keyword(b, "unknown"):
         return a
-    if is_keyword(b, "any") or is_keyword(a, "unknown"):
+    if is_keyword(a, "unknown"):
         return b
     mine, theirs = scope.arms(a), scope.arms(b)
     if len(mine) == 1 and len(theirs) == 1:

@@ -60,8 +60,8 @@ def union_names(resolver: Resolver, name: str) -> list[str]:
 def pairs(resolver: Resolver) -> list[Pair]:
     """Every method of the module, in source order."""
     rows: list[Pair] = []
-    for declaration in resolver.declared.values():
-        shape = message_shape(resolver, declaration)
+    for key, declaration in resolver.declared.items():
+        shape = None if key in resolver.foreign else message_shape(resolver, declaration)
         if shape is not None:
             rows += [_pair(resolver, declaration, shape, name) for name in _names(resolver, shape)]
     return rows

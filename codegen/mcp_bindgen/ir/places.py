@@ -79,14 +79,15 @@ _Naming: TypeAlias = Callable[[syntax.Inline, Sequence[syntax.Inline]], str]
 """A name of an arm beside others, empty where it has none."""
 
 
-def _texts(arm: syntax.Inline) -> list[str]:
-    literals = (m.type.value for m in arm.members if isinstance(m.type, syntax.Literal))
-    return [names.capitalized(value) for value in literals if isinstance(value, str)]
+def _texts(arm: syntax.Inline) -> dict[str, str]:
+    """The texts of an arm by the members that have no other value."""
+    literals = {m.name: m.type.value for m in arm.members if isinstance(m.type, syntax.Literal)}
+    return {name: value for name, value in literals.items() if isinstance(value, str)}
 
 
 def _by_literal(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
-    literals = (m.type.value for m in arm.members if isinstance(m.type, syntax.Literal))
-    return next((value for value in literals if isinstance(value, str)), "")
+    theirs = {pair for other in others if other is not arm for pair in _texts(other).items()}
+    return next((text for name, text in _texts(arm).items() if (name, text) not in theirs), "")
 
 
 def _by_own_member(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
@@ -99,7 +100,7 @@ def _by_members(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
 
 
 def _by_literals(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
-    return "".join(_texts(arm))
+    return "".join(map(names.capitalized, _texts(arm).values()))
 
 
 def _by_types(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:

@@ -39,6 +39,9 @@ class Resolver:
     def __init__(self, source: Source, module: syntax.Module) -> None:
         self.source = source
         self.declared: dict[str, syntax.Declaration] = {}
+        self.imports = module.imports
+        self.names = module.names
+        self.foreign = module.foreign
         self._depth = 0
         self._weights: dict[int, tuple[syntax.Inline, int]] = {}
         self._shapes: dict[str, list[tuple[tuple[syntax.Type, ...], syntax.Inline]]] = {}
@@ -126,7 +129,7 @@ class Resolver:
 
     def _type_of(self, type: syntax.TypeOf) -> syntax.Type:
         """The declared type of a constant, else the type of its value; of an enum its members."""
-        declaration = self.declared.get(type.name)
+        declaration = self.declared.get(self._name(type))
         match declaration:
             case syntax.Const():
                 of = declaration.type or declaration.value
@@ -144,6 +147,7 @@ class Resolver:
         if type.name in env and not type.args:
             return env[type.name]
         args = tuple(self.resolve(arg, env) for arg in type.args)
+        type = replace(type, name=self._name(type), module="")
         found = self.declared.get(type.name)
         if found is None:
             owner, dot, member = type.name.partition(".")
@@ -154,6 +158,13 @@ class Resolver:
             )
         self.env_of(found, syntax.Ref(type.name, args, type.at))
         return syntax.Ref(type.name, args, type.at)
+
+    def _name(self, type: syntax.Ref | syntax.TypeOf) -> str:
+        """The name here of what a name stands for, by an import if need be."""
+        if isinstance(type, syntax.Ref) and type.module:
+            return self.names[f"{type.module}#{type.name}"]
+        owner, dot, member = type.name.partition(".")
+        return f"{self.names.get(owner, owner)}{dot}{member}"
 
     def _enum_member(self, type: syntax.Ref, owner: str, name: str) -> syntax.Type:
         enum = self.declared.get(owner)

@@ -13,35 +13,40 @@ def is_keyword(type: syntax.Type, *names: str) -> bool:
     return isinstance(type, syntax.Keyword) and type.name in names
 
 
-def same(a: syntax.Type, b: syntax.Type) -> bool:
-    """Whether two resolved types are written alike, wherever they stand."""
+def same(a: syntax.Type, b: syntax.Type, *, loosely: bool = False) -> bool:
+    """Whether two resolved types are written alike, wherever they stand.
+
+    Loosely any is unknown, as no value tells them apart.
+    """
     match a, b:
         case syntax.Keyword(name=x), syntax.Keyword(name=y):
-            return x == y
+            return x == y or (loosely and {x, y} == {"any", "unknown"})
         case syntax.Literal(value=x), syntax.Literal(value=y):
             return type(x) is type(y) and x == y
         case syntax.Ref(), syntax.Ref():
-            return a.name == b.name and all_same(a.args, b.args)
+            return a.name == b.name and all_same(a.args, b.args, loosely=loosely)
         case syntax.Array(), syntax.Array():
-            return same(a.of, b.of)
+            return same(a.of, b.of, loosely=loosely)
         case syntax.Tuple(), syntax.Tuple():
             flags = [(e.optional, e.rest) for e in a.of] == [(e.optional, e.rest) for e in b.of]
-            return flags and all_same([e.of for e in a.of], [e.of for e in b.of])
+            return flags and all_same([e.of for e in a.of], [e.of for e in b.of], loosely=loosely)
         case syntax.Union(), syntax.Union():
-            return all_same(a.of, b.of)
+            return all_same(a.of, b.of, loosely=loosely)
         case syntax.Template(), syntax.Template():
             return a.text == b.text
         case syntax.Inline(), syntax.Inline():
-            return (
-                [(m.name, m.optional) for m in a.members]
-                == [(m.name, m.optional) for m in b.members]
-                and all_same([m.type for m in a.members], [m.type for m in b.members])
-                and all_same([i.type for i in a.index], [i.type for i in b.index])
+            names = [(m.name, m.optional) for m in a.members]
+            return names == [(m.name, m.optional) for m in b.members] and all_same(
+                [*(m.type for m in a.members), *(i.type for i in a.index)],
+                [*(m.type for m in b.members), *(i.type for i in b.index)],
+                loosely=loosely,
             )
         case _:
             return False
 
 
-def all_same(a: Iterable[syntax.Type], b: Iterable[syntax.Type]) -> bool:
+def all_same(a: Iterable[syntax.Type], b: Iterable[syntax.Type], *, loosely: bool = False) -> bool:
     xs, ys = list(a), list(b)
-    return len(xs) == len(ys) and all(map(same, xs, ys))
+    return len(xs) == len(ys) and all(
+        same(x, y, loosely=loosely) for x, y in zip(xs, ys, strict=True)
+    )

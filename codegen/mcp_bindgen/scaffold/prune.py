@@ -42,18 +42,18 @@ def pruned(schema: Any) -> dict[str, Any]:
     if members is None:
         raise Untyped("its schema is no object")
     _require_local(members.get("$ref"))
-    kept: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for key, value in members.items():
         if key in _PLAIN:
             _require_no_reference(value)
-            kept[key] = value
+            found[key] = value
         elif key in _LISTS or (key == "items" and list_of(value) is not None):
-            kept[key] = [_pruned_if_any(each) for each in list_of(value) or ()]
+            found[key] = [_pruned_if_any(each) for each in list_of(value) or ()]
         elif key in _TABLES:
-            kept[key] = {n: _pruned_if_any(each) for n, each in (object_of(value) or {}).items()}
+            found[key] = {n: _pruned_if_any(each) for n, each in (object_of(value) or {}).items()}
         elif key in _INNER:
-            kept[key] = _pruned_if_any(value)
-    return _with_required(kept)
+            found[key] = _pruned_if_any(value)
+    return _with_required(found)
 
 
 def _pruned_if_any(schema: Any) -> Any:

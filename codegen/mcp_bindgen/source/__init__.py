@@ -1,6 +1,7 @@
 """What was written: schema text to frozen syntax nodes with places, doc comments and tags."""
 
+from mcp_bindgen.source.link import link
 from mcp_bindgen.source.reader import read, read_source
 from mcp_bindgen.source.text import Source
 
-__all__ = ["Source", "read", "read_source"]
+__all__ = ["Source", "link", "read", "read_source"]

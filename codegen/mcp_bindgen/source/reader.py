@@ -230,7 +230,8 @@ class _Reader(Types):
         annotation = (
             self.annotation(rest.pop(0)) if rest and rest[0].type == "type_annotation" else None
         )
-        if name.type != "identifier" or (annotation is None if ambient else len(rest) != 1):
+        said = bool(annotation or rest) if ambient else len(rest) == 1
+        if name.type != "identifier" or not said:
             raise self.error(node, "a constant without one value", "Write `const NAME = literal`.")
         value = self.constant(rest[0]) if rest else None
         return syntax.Const(self.text(name), annotation, value, *head)

@@ -5,6 +5,7 @@ Parentheses leave no trace, `Array<T>` stays a reference, and nothing is resolve
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -267,9 +268,15 @@ class Import(Struct, frozen=True):
 
 
 class Module(Struct, frozen=True):
-    """A schema file: its declarations in order; `nodes` counts the syntax tree's named nodes."""
+    """A schema file: its declarations in order; `nodes` counts the syntax tree's named nodes.
+
+    Once it is linked, what it imports follows its own declarations: `names` has the name that each
+    imported one has there, `foreign` the name that it has at home.
+    """
 
     path: str
     declarations: tuple[Declaration, ...]
     nodes: int
     imports: tuple[Import, ...] = ()
+    names: Mapping[str, str] = {}
+    foreign: Mapping[str, str] = {}

@@ -121,6 +121,10 @@ class Source:
         column = len(self.slice(self._line_starts[line - 1], at)) + 1
         return f"{self.path}:{line}:{column}"
 
+    def file(self, at: int) -> tuple[Source, int]:
+        """The file of a byte offset, and the offset in that; of several joined, one of them."""
+        return self, at
+
     def excerpt(self, at: int) -> str:
         """The line of a byte offset, cut to a readable width, and a caret below the place."""
         start = self._line_starts[self.line(at) - 1]

@@ -1,0 +1,201 @@
+"""Imports: a module together with the declarations of other files that it reaches.
+
+Those get byte offsets of their own in the joined text. Their names stay, unless the module has such
+a name: then the name of the file goes before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mcp_bindgen.errors import SchemaMeaningError
+from mcp_bindgen.source import syntax
+from mcp_bindgen.source.joined import Joined
+from mcp_bindgen.source.reader import read_source
+from mcp_bindgen.source.text import Source, printable
+
+__all__ = ["link"]
+
+
+def link(source: Source, files: Mapping[str, Source]) -> tuple[Source, syntax.Module]:
+    """The joined text, and the module with what it imports.
+
+    `files` are the texts that specifiers name, in this file and in those. Raises
+    SchemaMeaningError for an import that no file stands for, and as `read` does.
+    """
+    module = read_source(source)
+    if not module.imports and not any(_modules(module.declarations)):
+        return source, module
+    return _Linker(source, module, files).linked()
+
+
+class _Name(NamedTuple):
+    """A declaration of a file: its name there."""
+
+    file: Source
+    name: str
+
+
+class _Linker:
+    def __init__(self, source: Source, module: syntax.Module, files: Mapping[str, Source]) -> None:
+        self.main = source
+        self.files = files
+        distinct = dict.fromkeys((source, *files.values()))
+        self.source = Joined(list(distinct))
+        self.modules = {file: read_source(file) for file in distinct if file is not source}
+        self.modules[source] = module
+        self.declared = {
+            file: {d.name: d for d in module.declarations} for file, module in self.modules.items()
+        }
+        self.keys: dict[_Name, str] = {_Name(source, n): n for n in self.declared[source]}
+        self.pending: list[_Name] = []
+        self.names: dict[str, str] = {}
+        self.locals: dict[str, _Name] = {}
+
+    def linked(self) -> tuple[Source, syntax.Module]:
+        module = self.modules[self.main]
+        self._name_imports(module)
+        for ref in _modules(module.declarations):
+            key = self._key(self._exported(self.main, ref.module, ref.name, ref.at))
+            self.names[f"{ref.module}#{ref.name}"] = key
+        foreign: dict[str, syntax.Declaration] = {}
+        while self.pending:
+            name = self.pending.pop(0)
+            foreign[self.keys[name]] = self._moved_here(name)
+        origins = {key: name.name for name, key in self.keys.items() if key in foreign}
+        return self.source, replace(
+            module,
+            declarations=(*module.declarations, *foreign.values()),
+            names=self.names,
+            foreign=origins,
+        )
+
+    def _name_imports(self, module: syntax.Module) -> None:
+        """Keys for what the module imports by name."""
+        for each in module.imports:
+            for name, local in self._imported(self.main, each):
+                self.locals[local] = self._exported(self.main, each.module, name, each.at)
+        self.names.update((local, self._key(target)) for local, target in self.locals.items())
+
+    def _imported(self, file: Source, each: syntax.Import) -> Iterator[tuple[str, str]]:
+        """The names of an import; all exported ones for `*`."""
+        for name, local in each.names:
+            if name != "*":
+                yield name, local
+                continue
+            target = self._file(file, each.module, each.at)
+            for declaration in self.modules[target].declarations:
+                if declaration.exported:
+                    yield declaration.name, declaration.name
+
+    # ---- names
+
+    def _file(self, file: Source, module: str, at: int) -> Source:
+        target = self.files.get(module)
+        if target is None:
+            raise file.error(
+                SchemaMeaningError,
+                at,
+                f"no file stands for the import of {printable(module)!r}",
+                f"Say which one: --import {printable(module)}=FILE, or =REVISION for a pinned one.",
+            )
+        return target
+
+    def _exported(self, file: Source, module: str, name: str, at: int) -> _Name:
+        found = self._lookup(self._file(file, module, at), name)
+        if found is None:
+            raise file.error(
+                SchemaMeaningError,
+                at,
+                f"{printable(module)!r} declares no `{printable(name)}`",
+                "Import a name that it has, or map the import to another file.",
+            )
+        return found
+
+    def _lookup(
+        self, file: Source, name: str, seen: frozenset[Source] = frozenset()
+    ) -> _Name | None:
+        """The declaration that a name of a file stands for, by its imports if need be."""
+        if name in self.declared[file]:
+            return _Name(file, name)
+        if file in seen:
+            return None
+        for each in self.modules[file].imports:
+            for original, local in each.names:
+                if local == name or (original == "*" and each.exported):
+                    target = self._file(file, each.module, each.at)
+                    inner = name if original == "*" else original
+                    found = self._lookup(target, inner, seen | {file})
+                    if found is not None:
+                        return found
+        return None
+
+    def _key(self, name: _Name) -> str:
+        """The name of a declaration in the linked module; noted to be moved there."""
+        if name not in self.keys:
+            key = name.name
+            if key in self.keys.values() or self.locals.get(key, name) != name:
+                key = f"{_stem(name.file)}{key}"
+            self.keys[name] = key
+            self.pending.append(name)
+        return self.keys[name]
+
+    # ---- declarations
+
+    def _moved_here(self, name: _Name) -> syntax.Declaration:
+        """A declaration of another file, at its place in the joined text, with the names here."""
+        declaration = self.declared[name.file][name.name]
+        params = {param.name for param in getattr(declaration, "params", ())}
+
+        def named(node: Struct) -> dict[str, Any]:
+            if isinstance(node, syntax.Ref) and node.module:
+                target = self._exported(name.file, node.module, node.name, node.at)
+                return {"name": self._key(target), "module": ""}
+            if isinstance(node, syntax.Ref | syntax.TypeOf) and node.name not in params:
+                owner, dot, member = node.name.partition(".")
+                known = self._lookup(name.file, owner)
+                if known is not None:
+                    return {"name": f"{self._key(known)}{dot}{member}"}
+            return {}
+
+        start = self.source.starts[self.source.parts.index(name.file)]
+        moved: syntax.Declaration = _moved(declaration, start, named)
+        return replace(moved, name=self.keys[name])
+
+
+def _stem(file: Source) -> str:
+    """What goes before a name that two files have: the name of the file."""
+    path = PurePosixPath(file.path)
+    stem = path.parent.name if path.name == "schema.ts" else path.name.partition(".")[0]
+    words = "".join(c if c.isalnum() and c.isascii() else " " for c in stem).split()
+    text = "".join(word[0].upper() + word[1:] for word in words)
+    return text if text[:1].isalpha() else f"V{text}"
+
+
+def _modules(node: Any) -> Iterator[syntax.Ref]:
+    """The references of the form `import("module").Name`."""
+    if isinstance(node, syntax.Ref) and node.module:
+        yield node
+    for child in _children(node):
+        yield from _modules(child)
+
+
+def _children(node: Any) -> Iterator[Any]:
+    if isinstance(node, Struct):
+        yield from (getattr(node, name) for name in node.__struct_fields__)
+    elif node.__class__ is tuple:
+        yield from node
+
+
+def _moved(node: Any, by: int, named: Callable[[Struct], dict[str, Any]]) -> Any:
+    """A node at an offset `by` bytes further on, with the fields that `named` gives anew."""
+    if isinstance(node, Struct):
+        fields = {name: _moved(getattr(node, name), by, named) for name in node.__struct_fields__}
+        fields |= {"at": fields["at"] + by} if "at" in fields else {}
+        return replace(node, **(fields | named(node)))
+    return tuple(_moved(item, by, named) for item in node) if node.__class__ is tuple else node
