@@ -36,6 +36,15 @@ def test_overlapping_arms_are_named() -> None:
     )
 
 
+def test_tags_that_nobody_knows_are_listed_with_their_places(tmp_path: Path) -> None:
+    file = tmp_path / "a.ts"
+    file.write_text("/** @internal */\ninterface A {\n  /** @minimun 5 */\n  v: number\n}\n")
+    text = said(file)
+    assert "Unknown tags (1), which bind nothing" in text
+    assert f"{file}:4:3  A.v  @minimun 5" in text
+    assert "Unknown tags" not in said("2026-07-28")
+
+
 def test_a_name_has_typescript_python_and_revisions() -> None:
     text = said("2026-07-28", "CallToolResult")
     assert "export interface CallToolResult" in text

@@ -16,11 +16,13 @@ from typing import Any, Final
 import jsonschema_rs
 import pytest
 
+from mcp_bindgen.compare.judge.verdicts import judge
 from mcp_bindgen.errors import SchemaError
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.json_schema import json_schema
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.model import Ref, Schema
+from mcp_bindgen.source import Source
 from tests.support.constructs import CASES, FLAVOURS, Case, write_package
 
 READ: Final = sorted(name for name, case in CASES.items() if not case.refused)
@@ -31,7 +33,8 @@ _Judge = Callable[[str], bool]
 
 
 def read(case: Case) -> Schema:
-    return load(case.schema.encode(), "a.ts", REVISION)
+    files = {name: Source(text.encode(), name) for name, text in case.imports.items()}
+    return load(case.schema.encode(), "a.ts", REVISION, imports=files)
 
 
 def test_the_corpus_has_at_least_200_schemas_with_json_on_both_sides() -> None:
@@ -97,3 +100,21 @@ def test_what_is_refused_says_where_and_what_to_do(name: str) -> None:
     assert error.place.startswith("a.ts:")
     assert error.excerpt.endswith("^")
     assert error.remedy
+
+
+MESSAGES: Final = """
+export interface XRequest { method: "x/y"; params: Root }
+export interface XResult { result: Root }
+export type ClientRequest = XRequest;
+export type ServerResult = XResult;
+"""
+
+
+@pytest.mark.parametrize("name", [name for name in READ if name.startswith("recursion/")])
+def test_types_that_hold_themselves_are_compared(name: str) -> None:
+    """With themselves nothing changes; with each other something does."""
+    old = load((CASES[name].schema + MESSAGES).encode(), "a.ts", REVISION)
+    assert judge(old, old) == ()
+    for other in (n for n in READ if n.startswith("recursion/") and n != name):
+        new = load((CASES[other].schema + MESSAGES).encode(), "a.ts", REVISION)
+        assert judge(old, new)
