@@ -38,8 +38,8 @@ def changes(old: str, new: str) -> str:
 
 
 def side(revision: str) -> Side:
-    found = pins.find(revision)
-    return Side(revision, pins.lower(found), Source(found.data, found.path))
+    schema = pins.find(revision)
+    return Side(revision, pins.lower(schema), Source(schema.data, schema.path))
 
 
 def compatibility() -> str:
@@ -91,11 +91,11 @@ def rule(row: Rule) -> str:
         ("An old reader refuses of what new writers send there", row.old_refuses),
         ("Python source against the old bindings", row.source),
     )
-    told = "\n".join(f"- {what}: {how}." for what, how in verdicts)
+    lines = "\n".join(f"- {what}: {how}." for what, how in verdicts)
     informs = " Informs only." if row.docs else ""
     hint = f" What to do: {row.hint[0].lower()}{row.hint[1:]}" if row.hint else ""
     says = f"{row.why} Example: {row.example}.{hint}"
-    return f"\n### {row.id}\n\n{row.asks}{informs}\n\n{told}\n\n{says}\n"
+    return f"\n### {row.id}\n\n{row.asks}{informs}\n\n{lines}\n\n{says}\n"
 
 
 def limits() -> str:
@@ -103,7 +103,7 @@ def limits() -> str:
     body = ast.parse(Path(runtime_limits.__file__).read_text("utf-8")).body
     fields = next(node for node in body if isinstance(node, ast.ClassDef)).body[1:]
     rows = [
-        f"| `{field.target.id}` | {_shown(field.target.id)} | {_told(said)} |\n"
+        f"| `{field.target.id}` | {_shown(field.target.id)} | {_text(said)} |\n"
         for field, said in zip(fields[::2], fields[1::2], strict=True)
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
     ]
@@ -115,7 +115,7 @@ def _shown(name: str) -> str:
     return f"{value // 1024:,} KiB" if name.endswith("_bytes") else f"{value:,g}"
 
 
-def _told(node: ast.stmt) -> str:
+def _text(node: ast.stmt) -> str:
     assert isinstance(node, ast.Expr)
     assert isinstance(node.value, ast.Constant)
     return " ".join(str(node.value.value).split())

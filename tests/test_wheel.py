@@ -2,98 +2,35 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import subprocess
 import sys
-import venv
 import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
+
+from tests.support import wheels as support
+from tests.support.wheels import Environment, run, wheel
 
 VERSION: Final = "0.2.0"
 RUNTIME_INFO: Final = f"mcp_bindgen_runtime-{VERSION}.dist-info"
 GENERATOR_INFO: Final = f"mcp_bindgen-{VERSION}.dist-info"
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """An environment that holds a wheel and what it needs, and nothing of the checkout."""
-
-    wheel: Path
-    home: Path
-
-    def run(self, program: str, *arguments: str) -> str:
-        return _run([str(self.home / "bin" / program), *arguments], cwd=self.wheel.parent)
-
-    def python(self, code: str) -> str:
-        return self.run("python", "-c", code)
-
-    def distributions(self) -> set[str]:
-        listed = json.loads(self.run("python", "-m", "pip", "list", "--format", "json"))
-        return {row["name"] for row in listed} - {"pip", "setuptools"}
-
-
-def _run(command: Sequence[str], cwd: Path) -> str:
-    """What the command says on stdout. It sees no environment but its own, and must succeed."""
-    hidden = ("PYTHON", "VIRTUAL_ENV", "PYTEST_")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
-    done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, timeout=300)
-    assert done.returncode == 0, f"{command}\n{done.stdout.decode()}\n{done.stderr.decode()}"
-    return done.stdout.decode()
-
-
 @pytest.fixture(scope="session")
 def wheels(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both wheels, and an environment with each.
-
-    Made once for all workers: the first one here does it, the others wait at the lock.
-    """
-    own = tmp_path_factory.getbasetemp()
-    home = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "wheels"
-    home.mkdir(exist_ok=True)
-    done = home / "done"
-    with (home / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
-            _build(root, home)
-            _install(root, home, "runtime", [_wheel(home, "mcp_bindgen_runtime")])
-            both = [_wheel(home, "mcp_bindgen_runtime"), _wheel(home, "mcp_bindgen")]
-            _install(root, home, "generator", both)
-            done.touch()
-    return home
-
-
-def _build(root: Path, home: Path) -> None:
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(home)]
-    for project in (root, root / "runtime"):
-        _run([*build, str(project)], cwd=home)
-
-
-def _install(root: Path, home: Path, name: str, wheels: Sequence[Path]) -> None:
-    venv.create(home / name, with_pip=True, clear=True)
-    pip = [str(home / name / "bin/python"), "-m", "pip", "--disable-pip-version-check", "install"]
-    _run([*pip, "-q", *map(str, wheels), "-c", str(root / "constraints.txt")], cwd=home)
-
-
-def _wheel(home: Path, distribution: str) -> Path:
-    (wheel,) = home.glob(f"{distribution}-*.whl")
-    return wheel
+    return support.wheels(root, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def runtime(wheels: Path) -> Environment:
-    return Environment(_wheel(wheels, "mcp_bindgen_runtime"), wheels / "runtime")
+    return support.environment(wheels, "runtime")
 
 
 @pytest.fixture(scope="session")
 def generator(wheels: Path) -> Environment:
-    return Environment(_wheel(wheels, "mcp_bindgen"), wheels / "generator")
+    return support.environment(wheels, "generator")
 
 
 def _tops(wheel: Path) -> set[str]:
@@ -140,7 +77,7 @@ def test_every_file_of_the_checkout_travels_with_the_runtime(
 def test_license_and_notice_travel(wheels: Path, name: str) -> None:
     distribution = {"runtime": "mcp_bindgen_runtime", "generator": "mcp_bindgen"}[name]
     info = {"runtime": RUNTIME_INFO, "generator": GENERATOR_INFO}[name]
-    with zipfile.ZipFile(_wheel(wheels, distribution)) as archive:
+    with zipfile.ZipFile(wheel(wheels, distribution)) as archive:
         assert b"License-Expression: Apache-2.0" in archive.read(f"{info}/METADATA")
         texts = {p.rpartition("/")[2]: archive.read(p) for p in archive.namelist() if info in p}
     assert b"Apache License" in texts["LICENSE"]
@@ -162,7 +99,7 @@ def test_an_editable_install_names_the_folders_and_copies_nothing(
     root: Path, tmp_path: Path, project: str, folders: list[str]
 ) -> None:
     code = "import sys; from hatchling.build import build_editable; build_editable(sys.argv[1])"
-    _run([sys.executable, "-c", code, str(tmp_path)], cwd=root / project)
+    run([sys.executable, "-c", code, str(tmp_path)], cwd=root / project)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         (path,) = (name for name in archive.namelist() if ".dist-info/" not in name)

@@ -111,10 +111,10 @@ def parse(text: str, where: str) -> dict[str, Pin]:
     """The tables of a PINS.toml, oldest revision first. Raises InputError for what is none."""
     try:
         tables: dict[str, dict[str, Any]] = tomllib.loads(text)
-        found = {require_name(revision): Pin(**table) for revision, table in tables.items()}
+        pinned = {require_name(revision): Pin(**table) for revision, table in tables.items()}
     except (TypeError, ValueError) as error:
         raise InputError(f"{where}: {error}", remedy="Mend the file, or pull again.") from None
-    return dict(sorted(found.items()))
+    return dict(sorted(pinned.items()))
 
 
 def render(pins: Mapping[str, Pin]) -> str:
@@ -203,28 +203,28 @@ def _found(text: str) -> Found:
     return Found(data, str(path), "")
 
 
-def lower(found: Found, name: str = "", rows: Decisions | None = None) -> Schema:
+def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
     """The meaning of a found file, called `name`; decisions answer for a pinned revision only.
 
     `rows` stand for those of schema/decisions.toml.
     """
     from mcp_bindgen.ir import lower as lowering
 
-    if found.revision and name in ("", found.revision):
+    if file.revision and name in ("", file.revision):
         rows = rows or decisions()
-        return lowering.load(found.data, found.path, found.revision, rows, found.imports)
-    name = name or Path(found.path).stem
-    return lowering.load(found.data, found.path, name, imports=found.imports)
+        return lowering.load(file.data, file.path, file.revision, rows, file.imports)
+    name = name or Path(file.path).stem
+    return lowering.load(file.data, file.path, name, imports=file.imports)
 
 
-def lower_alike(found: Sequence[Found]) -> list[Schema]:
+def lower_alike(files: Sequence[Found]) -> list[Schema]:
     """The meaning of several files by one measure: if one is no pinned revision, by facts alone."""
-    if all(each.revision for each in found):
+    if all(each.revision for each in files):
         rows = decisions()
-        return [lower(each, rows=rows) for each in found]
+        return [lower(each, rows=rows) for each in files]
     return [
         replace(lower(replace(each, revision="")), revision=each.revision or Path(each.path).stem)
-        for each in found
+        for each in files
     ]
 
 

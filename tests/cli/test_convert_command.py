@@ -94,6 +94,7 @@ def test_what_cannot_be_converted_is_one_message(
     [
         ('{"clientName": 1}', "'clientName'"),
         ("[]", "a context is an object"),
+        ('{"resultTypes": "task"}', "resultTypes is no list of strings"),
         ('{"clientCapabilities": 3}', "context.client_capabilities: 2026-07-28 does not take it"),
     ],
 )
@@ -116,6 +117,18 @@ def test_a_file_that_is_not_there_is_one_message(tmp_path: Path) -> None:
     ended = invoke("convert", "--from", "2025-06-18", "--to", "2025-11-25", tmp_path / "none")
     assert ended.exit_code == 2
     assert ended.stderr.count("\n") == 1
+
+
+def test_row_8_a_context_names_the_types_of_results_that_extensions_add(tmp_path: Path) -> None:
+    result = written(tmp_path, {"content": [], "resultType": "task"})
+    down = ("--from", "2026-07-28", "--to", "2025-11-25", "--method", "tools/call")
+    refused = invoke("convert", *down, result)
+    assert refused.exit_code == 2
+    assert "the result is of a type that is not part of the protocol" in refused.stderr
+    context = tmp_path / "extensions.json"
+    context.write_text('{"resultTypes": ["task"]}', encoding="utf-8")
+    ended = invoke("convert", *down, "--context", context, result)
+    assert (ended.exit_code, json.loads(ended.stdout)) == (1, {"content": []})
 
 
 def test_stdin_is_a_file_and_nothing_steers_the_terminal() -> None:

@@ -37,9 +37,9 @@ def has_default(option: click.Option) -> bool:
 
 @pytest.mark.parametrize("option", EVERY)
 def test_the_help_of_an_option_is_a_sentence_with_its_default(option: click.Option) -> None:
-    told = option.help or ""
-    assert SENTENCE.fullmatch(told)
-    stated = STATED.search(told)
+    text = option.help or ""
+    assert SENTENCE.fullmatch(text)
+    stated = STATED.search(text)
     assert stated or not has_default(option)
     if stated and isinstance(option.default, (str, int, float)):
         assert stated[1].startswith(f"{option.default}")
@@ -48,8 +48,8 @@ def test_the_help_of_an_option_is_a_sentence_with_its_default(option: click.Opti
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_help_of_a_verb_is_sentences(verb: str) -> None:
     command: click.Command = import_module(f"mcp_bindgen.cli.{verb}").command
-    for told in (VERBS[verb], command.help or ""):
-        assert SENTENCE.fullmatch(" ".join(told.split()))
+    for text in (VERBS[verb], command.help or ""):
+        assert SENTENCE.fullmatch(" ".join(text.split()))
 
 
 @pytest.mark.parametrize(

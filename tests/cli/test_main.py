@@ -131,8 +131,8 @@ def test_output_that_cannot_be_written_is_code_2(
             env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
             timeout=60,
         )
-    told = b"mcp-bindgen: standard output cannot be written: No space left on device\n"
-    assert (done.returncode, done.stderr) == (cli.COULD_NOT, told)
+    expected = b"mcp-bindgen: standard output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (cli.COULD_NOT, expected)
 
 
 def test_verbs_write_by_one_function_to_each_stream(root: Path) -> None:
@@ -152,8 +152,8 @@ def test_help_that_cannot_be_written_is_code_2(arguments: tuple[str, ...]) -> No
         done = subprocess.run(
             [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=60
         )
-    told = b"mcp-bindgen: No space left on device\n"
-    assert (done.returncode, done.stderr) == (cli.COULD_NOT, told)
+    message = b"mcp-bindgen: No space left on device\n"
+    assert (done.returncode, done.stderr) == (cli.COULD_NOT, message)
 
 
 def test_standard_output_may_be_closed() -> None:

@@ -148,8 +148,8 @@ def recorded(server: str, file: Path, *words: str, revision: str = "2025-11-25")
 
 def test_a_trace_has_each_message_and_its_direction(server: str, tmp_path: Path) -> None:
     lines = recorded(server, tmp_path / "t", "add", '{"a": 1, "b": 2}')
-    told = [(line["direction"], line["message"].get("method")) for line in lines]
-    assert told == [
+    sent = [(line["direction"], line["message"].get("method")) for line in lines]
+    assert sent == [
         ("sent", "initialize"),
         ("received", None),
         ("sent", "notifications/initialized"),
@@ -258,9 +258,9 @@ def test_run_serves_over_http_until_it_is_told_to_end(server: str) -> None:
         body = _discovered(port, process)
         assert body["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "demo"
         process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=10)
+        _, shown = process.communicate(timeout=10)
         assert process.returncode == 0
-        assert told.decode() == f"MCP at http://127.0.0.1:{port}/mcp\n"
+        assert shown.decode() == f"MCP at http://127.0.0.1:{port}/mcp\n"
     finally:
         process.kill()
         process.wait()
@@ -271,9 +271,9 @@ def test_run_says_where_it_serves(server: str, address: str) -> None:
     process = subprocess.Popen([*RUN, "--http", address, server], stderr=subprocess.PIPE)
     assert process.stderr is not None
     try:
-        told = process.stderr.readline().decode().split()
-        url = urlsplit(told[-1])
-        assert told[:2] == ["MCP", "at"]
+        words = process.stderr.readline().decode().split()
+        url = urlsplit(words[-1])
+        assert words[:2] == ["MCP", "at"]
         with socket.create_connection((url.hostname, url.port or 0), 5):
             pass
     finally:
@@ -388,8 +388,8 @@ def served() -> Served:
 
 @pytest.fixture
 def url(served: Served, loopback: Loopback) -> Iterator[str]:
-    with loopback.mounted(served) as found:
-        yield f"{found}/mcp"
+    with loopback.mounted(served) as address:
+        yield f"{address}/mcp"
 
 
 def ask(*words: str) -> Result:
@@ -498,12 +498,12 @@ FAILING = {
 
 @pytest.mark.parametrize("name", FAILING)
 def test_a_server_that_fails_is_told_in_its_own_lines(name: str, tmp_path: Path) -> None:
-    text, *told = FAILING[name]
+    text, *expected = FAILING[name]
     (tmp_path / "boom.py").write_text(text)
     done = run("run", "boom.py", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     shown = done.stderr.decode()
     assert shown.startswith("mcp-bindgen: ")
-    assert all(words in shown for words in told), shown
+    assert all(words in shown for words in expected), shown
     for machinery in ("click", "mcp_bindgen/cli", "importlib", "asyncio/"):
         assert machinery not in shown

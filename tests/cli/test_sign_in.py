@@ -33,13 +33,13 @@ def signed_in(home: Path, issuer: Issuer, *more: str) -> tuple[int, str, str]:
     """Calls a tool with --login, and does what the person does."""
     with call(home, issuer.world.resource, "whoami", "--login", "--no-browser", *more) as process:
         assert process.stderr is not None
-        told = ""
-        while (address := ADDRESS.search(told)) is None:
+        shown = ""
+        while (address := ADDRESS.search(shown)) is None:
             line = process.stderr.readline()
-            assert line, told
-            told += line
+            assert line, shown
+            shown += line
         stdout, rest = process.communicate(issuer.world.visit(address[1]) + "\n", timeout=60)
-        return process.returncode, stdout, told + rest
+        return process.returncode, stdout, shown + rest
 
 
 def said(home: Path, *arguments: str) -> tuple[int, str, str]:

@@ -279,10 +279,10 @@ def test_no_bad_text_stops_the_file(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_bytes(b"".join(b"%b\n%b\n" % (text, good) for text in bad))
     done = invoke("validate", *REVISION, "--format", "json", file)
-    found = rows(done.stdout)
+    shown = rows(done.stdout)
     assert done.exit_code == 1
-    assert [row["valid"] for row in found] == [False, True] * len(bad)
-    for row, expected in zip(found[::2], bad.values(), strict=True):
+    assert [row["valid"] for row in shown] == [False, True] * len(bad)
+    for row, expected in zip(shown[::2], bad.values(), strict=True):
         assert expected in row["expected"]
         assert row["path"] == "$"
 
@@ -429,8 +429,8 @@ def test_the_messages_of_the_official_pages_are_judged_as_the_schema_says(
             assert verdict == (False, "JSONRPCRequest", "$.method")
         else:
             envelope = "JSONRPCRequest" if type.endswith("Request") else "JSONRPCNotification"
-            found = fault(schema, Ref(envelope), message) or fault(schema, Ref(type), message)
-            assert verdict == (found is None, type, found and str(found).partition(": ")[0])
+            problem = fault(schema, Ref(envelope), message) or fault(schema, Ref(type), message)
+            assert verdict == (problem is None, type, problem and str(problem).partition(": ")[0])
     responses = [row["json"] for row in page if "result" in row["json"] or "error" in row["json"]]
     assert responses
     assert all(valid for valid, _, _ in judged(tmp_path, *responses, revision=revision))
@@ -442,7 +442,7 @@ def test_the_official_examples_are_judged_as_the_schema_says(shared: Path, tmp_p
     assert len(examples) > 100
     for row in examples:
         verdict = Judge(bindings, row["type"]).judge(Text(1, json.dumps(row["json"]).encode()))
-        found = fault(schema, Ref(row["type"]), row["json"])
-        assert (verdict.valid, verdict.type) == (found is None, row["type"])
+        problem = fault(schema, Ref(row["type"]), row["json"])
+        assert (verdict.valid, verdict.type) == (problem is None, row["type"])
         path = verdict.fault.path if verdict.fault else None
-        assert path == (found and str(found).partition(": ")[0])
+        assert path == (problem and str(problem).partition(": ")[0])

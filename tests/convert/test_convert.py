@@ -420,13 +420,111 @@ def test_an_old_peer_reads_sound_and_links_as_text() -> None:
     assert lost == ["$.result.content[1]", "$.result.content[0]"]
 
 
-def test_an_old_peer_reads_structured_content_as_text_unless_there_is_text() -> None:
-    text = {"type": "text", "text": "t"}
+def test_row_9_an_old_peer_reads_structured_content_as_text_unless_a_text_is_its_json() -> None:
+    text = {"type": "text", "text": '{ "a": 1 }'}
     result, lost = tool_result(OLDEST, text, structuredContent={"a": 1})
     assert (result, lost) == ({"content": [text]}, ["$.result.structuredContent"])
+    for other in ("See chart.", '{"a": 1.0}', "[" * 10_000):
+        text = {"type": "text", "text": other}
+        result, lost = tool_result(OLDEST, text, structuredContent={"a": 1})
+        assert result == {"content": [text, {"type": "text", "text": '{"a":1}'}]}
+        assert lost == ["$.result.structuredContent", "$.result.content[1]"]
     result, lost = tool_result(OLDEST, structuredContent={"a": "é"})
     assert result == {"content": [{"type": "text", "text": '{"a":"é"}'}]}
     assert lost == ["$.result.structuredContent", "$.result.content[0]"]
+
+
+@pytest.mark.parametrize("method", ["tools/call", "tools/list", "a/b"])
+def test_row_8_a_result_of_an_unknown_type_is_no_success(method: str) -> None:
+    caching = {"ttlMs": 0, "cacheScope": "private"}
+    message = response(content=[], tools=[], **caching, resultType="task")
+    with pytest.raises(Refused) as caught:
+        convert(message, NEWEST, "2025-11-25", method=method)
+    assert (caught.value.path, caught.value.code) == ("$.result.resultType", -32603)
+
+
+def test_row_8_an_extension_in_the_context_adds_a_type_of_results() -> None:
+    message = response(content=[], resultType="task")
+    context = Context(result_types=frozenset(("task",)))
+    down = convert(message, NEWEST, "2025-11-25", method="tools/call", context=context)
+    assert down.message == response(content=[])
+    assert [loss.path for loss in down.losses] == ["$.result.resultType"]
+    other = response(content=[], resultType="other")
+    with pytest.raises(Refused):
+        convert(other, NEWEST, "2025-11-25", method="tools/call", context=context)
+
+
+@pytest.mark.parametrize(
+    ("offered", "kept", "lost"),
+    [
+        ({"url": {}}, None, ["$.params.capabilities.elicitation"]),
+        ({}, {}, []),
+        ({"form": {}}, {}, ["$.params.capabilities.elicitation.form"]),
+        (
+            {"form": {}, "url": {}},
+            {},
+            [
+                "$.params.capabilities.elicitation.form",
+                "$.params.capabilities.elicitation.url",
+            ],
+        ),
+    ],
+)
+def test_row_9_a_client_without_forms_does_not_offer_them(
+    offered: Any, kept: Any, lost: list[str]
+) -> None:
+    down = convert(initialize("2025-11-25", elicitation=offered), "2025-11-25", "2025-06-18")
+    capabilities = {} if kept is None else {"elicitation": kept}
+    assert down.message == initialize("2025-06-18", **capabilities)
+    assert [loss.path for loss in down.losses] == lost
+
+
+def initialize(version: str, **capabilities: Any) -> dict[str, Any]:
+    params = {"protocolVersion": version, "capabilities": capabilities, "clientInfo": INFO}
+    return request("initialize", params)
+
+
+def test_row_9_a_handshake_names_the_version_that_it_is_written_in() -> None:
+    asked = convert(initialize("2025-11-25"), "2025-11-25", OLDEST)
+    assert asked == (initialize(OLDEST), ())
+    answer = response(protocolVersion=OLDEST, capabilities={}, serverInfo=INFO)
+    up = convert(answer, OLDEST, "2025-11-25", method="initialize")
+    assert up.message["result"]["protocolVersion"] == "2025-11-25"
+    assert up.losses == ()
+    other = convert(initialize("2099-01-01"), "2025-11-25", OLDEST)
+    assert other.message == initialize(OLDEST)
+    assert [loss.path for loss in other.losses] == ["$.params.protocolVersion"]
+
+
+def test_row_9_the_dialect_of_a_schema_is_kept() -> None:
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
+    message = response(tools=[{"name": "t", "inputSchema": schema, "outputSchema": schema}])
+    down = convert(message, "2025-11-25", "2025-06-18", method="tools/list")
+    assert down == (message, ())
+    assert convert(message, "2025-06-18", "2025-11-25", method="tools/list") == (message, ())
+
+
+def test_row_9_tasks_are_a_loss_where_they_are_not_part_of_the_protocol() -> None:
+    asked = request("tools/call", {"name": "t", "task": {"ttl": 1}})
+    up = convert(asked, "2025-11-25", NEWEST, context=TOLD)
+    assert "task" not in up.message["params"]
+    assert [loss.path for loss in up.losses] == ["$.params.task"]
+    tool = {"name": "t", "inputSchema": {"type": "object"}}
+    listed = response(tools=[{**tool, "execution": {"taskSupport": "required"}}])
+    up = convert(listed, "2025-11-25", NEWEST, method="tools/list", context=TOLD)
+    assert up.message["result"]["tools"] == [tool]
+    assert [loss.path for loss in up.losses] == ["$.result.tools[0].execution"]
+
+
+def test_row_9_several_blocks_of_sampling_are_one_text_that_names_pictures() -> None:
+    blocks = [{"type": "text", "text": "a"}, {"type": "image", "data": "", "mimeType": "image/png"}]
+    params = {"messages": [{"role": "user", "content": blocks}], "maxTokens": 1}
+    down = convert(request("sampling/createMessage", params), "2025-11-25", "2025-06-18")
+    (message,) = down.message["params"]["messages"]
+    assert message["content"] == {"type": "text", "text": "a\n[image: image/png]"}
+    assert [(loss.path, loss.what) for loss in down.losses] == [
+        ("$.params.messages[0].content", "array becomes one block")
+    ]
 
 
 def test_an_old_peer_gets_a_task_as_text() -> None:
@@ -483,7 +581,7 @@ def test_an_old_model_reads_what_tools_did() -> None:
     read = [message["content"] for message in down.message["params"]["messages"]]
     assert read == [
         {"type": "text", "text": '[tool: f] {"x":1}'},
-        {"type": "text", "text": "y\n[image: image/png]\n[]"},
+        {"type": "text", "text": 'y\n[image: image/png]\n{"a":1}'},
         image,
         {"type": "text", "text": "y"},
         {"type": "text", "text": ""},

@@ -256,6 +256,24 @@ MORE: Final = "interface P { a: string; b?: number }"
         (*ARMS, row("P.a:B", down='"degrade"', as_='"link"'), "reads name, uri"),
         (*ARMS, row("P.a:B", down='"degrade"', as_='"json"'), "does not take the ''"),
         (*ARMS, row("P.a:B", down='"rename"', to='"c"'), "'c' is no value of the other side"),
+        (
+            SAME,
+            "interface P { a: string; b?: string }",
+            row("P.b", up='"default"', value='"x"', down='"refuse"', message='"m"', unless='"z"'),
+            "no context allows values by 'z'",
+        ),
+        (
+            "interface P { a?: { c?: string } }",
+            "interface P { a?: { c?: string; d?: string } }",
+            row("P.a", down='"drop"', alone='"e"'),
+            "`alone` names no member of an optional object",
+        ),
+        (
+            "interface P { a: string; [key: string]: string }",
+            "interface P { a: string; b?: number; [key: string]: unknown }",
+            row("P.b", down='"keep"'),
+            "P does not take it",
+        ),
         (SAME, MORE, row("P.b", down='"drop"').replace(f'"{PAIR}"', "[1]"), "names no pair"),
     ],
 )

@@ -313,7 +313,7 @@ def seen(
     env = os.environ | ({} if wire is None else {"WIRE": str(wire)})
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
     assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    if client.drops_progress and told["progress"] == STEPS[: len(told["progress"])]:
-        told["progress"] = STEPS
-    return told
+    seen: dict[str, Any] = json.loads(done.stdout)
+    if client.drops_progress and seen["progress"] == STEPS[: len(seen["progress"])]:
+        seen["progress"] = STEPS
+    return seen

@@ -71,9 +71,9 @@ def test_a_client_sees_all_that_a_server_offers_and_neither_says_anything_invali
     client: Client, mode: str, server: Server, tmp_path: Path
 ) -> None:
     wire = tmp_path / "wire.jsonl"
-    told = seen(client, mode, tapped(wire, server.command()))
-    assert told == expected(client, mode, server)
-    assert list(invalid(wire, told["revision"])) == []
+    saw = seen(client, mode, tapped(wire, server.command()))
+    assert saw == expected(client, mode, server)
+    assert list(invalid(wire, saw["revision"])) == []
 
 
 def test_every_difference_is_seen_in_a_pair() -> None:
@@ -111,6 +111,6 @@ def test_over_http_a_client_sees_all_that_a_server_offers_and_ours_says_nothing_
     wire = tmp_path / "wire.jsonl"
     ours = wire if client.name == "ours-client" else None
     with server.over_http(kind, wire) as url:
-        told = seen(client, mode, url, ours)
-    assert told == expected(client, mode, server)
-    assert list(invalid(wire, told["revision"])) == []
+        saw = seen(client, mode, url, ours)
+    assert saw == expected(client, mode, server)
+    assert list(invalid(wire, saw["revision"])) == []

@@ -85,10 +85,10 @@ EDITS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3)), min_size=1, m
 
 def edited(lines: list[str], edits: list[tuple[int, int]], mark: str) -> list[str]:
     """Lines with some replaced by others that carry a mark of their own."""
-    found = list(lines)
+    changed = list(lines)
     for number, (place, gone) in enumerate(edits):
-        found[place : place + gone] = [f"{mark} {number}"]
-    return found
+        changed[place : place + gone] = [f"{mark} {number}"]
+    return changed
 
 
 @settings(max_examples=60)

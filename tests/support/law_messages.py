@@ -192,7 +192,7 @@ DATA: Final[tuple[JSON, ...]] = (
 
 
 def context(hand: Hand) -> Context:
-    """What a handshake may have agreed; the capabilities are always there."""
+    """What a handshake may have agreed; the capabilities are always there, and an extension."""
     draw = Generator(schema_of(REVISIONS[-1]), hand)
 
     def some(name: str) -> Any:
@@ -203,6 +203,7 @@ def context(hand: Hand) -> Context:
         client_capabilities=draw.valid("ClientCapabilities").value,
         server_info=some("Implementation"),
         log_level=some("LoggingLevel"),
+        result_types=frozenset(("", "x")),
     )
 
 

@@ -13,7 +13,7 @@ from mcp_bindgen.validate.messages import Text, numbered, texts
 BOM = "\ufeff"
 
 
-def found(text: str, name: str = "") -> list[tuple[int, str]]:
+def messages(text: str, name: str = "") -> list[tuple[int, str]]:
     lines = numbered(iter(text.encode().splitlines(keepends=True)))
     return [(t.line, (t.data or b"").decode()) for t in texts(lines, name)]
 
@@ -42,7 +42,7 @@ def found(text: str, name: str = "") -> list[tuple[int, str]]:
 def test_a_text_is_one_document_or_has_one_a_line(
     text: str, expected: list[tuple[int, str]]
 ) -> None:
-    assert found(text) == expected
+    assert messages(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_a_text_is_one_document_or_has_one_a_line(
 def test_in_markdown_the_blocks_of_json_are_the_messages(
     text: str, expected: list[tuple[int, str]]
 ) -> None:
-    assert found(text) == expected
+    assert messages(text) == expected
 
 
 def test_a_suffix_says_what_a_file_is() -> None:
-    assert found("prose\n", "a.md") == []
-    assert found("{}\n", "a.mdx") == []
-    assert found("prose\n{}\n", "a.jsonl") == [(1, "prose\n"), (2, "{}\n")]
-    assert found("```json\n{}\n```\n", "a.json") == [(1, "```json\n{}\n```\n")]
+    assert messages("prose\n", "a.md") == []
+    assert messages("{}\n", "a.mdx") == []
+    assert messages("prose\n{}\n", "a.jsonl") == [(1, "prose\n"), (2, "{}\n")]
+    assert messages("```json\n{}\n```\n", "a.json") == [(1, "```json\n{}\n```\n")]
 
 
 def test_what_is_too_large_has_no_data_and_hides_nothing_else() -> None:
@@ -96,10 +96,10 @@ def test_a_text_without_end_is_not_held(name: str, head: bytes) -> None:
     count = 8 * MAX_MESSAGE_BYTES // len(line)
     tracemalloc.start()
     lines = chain((head,), (bytes(bytearray(line)) for _ in range(count)))
-    found = list(texts(numbered(lines), name))
+    read = list(texts(numbered(lines), name))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert [text.data for text in found] == [None]
+    assert [text.data for text in read] == [None]
     assert peak < 2 * MAX_MESSAGE_BYTES
 
 

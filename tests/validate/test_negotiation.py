@@ -12,7 +12,7 @@ KNOWN = ("2024-11-05", "2025-11-25", "2026-07-28")
 MARK = "io.modelcontextprotocol/protocolVersion"
 
 
-def told(*conversation: tuple[str, Any]) -> list[str | None]:
+def negotiated(*conversation: tuple[str, Any]) -> list[str | None]:
     """The revisions of messages, each with `>` for the client's and `<` for the server's."""
     negotiation = Negotiation(KNOWN, KNOWN[:2])
     sides = {">": ("client", "server"), "<": ("server", "client")}
@@ -39,7 +39,9 @@ OFFER = asks("initialize", 2, protocolVersion=MIDDLE)
 
 def test_a_handshake_agrees_for_all_that_follows() -> None:
     agreed = answers(2, protocolVersion=OLD)
-    spoken = told((">", OFFER), ("<", agreed), (">", NOTE), (">", asks("ping")), ("<", answers()))
+    spoken = negotiated(
+        (">", OFFER), ("<", agreed), (">", NOTE), (">", asks("ping")), ("<", answers())
+    )
     assert spoken == [MIDDLE, OLD, OLD, OLD, OLD]
 
 
@@ -48,13 +50,13 @@ def test_a_probe_and_its_answer_are_of_the_revision_that_it_names() -> None:
     early = [(">", probe), ("<", REFUSES), (">", OFFER)]
     late = [(">", probe), (">", OFFER), ("<", REFUSES)]
     agreed = ("<", answers(2, protocolVersion=MIDDLE))
-    assert told(*early, agreed, (">", NOTE)) == [NEW, NEW, MIDDLE, MIDDLE, MIDDLE]
-    assert told(*late, agreed, (">", NOTE)) == [NEW, MIDDLE, NEW, MIDDLE, MIDDLE]
+    assert negotiated(*early, agreed, (">", NOTE)) == [NEW, NEW, MIDDLE, MIDDLE, MIDDLE]
+    assert negotiated(*late, agreed, (">", NOTE)) == [NEW, MIDDLE, NEW, MIDDLE, MIDDLE]
 
 
 def test_a_request_is_of_the_revision_that_it_names_and_its_answer_too() -> None:
     one, two = marked("tools/list", NEW), marked("tools/list", OLD, "1")
-    assert told((">", one), (">", two), ("<", answers(1)), ("<", answers("1"))) == [
+    assert negotiated((">", one), (">", two), ("<", answers(1)), ("<", answers("1"))) == [
         *(NEW, OLD),
         *(NEW, OLD),
     ]
@@ -63,17 +65,17 @@ def test_a_request_is_of_the_revision_that_it_names_and_its_answer_too() -> None
 def test_both_sides_may_use_one_id() -> None:
     agreed = answers(2, protocolVersion=OLD)
     mine, theirs = marked("tools/list", NEW), asks("roots/list")
-    spoken = told((">", OFFER), ("<", agreed), ("<", theirs), (">", mine), (">", answers()))
+    spoken = negotiated((">", OFFER), ("<", agreed), ("<", theirs), (">", mine), (">", answers()))
     assert spoken[-1] == OLD
 
 
 @pytest.mark.parametrize("odd", [None, 1, "1999-01-01", ["x"], {}])
 def test_what_is_no_revision_is_passed_over(odd: Any) -> None:
     offer = asks("initialize", 2, protocolVersion=odd)
-    assert told((">", offer), ("<", answers(2, protocolVersion=odd))) == [MIDDLE, MIDDLE]
-    assert told((">", marked("ping", odd))) == [None]
+    assert negotiated((">", offer), ("<", answers(2, protocolVersion=odd))) == [MIDDLE, MIDDLE]
+    assert negotiated((">", marked("ping", odd))) == [None]
 
 
 @pytest.mark.parametrize("message", [None, 1, "x", [], [{}], {"params": 1}, {"method": 1}])
 def test_any_json_has_its_place(message: Any) -> None:
-    assert told(("<", message)) == [None]
+    assert negotiated(("<", message)) == [None]

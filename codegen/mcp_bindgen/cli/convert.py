@@ -20,6 +20,7 @@ _CONTEXT: Final = {
     "clientCapabilities": "client_capabilities",
     "serverInfo": "server_info",
     "logLevel": "log_level",
+    "resultTypes": "result_types",
 }
 """The members of a context file, and what they are called in Python."""
 
@@ -39,7 +40,8 @@ def command(
     """Convert a JSON-RPC message, or a result or an input request without its envelope.
 
     The message goes to stdout, what it lost to stderr; with `--format json` both go to stdout. A
-    context has clientInfo, clientCapabilities, serverInfo and logLevel, as far as they are known.
+    context has clientInfo, clientCapabilities, serverInfo and logLevel, as far as they are known,
+    and resultTypes, the values of resultType that extensions add.
     Exit code 0: nothing was lost; 1: something was; 2: the message is invalid, or refused.
     """
     message = _read(file)
@@ -78,16 +80,20 @@ def _context(file: str | None) -> Any:
 
     if file is None:
         return None
-    found = _read(file)
-    if found.__class__ is not dict:
+    values = _read(file)
+    if values.__class__ is not dict:
         raise InputError(f"{file}: a context is an object", remedy=f"Of {', '.join(_CONTEXT)}.")
-    unknown = [name for name in found if name not in _CONTEXT]
+    unknown = [name for name in values if name not in _CONTEXT]
     if unknown:
         raise InputError(
             f"{file}: a context has no {', '.join(map(repr, unknown))}",
             remedy=f"It has {', '.join(_CONTEXT)}.",
         )
-    return Context(**{_CONTEXT[name]: value for name, value in found.items()})
+    types = values.pop("resultTypes", [])
+    if types.__class__ is not list or any(name.__class__ is not str for name in types):
+        raise InputError(f"{file}: resultTypes is no list of strings", remedy='Such as ["task"].')
+    named = {_CONTEXT[name]: value for name, value in values.items()}
+    return Context(**named, result_types=frozenset(types))
 
 
 def _read(file: str) -> Any:

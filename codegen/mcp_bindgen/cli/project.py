@@ -125,8 +125,8 @@ def _wire(revisions: tuple[str, ...]) -> dict[str, str]:
     from mcp_bindgen.cli.generate import bindings
     from mcp_bindgen.emit import Options
 
-    found = {revision: pins.find(revision) for revision in revisions}
-    return bindings(found, Options(models=("msgspec",)), steps=True)
+    schemas = {revision: pins.find(revision) for revision in revisions}
+    return bindings(schemas, Options(models=("msgspec",)), steps=True)
 
 
 def _terms() -> Mapping[str, str]:

@@ -85,8 +85,8 @@ def command(check: bool, dry_run: bool) -> int:
         say("".join(_diffs(project, changes)), nl=False)
     elif behind:
         _write(project, changes)
-    told = "\n".join(_told(changes)) or "up to date"
-    warn(told) if dry_run else say(told)
+    summary = "\n".join(_listed(changes)) or "up to date"
+    warn(summary) if dry_run else say(summary)
     return FINDINGS if any(change.kind == "conflict" for change in changes) else OK
 
 
@@ -123,11 +123,11 @@ def _project(folder: Path, record: Record) -> _Project:
         )
     files = texts(record.answers, *_tools(folder, record.answers))
     new = {path: text for path, text in files.items() if path not in _OWN}
-    found = {path: text for path in {*old, *new} if (text := _read(folder, path)) is not None}
-    crlf = frozenset(path for path, text in found.items() if _ends_in_crlf(text))
-    yours = {p: t.replace("\r\n", "\n") if p in crlf else t for p, t in found.items()}
-    told = with_comments(files[NAME], pins.read_text(folder / NAME))
-    return _Project(folder, old, new, yours, crlf, told)
+    present = {path: text for path in {*old, *new} if (text := _read(folder, path)) is not None}
+    crlf = frozenset(path for path, text in present.items() if _ends_in_crlf(text))
+    yours = {p: t.replace("\r\n", "\n") if p in crlf else t for p, t in present.items()}
+    written = with_comments(files[NAME], pins.read_text(folder / NAME))
+    return _Project(folder, old, new, yours, crlf, written)
 
 
 def _tools(folder: Path, answers: Answers) -> tuple[list[Tool], str]:
@@ -183,9 +183,9 @@ def _write(project: _Project, changes: Sequence[Change]) -> None:
 
 def _behind(record: Record, changes: Sequence[Change]) -> str:
     counted = Counter(change.kind for change in changes)
-    told = ", ".join(f"{count} {kind}" for kind, count in counted.items()) or "the record alone"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counted.items()) or "the record alone"
     versions = f"written by mcp-bindgen {safe(record.version)}, this is {__version__}"
-    return f"behind: {versions}; what an update would do: {told}"
+    return f"behind: {versions}; what an update would do: {kinds}"
 
 
 def _diffs(project: _Project, changes: Sequence[Change]) -> Iterator[str]:
@@ -201,7 +201,7 @@ def _shown(line: str) -> str:
     return "\t".join(map(safe, line.split("\t")))
 
 
-def _told(changes: Sequence[Change]) -> Iterator[str]:
+def _listed(changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
         why = _SAID[change.kind]
         yield safe(f"{change.kind:9} {change.path}" + (f" ({why})" if why else ""))

@@ -163,8 +163,8 @@ def _text(file: str, verdict: Verdict, _: bool) -> str:
         word = click.style(word, fg=_COLOURS[verdict.valid])
     type = f" {verdict.type}" if verdict.type else ""
     fault = verdict.fault
-    told = f" at {fault.path}: expected {fault.expected}, found {fault.found}" if fault else ""
-    return f"{place}: {word}{safe(type + told)}"
+    where = f" at {fault.path}: expected {fault.expected}, found {fault.found}" if fault else ""
+    return f"{place}: {word}{safe(type + where)}"
 
 
 def _json(file: str, verdict: Verdict, several: bool) -> str:
@@ -177,15 +177,15 @@ def _json(file: str, verdict: Verdict, several: bool) -> str:
         "expected": fault.expected if fault else None,
         "found": fault.found if fault else None,
     }
-    told = {"file": file, **row} if several else row
-    return json.dumps(told, ensure_ascii=sys.stdout.isatty())
+    shown = {"file": file, **row} if several else row
+    return json.dumps(shown, ensure_ascii=sys.stdout.isatty())
 
 
 _LINES: Final = {"text": _text, "json": _json}
 
 
 def _summary(counts: Counter[bool | None]) -> str:
-    told = [f"{counts[valid]} {_WORDS[valid]}" for valid in _WORDS if counts[valid]]
+    parts = [f"{counts[valid]} {_WORDS[valid]}" for valid in _WORDS if counts[valid]]
     total = counts.total()
     head = "1 message" if total == 1 else f"{total} messages"
-    return head + (f": {', '.join(told)}" if told else "")
+    return head + (f": {', '.join(parts)}" if parts else "")

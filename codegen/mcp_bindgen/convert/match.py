@@ -311,7 +311,7 @@ class Ways:
                 renamed.add(kept.to)
                 yield kept
             elif (decision := self.rows.find(self.name, paths_of(s, f), ("drop",))) is not None:
-                yield Lost(f.wire, decision, undone=True)
+                yield Lost(f.wire, decision, undone="value" in decision.values)
         for g in t.fields:
             if s.field(g.wire) is None and g.wire not in renamed:
                 yield from self._only_target(t, g)
@@ -327,9 +327,11 @@ class Ways:
     def _both(self, s: Struct, t: Struct, f: Field, g: Field) -> Iterator[Member]:
         newer = (t, g) if self.name == UP else (s, f)
         paths = (*paths_of(*((s, f) if self.name == UP else (t, g))), *paths_of(*newer))
-        if self.rows.says_revision(paths):
+        stamped = self.rows.find(self.name, paths, ("stamp",))
+        if stamped is not None or self.rows.says_revision(paths):
             yield Stamp(f.wire)
             return
+        yield from self._alone(f, paths)
         decision = self._ahead(f, g, paths)
         if decision is not None:
             self._require(decision, member_fault(s, t, decision))
@@ -347,11 +349,24 @@ class Ways:
             return
         yield from self._kept(f, g, way, paths, newer[1].at)
 
+    def _alone(self, f: Field, paths: tuple[str, ...]) -> Iterator[Member]:
+        """A member that is left out where all that it says is one thing."""
+        decision = self.rows.peek(self.name, paths, ("drop",))
+        struct = struct_of(self.source, f.type)
+        if decision is None or "alone" not in decision.values:
+            return
+        self.rows.find(self.name, paths, ("drop",))
+        if struct is None or struct.field(decision.values["alone"]) is None or f.required:
+            self.rows.misfit(decision, "`alone` names no member of an optional object")
+        names = (inner.wire for inner in struct.fields)
+        others = tuple(name for name in names if name != decision.values["alone"])
+        yield Lost(f.wire, decision, others=others)
+
     def _ahead(self, f: Field, g: Field, paths: tuple[str, ...]) -> Decision | None:
         """A row that decides for the member as a whole what its insides would ask one by one."""
         actions = _ACTIONS[1:] if g.required else _ACTIONS
         decision = self.rows.peek(self.name, paths, actions)
-        if decision is None or "value" in decision.values:
+        if decision is None or {"value", "alone"} & decision.values.keys():
             return None
         dry = Ways(self.name, self.old, self.new, self.rows.silent())
         way = dry.way(f.type, g.type, "")
@@ -385,12 +400,16 @@ class Ways:
             yield Kept(f.wire, way, f.wire, True, g.required)
 
     def _only_source(self, s: Struct, t: Struct, f: Field) -> Member | None:
-        actions = ("drop", "rename", "degrade", "compose", "refuse")
+        actions = ("drop", "rename", "degrade", "compose", "refuse", "keep")
         question = f"{self.target.revision} does not declare it"
         decision = self.rows.demand(
             self.name, paths_of(s, f), actions, question, (self.source, f.at)
         )
         if decision is None:
+            return None
+        if decision.action == "keep":
+            if not self._admitted(s, t, f):
+                self.rows.misfit(decision, f"{t.name} does not take it")
             return None
         if decision.action == "rename":
             return self._renamed(t, f, decision)

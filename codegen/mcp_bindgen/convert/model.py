@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from mcp_bindgen.ir.model import Schema, Struct, Type
 
 __all__ = [
+    "ALLOWED",
     "CARRY",
     "CONTEXTS",
     "DEGRADES",
@@ -48,6 +49,9 @@ DOWN: Final = "down"
 
 CONTEXTS: Final = ("client_info", "client_capabilities", "server_info", "log_level", "revision")
 """What a default may take from the context; `revision` is the target's name."""
+
+ALLOWED: Final = ("result_types",)
+"""What `unless` of a row may name: members of the context that hold the values not to refuse."""
 
 DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
     "blocks": ("blocks_as_one", "becomes one block"),
@@ -126,13 +130,16 @@ class Kept:
 class Lost:
     """A member that cannot stay as it is; where `admits` is given, only what that type refuses.
 
-    `undone`: what the way back fills in is taken out again, and any other value stays.
+    `undone`: what the way back fills in is taken out again, and any other value stays. Where there
+    are `others`, it is lost only if it has the member that the row's `alone` names, and none of
+    these.
     """
 
     wire: str
     decision: Decision
     admits: Type | None = None
     undone: bool = False
+    others: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

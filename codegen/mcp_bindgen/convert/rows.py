@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
-from mcp_bindgen.convert.model import CONTEXTS, DEGRADES, Code, Decision
+from mcp_bindgen.convert.model import ALLOWED, CONTEXTS, DEGRADES, Code, Decision
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row, paste
 from mcp_bindgen.ir.model import Field, Schema, Struct
@@ -117,6 +117,8 @@ class Rows:
             known, told = tuple(DEGRADES), f"nothing degrades as {values['as']!r}"
         elif values.get("context", "revision") not in CONTEXTS:
             known, told = CONTEXTS, f"no context has {values['context']!r}"
+        elif values.get("unless", ALLOWED[0]) not in ALLOWED:
+            known, told = ALLOWED, f"no context allows values by {values['unless']!r}"
         elif not isinstance(values.get("code", 0), int):
             known, told = ("an integer",), f"{values['code']!r} is no error code"
         else:

@@ -33,6 +33,8 @@ STEP_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "degrade": ("as",),
     "compose": ("parts",),
     "refuse": ("message",),
+    "keep": (),
+    "stamp": (),
 }
 """What `up` and `down` of a [[step]] row may say, and a key of which the row must have one."""
 

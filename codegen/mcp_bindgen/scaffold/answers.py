@@ -119,8 +119,8 @@ def require_revisions(chosen: Sequence[str], known: Sequence[str]) -> tuple[str,
     """
     unknown = [revision for revision in chosen if revision not in known]
     if unknown or not chosen:
-        told = f"no revision is called {unknown[0]!r}" if unknown else "no revision is chosen"
-        raise InputError(told, remedy=f"Known revisions: {', '.join(known)}.")
+        problem = f"no revision is called {unknown[0]!r}" if unknown else "no revision is chosen"
+        raise InputError(problem, remedy=f"Known revisions: {', '.join(known)}.")
     needed = tuple(known[min(known.index(revision) for revision in chosen) :])
     lacking = [revision for revision in needed if revision not in chosen]
     if lacking:

@@ -34,8 +34,8 @@ def fitting(models: Models, sample: Any) -> Models:
         value = decoder.decode(json.dumps(sample))
         again = decoder.decode(msgspec.json.encode(value))
     except (TypeError, ValueError, NameError, RecursionError) as error:
-        told = str(error).replace(f"{_NAME}.", "")
-        raise Untyped(f"msgspec has no such types: {told}") from None
+        reason = str(error).replace(f"{_NAME}.", "")
+        raise Untyped(f"msgspec has no such types: {reason}") from None
     except msgspec.MsgspecError as error:
         raise Untyped(f"its types do not take {json.dumps(sample)[:60]}: {error}") from None
     if again != value:
@@ -58,14 +58,14 @@ def _without_misfits(models: Models, module: ModuleType) -> Models:
     return replace(models, types=tuple(types))
 
 
-def _mended(found: Class, module: ModuleType) -> Class:
+def _mended(declared: Class, module: ModuleType) -> Class:
     """A class in which a default that is not of its member's type is none."""
-    struct = getattr(module, found.name)
+    struct = getattr(module, declared.name)
     misfits = set(_misfits(struct))
     if not misfits:
-        return found
-    members = (m if m.name not in misfits else m.without_default() for m in found.members)
-    return replace(found, members=tuple(members))
+        return declared
+    members = (m if m.name not in misfits else m.without_default() for m in declared.members)
+    return replace(declared, members=tuple(members))
 
 
 def _misfits(struct: type[msgspec.Struct]) -> Iterator[str]:

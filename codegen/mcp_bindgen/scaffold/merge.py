@@ -41,10 +41,10 @@ def plan(
 ) -> list[Change]:
     """What an update does, by path: `old` and `new` are all texts of the templates, `yours` those
     of the same paths that the project has."""
-    found: list[Change] = []
+    changes: list[Change] = []
     for path in sorted({*old, *new}):
-        found += _change(path, old.get(path), new.get(path), yours.get(path), merge)
-    return found
+        changes += _change(path, old.get(path), new.get(path), yours.get(path), merge)
+    return changes
 
 
 def _change(

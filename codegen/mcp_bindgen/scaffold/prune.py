@@ -42,18 +42,18 @@ def pruned(schema: Any) -> dict[str, Any]:
     if members is None:
         raise Untyped("its schema is no object")
     _require_local(members.get("$ref"))
-    found: dict[str, Any] = {}
+    kept: dict[str, Any] = {}
     for key, value in members.items():
         if key in _PLAIN:
             _require_no_reference(value)
-            found[key] = value
+            kept[key] = value
         elif key in _LISTS or (key == "items" and list_of(value) is not None):
-            found[key] = [_pruned_if_any(each) for each in list_of(value) or ()]
+            kept[key] = [_pruned_if_any(each) for each in list_of(value) or ()]
         elif key in _TABLES:
-            found[key] = {n: _pruned_if_any(each) for n, each in (object_of(value) or {}).items()}
+            kept[key] = {n: _pruned_if_any(each) for n, each in (object_of(value) or {}).items()}
         elif key in _INNER:
-            found[key] = _pruned_if_any(value)
-    return _with_required(found)
+            kept[key] = _pruned_if_any(value)
+    return _with_required(kept)
 
 
 def _pruned_if_any(schema: Any) -> Any:

@@ -132,8 +132,8 @@ def parse(text: str, revisions: tuple[str, ...]) -> Record:
 
 def _require(table: dict[str, Any], rows: Mapping[str, str], place: str) -> None:
     """Raises InputError for a table that has not exactly these rows."""
-    found = {key: type(value).__name__ for key, value in table.items()}
-    if found != rows:
+    types = {key: type(value).__name__ for key, value in table.items()}
+    if types != rows:
         expected = ", ".join(f"{key} ({type})" for key, type in rows.items())
         _wrong(f"{place} should have {expected}")
 

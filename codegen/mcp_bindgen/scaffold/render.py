@@ -34,8 +34,8 @@ _ONLY: Final = {
 
 def templates(tools: bool) -> dict[str, str]:
     """The texts of templates/project by path there, those of templates/tools over them if asked."""
-    found = _folder("project")
-    return {**found, **_folder("tools")} if tools else found
+    files = _folder("project")
+    return {**files, **_folder("tools")} if tools else files
 
 
 def _folder(name: str) -> dict[str, str]:

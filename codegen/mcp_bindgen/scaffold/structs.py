@@ -108,22 +108,22 @@ def without(annotation: Code, name: str) -> Code:
 
 def lines(types: Iterable[Class | Alias]) -> list[str]:
     """The lines of types, two empty ones before each; one before an alias after the imports."""
-    found: list[str] = []
+    lines: list[str] = []
     for type in types:
         if isinstance(type, Class):
-            found += ["", "", *_class_lines(type)]
+            lines += ["", "", *_class_lines(type)]
         else:
-            found += ["", *([""] if found else []), *_alias_lines(type)]
-    return found
+            lines += ["", *([""] if lines else []), *_alias_lines(type)]
+    return lines
 
 
 def _alias_lines(alias: Alias) -> list[str]:
     return lay("", f"{alias.name}: TypeAlias = ", alias.type)
 
 
-def _class_lines(found: Class) -> list[str]:
-    head = Group(f"class {found.name}(", (*found.bases, *found.options, "kw_only=True"), ")")
-    body = [line for each in found.members for line in _member_lines(each)]
+def _class_lines(shape: Class) -> list[str]:
+    head = Group(f"class {shape.name}(", (*shape.bases, *shape.options, "kw_only=True"), ")")
+    body = [line for each in shape.members for line in _member_lines(each)]
     return [*lay("", "", head, ":"), *(body or [f"{STEP}pass"])]
 
 
@@ -155,9 +155,9 @@ def _assigned(each: Member) -> Code:
 def imports(text: str) -> list[str]:
     """The lines that import what code of these types uses."""
     used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-    found: list[str] = []
+    lines: list[str] = []
     for module in ("typing", "msgspec"):
         names = sorted(IMPORTS[module] & used, key=import_order)
         if names:
-            found += ["", *lay("", f"from {module} import ", ", ".join(names))]
-    return found
+            lines += ["", *lay("", f"from {module} import ", ", ".join(names))]
+    return lines

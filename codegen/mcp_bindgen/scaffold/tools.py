@@ -94,20 +94,20 @@ def loose_places(tools: Sequence[Tool]) -> list[str]:
 
 def _modules(nodes: Sequence[Node]) -> dict[str, str]:
     """The module of each tool by name. Raises InputError for two of one module."""
-    found: dict[str, str] = {}
+    modules: dict[str, str] = {}
     for node in nodes:
         name = node.value["name"]
         module = _module(name)
         if module is None:
             raise node.below("name").error("no module can be named after it", remedy="Rename it.")
-        twin = next((other for other, taken in found.items() if taken == module), None)
+        twin = next((other for other, taken in modules.items() if taken == module), None)
         if twin is not None:
             raise node.below("name").error(
                 f"its module would be {module}, and so would that of {twin!r}",
                 remedy="Rename one of them, or take it out.",
             )
-        found[name] = module
-    return found
+        modules[name] = module
+    return modules
 
 
 def _module(name: str) -> str | None:

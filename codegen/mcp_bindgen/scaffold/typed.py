@@ -163,7 +163,7 @@ class _Reading:
                 self._refuse(each)
         members: list[Member] = []
         for each in body:
-            members.append(self._member(each, {found.name for found in members}))
+            members.append(self._member(each, {member.name for member in members}))
         return Class(self.renamed[node.name], bases, options, tuple(members))
 
     def _base(self, node: ast.expr) -> str:

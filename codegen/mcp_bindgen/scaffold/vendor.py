@@ -61,13 +61,13 @@ def vendored(
 
 def _modules(package: str, files: Mapping[str, str]) -> dict[str, _Module]:
     """Modules by name, of texts by path in their package."""
-    found: dict[str, _Module] = {}
+    read: dict[str, _Module] = {}
     for path, text in files.items():
         if path.endswith(".py"):
             dotted = f"{package}/{path}".removesuffix(".py").removesuffix("/__init__")
             name = dotted.replace("/", ".")
-            found[name] = _Module(name, text, f"{_HOMES[package]}/{path}")
-    return found
+            read[name] = _Module(name, text, f"{_HOMES[package]}/{path}")
+    return read
 
 
 def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
@@ -76,13 +76,13 @@ def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
     others = [owned for other, owned in OWNED.items() if other not in answers.transports]
     barred = tuple(f"mcp_runtime.{start}" for owned in others for start in owned)
     queue = [(name, True) for name in _roots(answers, modules)]
-    found: set[str] = set()
+    reached: set[str] = set()
     while queue:
         name, at_once = queue.pop()
-        if name in modules and name not in found and (at_once or not name.startswith(barred)):
-            found.add(name)
+        if name in modules and name not in reached and (at_once or not name.startswith(barred)):
+            reached.add(name)
             queue += [*_imported(modules[name]), (name.rpartition(".")[0], True)]
-    return found
+    return reached
 
 
 def _roots(answers: Answers, modules: Mapping[str, _Module]) -> Iterator[str]:
@@ -106,18 +106,18 @@ _BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
 @lru_cache(1024)
 def _imports(text: str) -> tuple[tuple[Import, bool], ...]:
     """Every statement of a text that imports, and whether it does when the module is imported."""
-    found: list[tuple[Import, bool]] = []
+    imports: list[tuple[Import, bool]] = []
     queue: list[tuple[ast.AST, bool]] = [(ast.parse(text), True)]
     while queue:
         node, at_once = queue.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            found.append((node, at_once))
+            imports.append((node, at_once))
         inside = at_once and not _is_later(node)
         for block in _BLOCKS:
             inner: object = getattr(node, block, None)
             if isinstance(inner, list):
                 queue += [(each, inside) for each in cast("list[ast.AST]", inner)]
-    return tuple(found)
+    return tuple(imports)
 
 
 def _is_later(node: ast.AST) -> bool:

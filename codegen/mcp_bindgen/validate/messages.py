@@ -144,9 +144,9 @@ def _blocks(lines: Iterator[Line]) -> Iterator[Text]:
             continue
         body = _body(lines, opened["fence"], len(opened["indent"]))
         if opened["info"].lower() == b"json":
-            found = _documents(body, loose=True)
-            yield next(found, Text(number, b"", loose=True))
-            yield from found
+            documents = _documents(body, loose=True)
+            yield next(documents, Text(number, b"", loose=True))
+            yield from documents
         else:
             deque(body, maxlen=0)
 

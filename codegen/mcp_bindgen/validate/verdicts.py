@@ -204,9 +204,9 @@ class Judge:
         fault = self._bindings.fault(envelope, message)
         if fault is None:
             for type in self._coded:
-                found = self._bindings.fault(type, message)
-                if found is None or found.path != _CODE:
-                    return type, found
+                problem = self._bindings.fault(type, message)
+                if problem is None or problem.path != _CODE:
+                    return type, problem
         return envelope, fault
 
     @cached_property

@@ -38,8 +38,9 @@ def _lines(report: Report, verbose: bool, paint: Paint) -> Iterator[str]:
     if not report.findings:
         yield f"No changes: {report.old.schema.digest[:16]} and {report.new.schema.digest[:16]}."
         return
-    yield from (f"  {printable(line)}" for line in headlines(report))
-    yield ""
+    if news := headlines(report):
+        yield from (f"  {printable(line)}" for line in news)
+        yield ""
     width = max(len(question) for _, question, _ in words.summary(report))
     for _, question, counts in words.summary(report):
         yield f"  {question:<{width}}  {words.verdict(counts)}"

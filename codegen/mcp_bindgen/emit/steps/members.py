@@ -23,12 +23,20 @@ class Members(Parts):
             yield from when(STEP, both(condition, restored or "True"))
             yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
             return
+        for other, there in self._alone(member):
+            condition = both(condition, f"{literal(other)} {there} o[{wire}]")
         if member.admits is not None:
             refusal = self.target.refuses(member.admits, f"o[{wire}]", named(member.wire))
             if refusal is not None:
                 condition = both(condition, refusal)
         yield from when(STEP, condition)
         yield from self._act(member, wire)
+
+    def _alone(self, member: Lost) -> Iterator[tuple[str, str]]:
+        """What must be in the member, and what must not, for it to be left out."""
+        if member.others is not None:
+            yield member.decision.values["alone"], "in"
+            yield from ((other, "not in") for other in member.others)
 
     def _act(self, member: Lost, wire: str) -> Iterator[str]:
         decision = member.decision
@@ -50,7 +58,23 @@ class Members(Parts):
                 value = literal(decision.values["to"])
                 yield from lay(STEP * 2, "o = ", Group("{", ("**o", f"{wire}: {value}"), "}"))
             case _:
-                yield from self.refuse(STEP * 2, at, decision)
+                yield from self._refused(member, wire)
+
+    def _refused(self, member: Lost, wire: str) -> Iterator[str]:
+        """What the way back fills in is taken out instead, and what the context allows is lost."""
+        decision = member.decision
+        at, value = f"(at, {wire})", f"o[{wire}]"
+        restored, allowed = self.restored(decision, value), decision.values.get("unless")
+        if restored is None:
+            yield from self.refuse(STEP * 2, at, decision)
+            return
+        yield from lay(STEP * 2, "if not ", restored, ":")
+        if allowed is not None:
+            yield from lay(STEP * 3, "if ", f"{value} not in trip.context.{allowed}", ":")
+        yield from self.refuse(STEP * (3 if allowed is None else 4), at, decision)
+        if allowed is not None:
+            yield from self.lose(STEP * 3, at, f"`{member.wire}` is left out", decision)
+        yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
 
     def _composed(self, member: Composed) -> Iterator[str]:
         wire = self.wire(member.wire)

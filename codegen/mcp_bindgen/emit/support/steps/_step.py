@@ -37,12 +37,14 @@ class Context:
     The values are parsed JSON in the shapes of the revision that writes them: an `Implementation`,
     `ClientCapabilities`, an `Implementation`, a `LoggingLevel`. None is what nobody has told. They
     are put into messages as they are, so they are not changed once the context is in use.
+    `result_types` are the values of `resultType` that extensions in use add to the revision's own.
     """
 
     client_info: Mapping[str, Json] | None = None
     client_capabilities: Mapping[str, Json] | None = None
     server_info: Mapping[str, Json] | None = None
     log_level: str | None = None
+    result_types: frozenset[str] = frozenset()
     _fitting: set[str] = field(
         default_factory=set[str], init=False, repr=False, compare=False
     )
@@ -347,8 +349,12 @@ def tool_use_as_text(o: Json) -> Json:
 
 
 def tool_result_as_text(o: Json) -> Json:
-    """What a tool has returned: its texts, or its blocks as JSON."""
-    return text(_text_of(o["content"]) or written(o["content"]))
+    """What a tool has returned: its texts and what none of them says, or its blocks as JSON."""
+    items = o["content"]
+    texts = [item["text"] for item in items if item["type"] == "text"]
+    if "structuredContent" in o and not _is_said(o, "structuredContent"):
+        texts.append(written(o["structuredContent"]))
+    return text("\n".join(texts) or written(items))
 
 
 def blocks_as_one(o: Json) -> Json:
@@ -374,17 +380,25 @@ def _block_text(o: Json) -> str:
     return str(found)
 
 
-def _text_of(items: Json) -> str:
-    return "\n".join(item["text"] for item in items if item["type"] == "text")
-
-
 def structured_as_text(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json:
-    """`o` without a member; its JSON as a text item, unless `content` has texts already."""
+    """`o` without a member; its JSON as a text item, unless `content` has a text that says it."""
     new = without(o, wire)
-    if not any(item["type"] == "text" for item in o["content"]):
+    if not _is_said(o, wire):
         trip.add(((at, "content"), len(o["content"])), "a text item is added", why)
         new["content"] = [*o["content"], text(written(o[wire]))]
     return new
+
+
+def _is_said(o: Json, wire: str) -> bool:
+    """Whether a text in `content` is the JSON of a member."""
+    return any(_says(item, o[wire]) for item in o["content"])
+
+
+def _says(item: Json, value: Json) -> bool:
+    try:
+        return item["type"] == "text" and same(json.loads(item["text"]), value)
+    except (ValueError, RecursionError):
+        return False
 
 
 def schemas_as_objects(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json:

@@ -1,0 +1,241 @@
+"""Secrets are planted wherever one may stand, and are found in nothing that is said."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from mcp_runtime import Client
+from mcp_runtime.auth.client.auth_trace import told_request, told_response
+from mcp_runtime.auth.client.authorization_code import CodeRequest, read_redirect
+from mcp_runtime.auth.client.client_authentication import KeyPair
+from mcp_runtime.auth.client.grants import ClientCredentials, EnterpriseManaged, WorkloadIdentity
+from mcp_runtime.auth.client.oauth import OAuth
+from mcp_runtime.auth.client.registered import ClientRegistration
+from mcp_runtime.auth.client.storage import FileStorage, MemoryStorage
+from mcp_runtime.auth.client.tokens import TokenSet
+from mcp_runtime.auth.messages import Authorize, AuthRequest, AuthResponse
+from mcp_runtime.auth.server.introspection import IntrospectionVerifier
+from mcp_runtime.auth.server.verifier import CachedVerifier, StaticVerifier, VerifiedToken
+from mcp_runtime.errors import SessionError
+from mcp_runtime.revisions import ALL
+from tests.runtime.auth.test_authorizer import authorizer, signed_in
+from tests.runtime.auth.test_protected_server import serving, text
+from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
+
+CANARY: Final = "c4n4ry-5ecret"
+
+
+@contextmanager
+def listening() -> Iterator[StringIO]:
+    """All that is logged meanwhile, whoever logs it and however fine."""
+    said, root = StringIO(), logging.getLogger()
+    handler, before = logging.StreamHandler(said), root.level
+    root.addHandler(handler)
+    root.setLevel(1)
+    try:
+        yield said
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+
+
+def shown(error: BaseException) -> str:
+    """An exception with its causes, as a log has it; its attributes too."""
+    return "".join(traceback.format_exception(error)) + repr(vars(error))
+
+
+# ---- values
+
+
+class Careless:
+    """A part that a user wrote, whose representation holds a secret."""
+
+    def __repr__(self) -> str:
+        return CANARY
+
+
+CARELESS: Final[Any] = Careless()
+
+VALUES: Final[list[object]] = [
+    TokenSet(access_token=CANARY, refresh_token=CANARY, issuer=ISSUER, resource=SERVER),
+    ClientRegistration(client_id="c", client_secret=CANARY),
+    ClientCredentials(client_id="c", client_secret=CANARY),
+    WorkloadIdentity(client_id="c", jwt=lambda: CANARY),
+    EnterpriseManaged(
+        client_id="c",
+        client_secret=CANARY,
+        idp_token_endpoint=ISSUER,
+        idp_client_id="c",
+        idp_client_secret=CANARY,
+        id_token=lambda: CANARY,
+    ),
+    OAuth(client_id="c", client_secret=CANARY, storage=CARELESS, redirect=CARELESS),
+    OAuth(grant=CARELESS),
+    KeyPair(CANARY),
+    AuthRequest("POST", ISSUER, "", {"Authorization": CANARY}, CANARY.encode()),
+    AuthResponse(200, {"set-cookie": CANARY}, CANARY.encode()),
+    Authorize(f"{ISSUER}?state={CANARY}", "as.example"),
+    CodeRequest(f"{ISSUER}?x={CANARY}", CANARY, CANARY, "http://127.0.0.1/", ISSUER, True),
+    VerifiedToken(subject="ann", issuer=ISSUER, claims={"secret": CANARY}),
+    StaticVerifier({CANARY: VerifiedToken(subject="ann", issuer=ISSUER)}, stderr=StringIO()),
+    CachedVerifier(StaticVerifier({CANARY: VerifiedToken(subject="a", issuer="b")}), Clock()),
+    MemoryStorage(),
+    FileStorage("/nowhere"),
+    IntrospectionVerifier(
+        ISSUER,
+        issuer=ISSUER,
+        audience=SERVER,
+        client_id="c",
+        client_secret=CANARY,
+        fetch=World(),
+    ),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_a_value_that_holds_a_secret_does_not_show_it(value: object) -> None:
+    assert CANARY not in f"{value!r} {value}"
+
+
+# ---- steps
+
+MEMBERS: Final = (
+    *("access_token", "refresh_token", "id_token", "client_secret", "code", "code_verifier"),
+    *("assertion", "client_assertion", "subject_token", "password", "state", "code_challenge"),
+    *("registration_access_token", "dpop_jkt", "username", "token", "a_name_of_next_year"),
+)
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_step_masks_a_secret_in_every_member(name: str) -> None:
+    fields = {name: CANARY, "grant_type": "authorization_code"}
+    body, kind = urlencode(fields).encode(), "application/x-www-form-urlencoded"
+    written = json.dumps({**fields, "nested": {name: CANARY}, "issuer": ISSUER}).encode()
+    url = f"https://user:{CANARY}@as.example/authorize?{quote(name)}={CANARY}#{name}={CANARY}"
+    lines = [
+        told_request(AuthRequest("POST", url, "asks", {"Content-Type": kind}, body)),
+        told_request(
+            AuthRequest("POST", url, "asks", {"Content-Type": "application/json"}, written)
+        ),
+        told_response(AuthResponse(200, {}, written)),
+        told_response(AuthResponse(400, {}, CANARY.encode())),
+    ]
+    assert CANARY not in "\n".join(lines)
+    assert "grant_type='authorization_code'" in lines[0]
+    assert f"issuer='{ISSUER}'" in lines[2]
+
+
+# ---- exceptions
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"access_token": CANARY},
+        {"access_token": CANARY, "token_type": "mac"},
+        {"access_token": f"{CANARY}\n", "token_type": "Bearer"},
+        {"access_token": CANARY, "token_type": "Bearer", "expires_in": "soon"},
+        {"access_token": CANARY, "token_type": "DPoP"},
+        [CANARY],
+        CANARY,
+    ],
+)
+async def test_an_answer_of_the_token_endpoint_is_not_quoted(answer: Any) -> None:
+    world, lines = World(), list[str]()
+    world.places[f"{ISSUER}/token"] = lambda _: reply(answer)
+    with listening() as said, pytest.raises(SessionError) as caught:
+        await signed_in(authorizer(world, report=lines.append))
+    assert CANARY not in said.getvalue() + shown(caught.value) + "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"code={CANARY}&state=other",
+        f"code={CANARY}&state=state&iss=https://evil.example",
+        f"code={CANARY}&code={CANARY}&state=state",
+        f"code=&state={CANARY}",
+    ],
+)
+def test_a_redirect_that_is_refused_is_not_quoted(query: str) -> None:
+    asked = CodeRequest(ISSUER, "state", CANARY, "http://127.0.0.1/", ISSUER, True)
+    with pytest.raises(SessionError) as caught:
+        read_redirect(asked, f"http://127.0.0.1/?{query}")
+    assert CANARY not in shown(caught.value)
+
+
+# ---- a whole conversation
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("revision", [ALL[0], ALL[-2], ALL[-1]])
+@pytest.mark.parametrize("dpop", [False, True])
+async def test_no_secret_is_said_anywhere(
+    revision: str, dpop: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Signed in, renewed, stepped up, refused: what is logged, reported, traced and raised."""
+    lines, wire = list[str](), list[str]()
+    with listening() as said:
+        async with serving() as issuer:
+            world = issuer.world
+            auth = OAuth(redirect=world.redirect, dpop=dpop, report=lines.append)
+            client = Client.http(
+                world.resource,
+                auth=auth,
+                revisions=[revision],
+                trace=lambda *event: wire.append(repr(event)),
+            )
+            async with client as who:
+                await text(who, "whoami")
+                world.valid.clear()
+                await text(who, "whoami")
+                with pytest.raises(SessionError) as caught:
+                    await text(who, "change")
+                wire.append(shown(caught.value) + repr(who) + repr(auth) + repr(vars(who)))
+    captured = capsys.readouterr()
+    text_of_all = "\n".join([*lines, *wire, said.getvalue(), captured.out, captured.err])
+    secrets = {*world.scopes, *world.refresh_tokens}
+    for fields in world.token_fields:
+        secrets |= {fields[n] for n in ("code", "code_verifier", "refresh_token") if n in fields}
+    secrets |= {visited["state"] for visited in world.visited}
+    secrets |= {each.headers["DPoP"] for each in world.requests if "DPoP" in each.headers}
+    assert len(secrets) > 6
+    assert wire
+    assert [secret for secret in secrets if secret in text_of_all] == []
+    assert any("HTTP 200" in line for line in lines)
+
+
+@pytest.mark.anyio
+async def test_a_refused_token_is_not_said_by_the_server(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async with serving() as issuer:
+        with listening() as said:
+            headers = {"Authorization": f"Bearer {CANARY}"}
+            with pytest.raises(SessionError) as caught:
+                async with Client.http(issuer.world.resource, headers=headers):
+                    pass
+    captured = capsys.readouterr()
+    assert CANARY not in said.getvalue() + captured.out + captured.err + shown(caught.value)
+
+
+@pytest.mark.anyio
+async def test_a_challenge_that_quotes_a_secret_is_shown_masked() -> None:
+    """A careless server repeats the token that it refuses."""
+    lines: list[str] = []
+    world = World()
+    client = authorizer(world, report=lines.append)
+    first = await signed_in(client)
+    challenge = refused(error="invalid_token", error_description=f"token {first} is over")
+    await client.recover(challenge, SERVER, {"Authorization": f"Bearer {first}"})
+    assert first not in "\n".join(lines)
