@@ -24,6 +24,7 @@ from bench.pairs import PAIRS, Row, Side, chosen, interleaved, processes, show, 
 from bench.scaffold import scaffold
 from bench.size import size
 from bench.stdio import stdio
+from bench.stores import stores
 from bench.walk import walk
 
 _FLAVOURS: Final = ("msgspec", "pydantic", "dataclass")
@@ -134,6 +135,7 @@ BENCHES: Final = {
     "http": over_http,
     "bearer": bearer,
     "idle": idle,
+    "stores": stores,
     "diff": diff,
 }
 

@@ -246,7 +246,7 @@ def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_bac
 def test_nothing_is_left_in_redis_of_sessions_that_have_ended(redis: RedisServer) -> None:
     async def main() -> None:
         async with store_at(redis.url) as store:  # type: ignore[attr-defined]
-            client = store._client
+            client = store._server.client
             await client.flushdb()
             async with served(redis.url) as place:
                 for _ in range(5):

@@ -1,7 +1,8 @@
 """Stores on a server of Redis 7 or Valkey, for processes on many machines.
 
-Each operation is one round trip. All keys of a session expire by themselves. Names of keys begin
-with `mcp:`; those of one session share a hash tag, so that a cluster keeps them together.
+Each operation is one command; those of the same moment share a round trip. All keys of a session
+expire by themselves. Names of keys begin with `mcp:`; those of one session share a hash tag, so
+that a cluster keeps them together.
 """
 
 from __future__ import annotations
@@ -10,18 +11,21 @@ import asyncio
 import re
 from collections.abc import Awaitable, Sequence
 from contextlib import AsyncExitStack
+from functools import cache
+from hashlib import sha1
 from typing import Any, Final, TypeVar, cast
 
 from mcp_runtime.errors import NotInstalled
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import Kept, NoSuchEvent, Stored, StoreUnavailable
+from mcp_runtime.stores.batches import Batches
 from mcp_runtime.stores.queued_bus import Message, QueuedBus
 
 try:
-    from redis.asyncio import BlockingConnectionPool, Redis
+    from redis.asyncio import Redis
     from redis.asyncio.retry import Retry
     from redis.backoff import NoBackoff
-    from redis.exceptions import RedisError
+    from redis.exceptions import NoScriptError, RedisError
 except ModuleNotFoundError:
     raise NotInstalled("a store on Redis", "redis", "redis") from None
 
@@ -29,8 +33,6 @@ __all__ = ["RedisStore"]
 
 _T = TypeVar("_T")
 
-_CONNECTIONS: Final = 32
-"""Connections of one process; a further operation waits for one to be free."""
 _EVENT_ID: Final = re.compile(r"[0-9]{1,19}-[0-9]{1,19}")
 _DELETED: Final = b"-1"
 """The version of a deleted session."""
@@ -55,6 +57,25 @@ return id
 """
 """Adds an event, sets the note of its stream, and deletes the oldest events of the session."""
 
+_AFTER: Final = """
+local events = redis.call('XRANGE', KEYS[1], ARGV[1], '+')
+if not events[1] or events[1][1] ~= ARGV[1] then return false end
+local stream, later = events[1][2][2], {}
+for number = 2, #events do
+  if events[number][2][2] == stream then
+    later[#later + 1] = {events[number][1], events[number][2][4]}
+  end
+end
+return {stream, later, redis.call('HGET', KEYS[2], stream) or ''}
+"""
+"""The stream of an event, what came after it there, and the stream's note."""
+
+_TAKE: Final = """
+local note = redis.call('HGET', KEYS[2], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
+return note or ''
+"""
+
 _PUT: Final = """
 if (redis.call('HGET', KEYS[1], 'version') or '0') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'record', ARGV[2])
@@ -62,6 +83,53 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 """
 """Replaces the record of a session if it has a certain version."""
+
+_GET: Final = """
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return redis.call('HMGET', KEYS[1], 'version', 'record')
+"""
+
+_DELETE: Final = """
+redis.call('HSET', KEYS[1], 'version', '-1', 'record', '')
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+"""
+
+
+class _Server:
+    """Sends commands, many at a time. Raises StoreUnavailable if they cannot be answered."""
+
+    def __init__(self, client: Redis, limits: Limits) -> None:
+        self.client: Final[Any] = client
+        self._batches = Batches(self._send, limits.store_wait)
+
+    async def run(self, *command: str | bytes | int) -> Any:
+        """The result of one command."""
+        return await self._batches.run(command)
+
+    async def script(self, text: str, keys: Sequence[str], *arguments: str | bytes | int) -> Any:
+        """The result of a script, which the server knows by its digest after the first time."""
+        try:
+            return await self.run("EVALSHA", _digest(text), len(keys), *keys, *arguments)
+        except NoScriptError:
+            return await self.run("EVAL", text, len(keys), *keys, *arguments)
+
+    async def _send(self, commands: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        pipeline = self.client.pipeline(transaction=False)
+        for command in commands:
+            pipeline.execute_command(*command)
+        results = await _answered(pipeline.execute(raise_on_error=False))
+        return [_result(each) for each in results]
+
+
+@cache
+def _digest(script: str) -> str:
+    return sha1(script.encode(), usedforsecurity=False).hexdigest()
+
+
+def _result(answer: Any) -> Any:
+    if isinstance(answer, RedisError) and not isinstance(answer, NoScriptError):
+        return StoreUnavailable(f"Redis: {answer!r}")
+    return answer
 
 
 async def _answered(work: Awaitable[_T]) -> _T:
@@ -72,106 +140,86 @@ async def _answered(work: Awaitable[_T]) -> _T:
         raise StoreUnavailable(f"Redis: {error!r}") from None
 
 
-def _key(session: str, what: str) -> str:
-    return f"mcp:{{{session}}}:{what}"
-
-
 class RedisEvents:
     """Keeps `Limits.event_bytes` of each session."""
 
-    def __init__(self, client: Redis, limits: Limits) -> None:
-        self._client = client
-        self._limits = limits
-        self._append = client.register_script(_APPEND)
+    def __init__(self, server: _Server, limits: Limits) -> None:
+        self._server = server
+        self._size: Final = limits.event_bytes
+        self._age: Final = int(limits.session_idle * 1000)
 
     async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
-        limits = self._limits
-        age = int(limits.session_idle * 1000)
-        arguments: list[str | bytes | int] = [stream, data, note, limits.event_bytes, age]
-        id: bytes = await _answered(self._append(_keys(session), arguments))
+        keys, limits = _keys(session), (self._size, self._age)
+        id: bytes = await self._server.script(_APPEND, keys, stream, data, note, *limits)
         return id.decode()
 
     async def after(self, session: str, id: str) -> Stored:
-        if not _EVENT_ID.fullmatch(id):
+        kept = _EVENT_ID.fullmatch(id) and await self._server.script(_AFTER, _keys(session), id)
+        if not kept:
             raise NoSuchEvent(id)
-        events, notes = _keys(session)
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.xrange(events, min=id)
-        pipeline.hgetall(notes)
-        rows, kept = await _answered(pipeline.execute())
-        if not rows or rows[0][0].decode() != id:
-            raise NoSuchEvent(id)
-        stream: bytes = rows[0][1][b"stream"]
-        later = [(at.decode(), each[b"data"]) for at, each in rows[1:] if each[b"stream"] == stream]
-        return Stored(stream.decode(), later, kept.get(stream, b""))
+        stream, later, note = kept
+        return Stored(stream.decode(), [(at.decode(), data) for at, data in later], note)
 
     async def take(self, session: str, stream: str) -> bytes:
-        _, notes = _keys(session)
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.hget(notes, stream)
-        pipeline.hdel(notes, stream)
-        note, _ = await _answered(pipeline.execute())
-        return note or b""
+        note: bytes = await self._server.script(_TAKE, _keys(session), stream)
+        return note
 
     async def forget(self, session: str) -> None:
-        await _answered(self._client.delete(*_keys(session)))
+        await self._server.run("DEL", *_keys(session))
 
 
 def _keys(session: str) -> tuple[str, str]:
     """Of the events of a session, and of the notes on its streams."""
-    return _key(session, "events"), _key(session, "notes")
+    return f"mcp:{{{session}}}:events", f"mcp:{{{session}}}:notes"
 
 
 class RedisSessions:
     """Keeps each session for `Limits.session_idle` seconds after its last use."""
 
-    def __init__(self, client: Redis, limits: Limits) -> None:
-        self._client = client
+    def __init__(self, server: _Server, limits: Limits) -> None:
+        self._server = server
         self._age: Final = int(limits.session_idle * 1000)
-        self._put = client.register_script(_PUT)
 
     async def put(self, session: str, record: bytes, version: int) -> bool:
-        arguments: list[bytes | int] = [version, record, self._age]
-        return bool(await _answered(self._put([_key(session, "session")], arguments)))
+        keys = (_session_key(session),)
+        return bool(await self._server.script(_PUT, keys, version, record, self._age))
 
     async def get(self, session: str) -> Kept | None:
-        pipeline = self._client.pipeline(transaction=False)
-        pipeline.hmget(_key(session, "session"), "version", "record")
-        pipeline.pexpire(_key(session, "session"), self._age)
-        (version, record), _ = await _answered(pipeline.execute())
+        keys = (_session_key(session),)
+        version, record = await self._server.script(_GET, keys, self._age)
         return None if version in (None, _DELETED) else Kept(int(version), record)
 
     async def delete(self, session: str) -> None:
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.hset(_key(session, "session"), "version", _DELETED)
-        pipeline.hdel(_key(session, "session"), "record")
-        pipeline.pexpire(_key(session, "session"), self._age)
-        await _answered(pipeline.execute())
+        await self._server.script(_DELETE, (_session_key(session),), self._age)
+
+
+def _session_key(session: str) -> str:
+    return f"mcp:{{{session}}}:session"
 
 
 class RedisLeases:
     """Leases that expire on the server."""
 
-    def __init__(self, client: Redis) -> None:
-        self._client = client
+    def __init__(self, server: _Server) -> None:
+        self._server = server
 
     async def hold(self, name: str, seconds: float) -> None:
-        await _answered(self._client.set(f"mcp:lease:{name}", b"", px=int(seconds * 1000)))
+        await self._server.run("SET", f"mcp:lease:{name}", b"", "PX", int(seconds * 1000))
 
     async def is_held(self, name: str) -> bool:
-        return bool(await _answered(self._client.exists(f"mcp:lease:{name}")))
+        return bool(await self._server.run("EXISTS", f"mcp:lease:{name}"))
 
     async def release(self, name: str) -> None:
-        await _answered(self._client.delete(f"mcp:lease:{name}"))
+        await self._server.run("DEL", f"mcp:lease:{name}")
 
 
 class RedisBus(QueuedBus):
     """Publishes and subscribes on the server."""
 
-    def __init__(self, client: Redis, limits: Limits) -> None:
+    def __init__(self, server: _Server, limits: Limits) -> None:
         super().__init__(limits)
-        self._client: Any = client
-        self._listener: Any = self._client.pubsub()
+        self._server = server
+        self._listener: Any = server.client.pubsub()
         self._wait: Final = limits.store_wait
         self._heard: dict[str, asyncio.Event] = {}
         """The channels that were subscribed to, and whether the server has confirmed it."""
@@ -180,10 +228,8 @@ class RedisBus(QueuedBus):
         await self._listener.aclose()
 
     async def _send(self, messages: Sequence[Message]) -> None:
-        pipeline = self._client.pipeline(transaction=False)
-        for topic, message in messages:
-            pipeline.publish(f"mcp:bus:{topic}", message)
-        await _answered(pipeline.execute())
+        sent = (self._server.run("PUBLISH", f"mcp:bus:{topic}", data) for topic, data in messages)
+        await asyncio.gather(*sent)
 
     async def _topics_changed(self) -> None:
         wanted = {f"mcp:bus:{topic}" for topic in self._receivers}
@@ -225,24 +271,22 @@ class RedisStore:
 
     def __init__(self, url: str, limits: Limits = DEFAULT) -> None:
         wait = limits.store_wait
-        pool = cast("Any", BlockingConnectionPool).from_url(
+        client: Redis = cast("Any", Redis).from_url(
             url,
-            max_connections=_CONNECTIONS,
-            timeout=wait,
             socket_timeout=wait,
             socket_connect_timeout=wait,
             retry=Retry(NoBackoff(), 1),  # at once: a kept connection may have been closed
         )
-        self._client = Redis.from_pool(pool)
-        self.events: Final = RedisEvents(self._client, limits)
-        self.sessions: Final = RedisSessions(self._client, limits)
-        self.leases: Final = RedisLeases(self._client)
-        self.bus: Final = RedisBus(self._client, limits)
+        self._server = _Server(client, limits)
+        self.events: Final = RedisEvents(self._server, limits)
+        self.sessions: Final = RedisSessions(self._server, limits)
+        self.leases: Final = RedisLeases(self._server)
+        self.bus: Final = RedisBus(self._server, limits)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> RedisStore:
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(self._client.aclose)
+            stack.push_async_callback(self._server.client.aclose)
             stack.push_async_callback(self.bus.close)
             await self.leases.is_held("")  # does it answer?
             await stack.enter_async_context(self.bus.running())

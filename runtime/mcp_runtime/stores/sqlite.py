@@ -8,15 +8,17 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import Kept, NoSuchEvent, Stored, StoreUnavailable
+from mcp_runtime.stores.batches import Batches
 from mcp_runtime.stores.queued_bus import Message, QueuedBus
 
 __all__ = ["SQLiteStore"]
 
 _T = TypeVar("_T")
+_Work: TypeAlias = Callable[[sqlite3.Connection], Any]
 
 _DELETED: Final = -1
 """The version of a deleted session."""
@@ -45,7 +47,10 @@ _SCHEMA: Final = """
 
 
 class _Database:
-    """One connection, used by one thread of its own, so that the event loop never waits for it."""
+    """One connection, used by one thread of its own, so that the event loop never waits for it.
+
+    What is asked at the same time is one transaction.
+    """
 
     def __init__(self, path: str, limits: Limits, clock: Callable[[], float]) -> None:
         self.limits: Final = limits
@@ -53,6 +58,7 @@ class _Database:
         self._path: Final = path
         self._thread: ThreadPoolExecutor | None = None
         self._connection: sqlite3.Connection | None = None
+        self._batches = Batches(self._send, limits.store_wait)
 
     async def open(self) -> None:
         """Raises StoreUnavailable."""
@@ -67,31 +73,40 @@ class _Database:
     async def close(self) -> None:
         if self._thread is not None:
             if self._connection is not None:
-                await asyncio.get_running_loop().run_in_executor(
-                    self._thread, self._connection.close
-                )
+                await self._in_thread(self._connection.close)
             self._thread.shutdown(wait=False)
             self._thread = self._connection = None
 
     async def run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """The result of a transaction. Raises StoreUnavailable, and what `work` raises."""
-        return await self._in_thread(lambda: self._transaction(work))
+        """What `work` returns. Raises StoreUnavailable, and NoSuchEvent where `work` does."""
+        result: _T = await self._batches.run(work)
+        return result
 
-    def _transaction(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+    async def _send(self, works: Sequence[_Work]) -> Sequence[Any]:
+        return await self._in_thread(lambda: self._transaction(works))
+
+    def _transaction(self, works: Sequence[_Work]) -> Sequence[Any]:
         if (connection := self._connection) is None:
             raise StoreUnavailable("the SQLite store is not open")
         connection.execute("begin immediate")
         with connection:
-            return work(connection)
+            return [_done(work, connection) for work in works]
 
     async def _in_thread(self, work: Callable[[], _T]) -> _T:
         if self._thread is None:
             raise StoreUnavailable("the SQLite store is not open")
         try:
-            async with asyncio.timeout(self.limits.store_wait):
-                return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        except (sqlite3.Error, TimeoutError) as error:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except sqlite3.Error as error:
             raise StoreUnavailable(f"SQLite: {error!r}") from None
+
+
+def _done(work: _Work, connection: sqlite3.Connection) -> Any:
+    """The result, or NoSuchEvent; another exception undoes the whole transaction."""
+    try:
+        return work(connection)
+    except NoSuchEvent as error:
+        return error
 
 
 class SQLiteEvents:
@@ -160,13 +175,13 @@ def _shrink(db: sqlite3.Connection, session: str, added: int, most: int) -> None
     ((size,),) = db.execute(sql, (session, added)).fetchall()
     if size <= most:
         return
-    sql = "select id, length(data) from events where session = ? order by id"
-    oldest = db.execute(sql, (session,)).fetchall()[:-1]
-    for id, length in oldest:
-        if size <= most:
-            break
-        db.execute("delete from events where id = ?", (id,))
-        size -= length + _OVERHEAD
+    sql = """select id, length(data) from events where session = ?1
+        and id < (select max(id) from events where session = ?1) order by id"""
+    oldest = db.execute(sql, (session,))
+    while size > most and (row := oldest.fetchone()) is not None:
+        db.execute("delete from events where id = ?", row[:1])
+        size -= row[1] + _OVERHEAD
+    oldest.close()
     db.execute("update sizes set size = ? where session = ?", (size, session))
 
 

@@ -173,7 +173,7 @@ def test_a_store_that_does_not_answer_is_given_up() -> None:
 
 def test_a_locked_sqlite_file_is_given_up(tmp_path: Path) -> None:
     async def main() -> None:
-        store = store_at(f"sqlite:///{tmp_path}/store.db", Limits(store_wait=1))
+        store = store_at(f"sqlite:///{tmp_path}/store.db", Limits(store_wait=3))
         async with store:
             with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
                 other.execute("begin exclusive")
@@ -239,7 +239,7 @@ def test_keys_of_redis_expire_by_themselves(redis: RedisServer) -> None:
     async def main() -> None:
         store = store_at(redis.url, Limits(session_idle=0.2))
         async with store:
-            client = store._client  # type: ignore[attr-defined]
+            client = store._server.client  # type: ignore[attr-defined]
             await client.flushdb()
             assert await store.sessions.put("a", b"record", 0)
             await store.sessions.delete("b")

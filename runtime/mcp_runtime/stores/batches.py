@@ -1,0 +1,62 @@
+"""Does together what is asked at the same time, so that many operations share one round trip."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from mcp_runtime.stores import StoreUnavailable
+
+__all__ = ["Batches"]
+
+_W = TypeVar("_W")
+
+
+class Batches(Generic[_W]):
+    """One batch is under way at a time; what is asked meanwhile makes the next.
+
+    `do` returns a result for each operation, or the exception that it ends in.
+    """
+
+    def __init__(self, do: Callable[[Sequence[_W]], Awaitable[Sequence[Any]]], wait: float) -> None:
+        self._do = do
+        self._wait = wait
+        self._waiting: list[tuple[_W, asyncio.Future[Any]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def run(self, work: _W) -> Any:
+        """The result of an operation. Raises StoreUnavailable if it takes too long."""
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((work, done))
+        if self._task is None:
+            self._task = asyncio.create_task(self._run_all())
+        try:
+            async with asyncio.timeout(self._wait):
+                return await done
+        except TimeoutError:
+            raise StoreUnavailable(f"no answer within {self._wait} s") from None
+
+    async def _run_all(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                for (_, done), result in zip(batch, await self._results(batch), strict=True):
+                    _settle(done, result)
+        finally:
+            self._task = None
+
+    async def _results(self, batch: Sequence[tuple[_W, Any]]) -> Sequence[Any]:
+        try:
+            return await self._do([work for work, _ in batch])
+        except Exception as error:
+            return [error] * len(batch)
+
+
+def _settle(done: asyncio.Future[Any], result: Any) -> None:
+    if done.done():  # nobody waits any more
+        return
+    if isinstance(result, BaseException):
+        done.set_exception(result)
+    else:
+        done.set_result(result)
