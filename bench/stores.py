@@ -39,7 +39,7 @@ _INITIALIZE: Final = {
 
 
 def _server() -> Server:
-    server = Server("stores", "1")
+    server = Server("stores", "1", keys=[bytes(32)])
 
     @server.tool
     async def tell(ctx: Context) -> str:  # pyright: ignore[reportUnusedFunction]
@@ -127,9 +127,8 @@ async def _rows(urls: Mapping[str, str]) -> list[Row]:
     rows = [_beside("sqlite", rounds, 0.6)]
     if "redis" in urls:
         rows.append(_beside("redis", rounds, None))
-        beyond = [
-            redis - memory for redis, memory in zip(rounds["redis"], rounds["memory"], strict=True)
-        ]
+        pairs = zip(rounds["redis"], rounds["memory"], strict=True)
+        beyond = [redis - memory for redis, memory in pairs]
         alone = statistics.median(rounds["commands"])
         name = "redis beyond memory, beside its commands alone"
         rows.append(Row(name, statistics.median(beyond), alone, round(1 / 1.3, 2)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -155,18 +156,13 @@ def test_a_store_that_cannot_be_reached_says_so_at_once(tmp_path: Path) -> None:
 
 
 def test_a_store_that_does_not_answer_is_given_up() -> None:
-    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-
     async def main() -> None:
-        silent = await asyncio.start_server(hear, "127.0.0.1", 0)
-        port = silent.sockets[0].getsockname()[1]
-        async with silent, asyncio.timeout(5):
-            with pytest.raises(StoreUnavailable):
-                async with store_at(f"redis://127.0.0.1:{port}/0", Limits(store_wait=0.2)):
-                    pass
-            await asyncio.sleep(0.05)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+            async with asyncio.timeout(5):
+                with pytest.raises(StoreUnavailable):
+                    async with store_at(url, Limits(store_wait=0.2)):
+                        pass
 
     asyncio.run(main())
 

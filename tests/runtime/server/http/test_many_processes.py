@@ -26,7 +26,8 @@ class Confirmed:
 
 
 def _server(name: str, go: asyncio.Event, limits: Limits = DEFAULT) -> Server:
-    server = Server(name, "1", offers=["tools", "resources"], limits=limits)
+    keys = [bytes(32)]
+    server = Server(name, "1", offers=["tools", "resources"], limits=limits, keys=keys)
 
     @server.tool
     async def where(ctx: Context) -> str:
