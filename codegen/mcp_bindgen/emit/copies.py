@@ -10,15 +10,18 @@ from typing import Final
 __all__ = ["copies"]
 
 _SUPPORT: Final = Path(__file__).with_name("support")
-_OF_A_FLAVOUR: Final = {"msgspec": "_msgspec.py", "pydantic": "_pydantic.py"}
+_OF_A_FLAVOUR: Final = {
+    "msgspec": ("_msgspec.py",),
+    "pydantic": ("_pydantic.py", "_types_pydantic.py"),
+}
 
 
 def copies(flavours: tuple[str, ...], *, steps: bool) -> Iterator[tuple[str, str]]:
     """Path and text of what these flavours need, and the steps if there are any."""
     yield from ((path.relative_to(_SUPPORT).as_posix(), _text(path)) for path in _shared())
-    for flavour, name in _OF_A_FLAVOUR.items():
+    for flavour, names in _OF_A_FLAVOUR.items():
         if flavour in flavours:
-            yield name, _text(_SUPPORT / name)
+            yield from ((name, _text(_SUPPORT / name)) for name in names)
     if steps:
         yield "steps/_step.py", _text(_SUPPORT / "steps/_step.py")
 

@@ -2,10 +2,11 @@
 # structure d381f662920d2dbdf77c1a75e1f6a718a200747eae33ba6c27c334e64d730d01, template templates/bindings/models_pydantic.py.jinja
 """MCP 2025-03-26 as pydantic models.
 
-`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
-has to compile that.
+`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
+pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. A member that is not there
+is UNSET, which is pydantic's MISSING; members that a type does not declare are in its `extra_`. JSON
+has one kind of number: 1.0 is the literal 1. Annotations are text only where they name what comes
+later, as pydantic has to compile that.
 """
 
 from collections.abc import Mapping
@@ -14,17 +15,9 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
 
 from pydantic import Discriminator, Field
 
-from .._pydantic import (
-    ORDERED,
-    Maybe,
-    Model,
-    Number,
-    read_object,
-    read_text,
-    write_object,
-    write_text,
-)
-from .._wire import UNSET, DecodeError, Json, Unset
+from .._pydantic import Model, read_object, read_text, write_object, write_text
+from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
+from .._wire import DecodeError, Json
 
 __all__ = [
     "Annotations",
@@ -1088,7 +1081,7 @@ class Annotations(Model, frozen=True):
 
     audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
-    priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
+    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
 
 
@@ -1133,19 +1126,19 @@ class ModelPreferences(Model, frozen=True):
 
     hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
-    cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    cost_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="costPriority",
         serialization_alias="costPriority",
     )
     """Weight of a low price, from 0 for none to 1 for the most."""
-    speed_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    speed_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="speedPriority",
         serialization_alias="speedPriority",
     )
     """Weight of a quick answer, from 0 for none to 1 for the most."""
-    intelligence_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    intelligence_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="intelligencePriority",
         serialization_alias="intelligencePriority",
@@ -1276,7 +1269,7 @@ JSONRPCBatchRequest: TypeAlias = list[
 JSONRPCBatchResponse: TypeAlias = list[With[JSONRPCResponse | JSONRPCError, ORDERED]]
 """The answers to a batch, sent together as one JSON array."""
 
-ProgressToken: TypeAlias = With[str | Number, ORDERED]
+ProgressToken: TypeAlias = str | int | float
 """Links progress notifications to the request whose sender chose it; unique among
 that sender's open requests.
 """
@@ -1284,7 +1277,7 @@ that sender's open requests.
 Cursor: TypeAlias = str
 """Marks a place in a paged list; only the server that made it can interpret it."""
 
-RequestId: TypeAlias = With[str | Number, ORDERED]
+RequestId: TypeAlias = str | int | float
 """Pairs a response with its request; chosen by the sender of the request and never
 null.
 """
@@ -1300,90 +1293,86 @@ LoggingLevel: TypeAlias = Literal[
 ]
 """Severity of a log message, rising from `debug` to `emergency`."""
 
-ClientRequest: TypeAlias = With[
-    (
-        InitializeRequest
-        | CompleteRequest
-        | SetLevelRequest
-        | GetPromptRequest
-        | ReadResourceRequest
-        | SubscribeRequest
-        | UnsubscribeRequest
-        | CallToolRequest
-        | PingRequest
-        | ListPromptsRequest
-        | ListResourcesRequest
-        | ListResourceTemplatesRequest
-        | ListToolsRequest
-    ),
-    Discriminator("method"),
-]
+ClientRequest: TypeAlias = (
+    InitializeRequest
+    | CompleteRequest
+    | SetLevelRequest
+    | GetPromptRequest
+    | ReadResourceRequest
+    | SubscribeRequest
+    | UnsubscribeRequest
+    | CallToolRequest
+    | PingRequest
+    | ListPromptsRequest
+    | ListResourcesRequest
+    | ListResourceTemplatesRequest
+    | ListToolsRequest
+)
 """Any request that a client sends."""
 
-ClientNotification: TypeAlias = With[
-    (
-        CancelledNotification
-        | ProgressNotification
-        | InitializedNotification
-        | RootsListChangedNotification
-    ),
-    Discriminator("method"),
-]
+ClientNotification: TypeAlias = (
+    CancelledNotification
+    | ProgressNotification
+    | InitializedNotification
+    | RootsListChangedNotification
+)
 """Any notification that a client sends."""
 
-ServerRequest: TypeAlias = With[
-    CreateMessageRequest | PingRequest | ListRootsRequest, Discriminator("method")
-]
+ServerRequest: TypeAlias = CreateMessageRequest | PingRequest | ListRootsRequest
 """Any request that a server sends."""
 
-ServerNotification: TypeAlias = With[
-    (
-        CancelledNotification
-        | ProgressNotification
-        | LoggingMessageNotification
-        | ResourceUpdatedNotification
-        | ResourceListChangedNotification
-        | ToolListChangedNotification
-        | PromptListChangedNotification
-    ),
-    Discriminator("method"),
-]
+ServerNotification: TypeAlias = (
+    CancelledNotification
+    | ProgressNotification
+    | LoggingMessageNotification
+    | ResourceUpdatedNotification
+    | ResourceListChangedNotification
+    | ToolListChangedNotification
+    | PromptListChangedNotification
+)
 """Any notification that a server sends."""
 
-JSONRPCMessage: TypeAlias = With[
-    (
-        JSONRPCRequest
-        | JSONRPCResponse
-        | JSONRPCError
-        | JSONRPCNotification
-        | JSONRPCBatchRequest
-        | JSONRPCBatchResponse
-    ),
-    ORDERED,
-]
+JSONRPCMessage: TypeAlias = (
+    JSONRPCRequest
+    | JSONRPCResponse
+    | JSONRPCError
+    | JSONRPCNotification
+    | JSONRPCBatchRequest
+    | JSONRPCBatchResponse
+)
 """Anything that may travel on the wire by itself, batches included."""
 
-ClientResult: TypeAlias = With[
-    CreateMessageResult | ListRootsResult | EmptyResult, ORDERED
-]
+ClientResult: TypeAlias = CreateMessageResult | ListRootsResult | EmptyResult
 """Any result that a client sends."""
 
-ServerResult: TypeAlias = With[
-    (
-        InitializeResult
-        | GetPromptResult
-        | ListPromptsResult
-        | ListResourceTemplatesResult
-        | ListResourcesResult
-        | CallToolResult
-        | ListToolsResult
-        | CompleteResult
-        | ReadResourceResult
-        | EmptyResult
-    ),
-    ORDERED,
-]
+ServerResult: TypeAlias = (
+    InitializeResult
+    | GetPromptResult
+    | ListPromptsResult
+    | ListResourceTemplatesResult
+    | ListResourcesResult
+    | CallToolResult
+    | ListToolsResult
+    | CompleteResult
+    | ReadResourceResult
+    | EmptyResult
+)
 """Any result that a server sends."""
+
+name_unions(
+    globals(),
+    {
+        "JSONRPCMessage": "",
+        "ProgressToken": "",
+        "RequestId": "",
+        "ClientRequest": "method",
+        "ClientNotification": "method",
+        "ClientResult": "",
+        "ServerRequest": "method",
+        "ServerNotification": "method",
+        "ServerResult": "",
+    },
+)
 
 
 @overload

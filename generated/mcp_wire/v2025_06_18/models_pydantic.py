@@ -2,10 +2,11 @@
 # structure 178da5ffcbd319204d323d3712822c1587a55ef47fdd49efc77b7eb890461858, template templates/bindings/models_pydantic.py.jinja
 """MCP 2025-06-18 as pydantic models.
 
-`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
-has to compile that.
+`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
+pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. A member that is not there
+is UNSET, which is pydantic's MISSING; members that a type does not declare are in its `extra_`. JSON
+has one kind of number: 1.0 is the literal 1. Annotations are text only where they name what comes
+later, as pydantic has to compile that.
 """
 
 from collections.abc import Mapping
@@ -14,17 +15,9 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
 
 from pydantic import Discriminator, Field
 
-from .._pydantic import (
-    ORDERED,
-    Maybe,
-    Model,
-    Number,
-    read_object,
-    read_text,
-    write_object,
-    write_text,
-)
-from .._wire import UNSET, DecodeError, Json, Unset
+from .._pydantic import Model, read_object, read_text, write_object, write_text
+from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
+from .._wire import DecodeError, Json
 
 __all__ = [
     "Annotations",
@@ -1201,7 +1194,7 @@ class Annotations(Model, frozen=True):
 
     audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
-    priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
+    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
     last_modified: Maybe[str] = Field(
         default=UNSET,
@@ -1261,19 +1254,19 @@ class ModelPreferences(Model, frozen=True):
 
     hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
-    cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    cost_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="costPriority",
         serialization_alias="costPriority",
     )
     """Weight of a low price, from 0 for none to 1 for the most."""
-    speed_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    speed_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="speedPriority",
         serialization_alias="speedPriority",
     )
     """Weight of a quick answer, from 0 for none to 1 for the most."""
-    intelligence_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    intelligence_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="intelligencePriority",
         serialization_alias="intelligencePriority",
@@ -1514,12 +1507,12 @@ class ElicitResult(Model, frozen=True):
     """Metadata kept apart from the outcome itself."""
 
 
-JSONRPCMessage: TypeAlias = With[
-    JSONRPCRequest | JSONRPCResponse | JSONRPCError | JSONRPCNotification, ORDERED
-]
+JSONRPCMessage: TypeAlias = (
+    JSONRPCRequest | JSONRPCResponse | JSONRPCError | JSONRPCNotification
+)
 """Anything that may travel on the wire by itself."""
 
-ProgressToken: TypeAlias = With[str | Number, ORDERED]
+ProgressToken: TypeAlias = str | int | float
 """Links progress notifications to the request whose sender chose it; unique among
 that sender's open requests.
 """
@@ -1527,7 +1520,7 @@ that sender's open requests.
 Cursor: TypeAlias = str
 """Marks a place in a paged list; only the server that made it can interpret it."""
 
-RequestId: TypeAlias = With[str | Number, ORDERED]
+RequestId: TypeAlias = str | int | float
 """Pairs a response with its request; chosen by the sender of the request and never
 null.
 """
@@ -1543,89 +1536,92 @@ LoggingLevel: TypeAlias = Literal[
 ]
 """Severity of a log message, rising from `debug` to `emergency`."""
 
-ContentBlock: TypeAlias = With[
-    ResourceLink | ImageContent | AudioContent | TextContent | EmbeddedResource,
-    Discriminator("type"),
-]
+ContentBlock: TypeAlias = (
+    ResourceLink | ImageContent | AudioContent | TextContent | EmbeddedResource
+)
 """One piece of what a prompt or a tool returns."""
 
-PrimitiveSchemaDefinition: TypeAlias = With[
-    EnumSchema | StringSchema | BooleanSchema | NumberSchema, ORDERED
-]
+PrimitiveSchemaDefinition: TypeAlias = (
+    EnumSchema | StringSchema | BooleanSchema | NumberSchema
+)
 """One field of a form."""
 
-ClientRequest: TypeAlias = With[
-    (
-        InitializeRequest
-        | CompleteRequest
-        | SetLevelRequest
-        | GetPromptRequest
-        | ReadResourceRequest
-        | SubscribeRequest
-        | UnsubscribeRequest
-        | CallToolRequest
-        | PingRequest
-        | ListPromptsRequest
-        | ListResourcesRequest
-        | ListResourceTemplatesRequest
-        | ListToolsRequest
-    ),
-    Discriminator("method"),
-]
+ClientRequest: TypeAlias = (
+    InitializeRequest
+    | CompleteRequest
+    | SetLevelRequest
+    | GetPromptRequest
+    | ReadResourceRequest
+    | SubscribeRequest
+    | UnsubscribeRequest
+    | CallToolRequest
+    | PingRequest
+    | ListPromptsRequest
+    | ListResourcesRequest
+    | ListResourceTemplatesRequest
+    | ListToolsRequest
+)
 """Any request that a client sends."""
 
-ClientNotification: TypeAlias = With[
-    (
-        CancelledNotification
-        | ProgressNotification
-        | InitializedNotification
-        | RootsListChangedNotification
-    ),
-    Discriminator("method"),
-]
+ClientNotification: TypeAlias = (
+    CancelledNotification
+    | ProgressNotification
+    | InitializedNotification
+    | RootsListChangedNotification
+)
 """Any notification that a client sends."""
 
-ServerRequest: TypeAlias = With[
-    CreateMessageRequest | ElicitRequest | PingRequest | ListRootsRequest,
-    Discriminator("method"),
-]
+ServerRequest: TypeAlias = (
+    CreateMessageRequest | ElicitRequest | PingRequest | ListRootsRequest
+)
 """Any request that a server sends."""
 
-ServerNotification: TypeAlias = With[
-    (
-        CancelledNotification
-        | ProgressNotification
-        | LoggingMessageNotification
-        | ResourceUpdatedNotification
-        | ResourceListChangedNotification
-        | ToolListChangedNotification
-        | PromptListChangedNotification
-    ),
-    Discriminator("method"),
-]
+ServerNotification: TypeAlias = (
+    CancelledNotification
+    | ProgressNotification
+    | LoggingMessageNotification
+    | ResourceUpdatedNotification
+    | ResourceListChangedNotification
+    | ToolListChangedNotification
+    | PromptListChangedNotification
+)
 """Any notification that a server sends."""
 
-ClientResult: TypeAlias = With[
-    CreateMessageResult | ElicitResult | ListRootsResult | EmptyResult, ORDERED
-]
+ClientResult: TypeAlias = (
+    CreateMessageResult | ElicitResult | ListRootsResult | EmptyResult
+)
 """Any result that a client sends."""
 
-ServerResult: TypeAlias = With[
-    (
-        InitializeResult
-        | CallToolResult
-        | GetPromptResult
-        | ListPromptsResult
-        | ListResourceTemplatesResult
-        | ListResourcesResult
-        | ListToolsResult
-        | CompleteResult
-        | ReadResourceResult
-        | EmptyResult
-    ),
-    ORDERED,
-]
+ServerResult: TypeAlias = (
+    InitializeResult
+    | CallToolResult
+    | GetPromptResult
+    | ListPromptsResult
+    | ListResourceTemplatesResult
+    | ListResourcesResult
+    | ListToolsResult
+    | CompleteResult
+    | ReadResourceResult
+    | EmptyResult
+)
 """Any result that a server sends."""
+
+name_unions(
+    globals(),
+    {
+        "JSONRPCMessage": "",
+        "ProgressToken": "",
+        "RequestId": "",
+        "ContentBlock": "type",
+        "PrimitiveSchemaDefinition": "",
+        "ClientRequest": "method",
+        "ClientNotification": "method",
+        "ClientResult": "",
+        "ServerRequest": "method",
+        "ServerNotification": "method",
+        "ServerResult": "",
+    },
+)
 
 
 @overload

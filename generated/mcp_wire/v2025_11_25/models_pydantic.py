@@ -2,10 +2,11 @@
 # structure b2c3d5551af59fc9aad5c70529c1b34e0b93dd93be2840ec70a8b948db9eb23d, template templates/bindings/models_pydantic.py.jinja
 """MCP 2025-11-25 as pydantic models.
 
-`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
-has to compile that.
+`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
+pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. A member that is not there
+is UNSET, which is pydantic's MISSING; members that a type does not declare are in its `extra_`. JSON
+has one kind of number: 1.0 is the literal 1. Annotations are text only where they name what comes
+later, as pydantic has to compile that.
 """
 
 from collections.abc import Mapping
@@ -14,17 +15,9 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
 
 from pydantic import Discriminator, Field
 
-from .._pydantic import (
-    ORDERED,
-    Maybe,
-    Model,
-    Number,
-    read_object,
-    read_text,
-    write_object,
-    write_text,
-)
-from .._wire import UNSET, DecodeError, Json, Unset
+from .._pydantic import Model, read_object, read_text, write_object, write_text
+from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
+from .._wire import DecodeError, Json
 
 __all__ = [
     "Annotations",
@@ -1937,7 +1930,7 @@ class Annotations(Model, frozen=True):
 
     audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
-    priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
+    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
     last_modified: Maybe[str] = Field(
         default=UNSET,
@@ -2043,19 +2036,19 @@ class ModelPreferences(Model, frozen=True):
 
     hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
-    cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    cost_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="costPriority",
         serialization_alias="costPriority",
     )
     """Weight of a low price, from 0 for none to 1 for the most."""
-    speed_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    speed_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="speedPriority",
         serialization_alias="speedPriority",
     )
     """Weight of a quick answer, from 0 for none to 1 for the most."""
-    intelligence_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    intelligence_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="intelligencePriority",
         serialization_alias="intelligencePriority",
@@ -2489,13 +2482,12 @@ class ElicitationCompleteNotificationParams(Model, frozen=True):
     """From the URL mode request; the client ignores one it does not know."""
 
 
-JSONRPCMessage: TypeAlias = With[
-    JSONRPCRequest | JSONRPCResultResponse | JSONRPCNotification | JSONRPCErrorResponse,
-    ORDERED,
-]
+JSONRPCMessage: TypeAlias = (
+    JSONRPCRequest | JSONRPCResultResponse | JSONRPCNotification | JSONRPCErrorResponse
+)
 """Anything that may travel on the wire by itself."""
 
-ProgressToken: TypeAlias = With[str | Number, ORDERED]
+ProgressToken: TypeAlias = str | int | float
 """Links progress notifications to the request whose sender chose it; unique among
 that sender's open requests.
 """
@@ -2503,12 +2495,12 @@ that sender's open requests.
 Cursor: TypeAlias = str
 """Marks a place in a paged list; only the server that made it can interpret it."""
 
-RequestId: TypeAlias = With[str | Number, ORDERED]
+RequestId: TypeAlias = str | int | float
 """Pairs a response with its request; chosen by the sender of the request and never
 null.
 """
 
-JSONRPCResponse: TypeAlias = With[JSONRPCResultResponse | JSONRPCErrorResponse, ORDERED]
+JSONRPCResponse: TypeAlias = JSONRPCResultResponse | JSONRPCErrorResponse
 """The answer to a request, be it a result or an error."""
 
 EmptyResult: TypeAlias = Result
@@ -2527,171 +2519,169 @@ LoggingLevel: TypeAlias = Literal[
 ]
 """Severity of a log message, rising from `debug` to `emergency`."""
 
-SamplingMessageContentBlock: TypeAlias = With[
-    ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent,
-    Discriminator("type"),
-]
+SamplingMessageContentBlock: TypeAlias = (
+    ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent
+)
 """What a message to or from the client's language model can hold."""
 
-ContentBlock: TypeAlias = With[
-    ResourceLink | ImageContent | AudioContent | TextContent | EmbeddedResource,
-    Discriminator("type"),
-]
+ContentBlock: TypeAlias = (
+    ResourceLink | ImageContent | AudioContent | TextContent | EmbeddedResource
+)
 """One piece of what a prompt or a tool returns."""
 
-ElicitRequestParams: TypeAlias = With[
-    ElicitRequestURLParams | ElicitRequestFormParams, ORDERED
-]
+ElicitRequestParams: TypeAlias = ElicitRequestURLParams | ElicitRequestFormParams
 """Parameters of a form or of a visit to a web page."""
 
-PrimitiveSchemaDefinition: TypeAlias = With[
-    (
-        UntitledMultiSelectEnumSchema
-        | TitledMultiSelectEnumSchema
-        | LegacyTitledEnumSchema
-        | UntitledSingleSelectEnumSchema
-        | TitledSingleSelectEnumSchema
-        | StringSchema
-        | BooleanSchema
-        | NumberSchema
-    ),
-    ORDERED,
-]
+PrimitiveSchemaDefinition: TypeAlias = (
+    UntitledMultiSelectEnumSchema
+    | TitledMultiSelectEnumSchema
+    | LegacyTitledEnumSchema
+    | UntitledSingleSelectEnumSchema
+    | TitledSingleSelectEnumSchema
+    | StringSchema
+    | BooleanSchema
+    | NumberSchema
+)
 """One field of a form."""
 
-SingleSelectEnumSchema: TypeAlias = With[
-    UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema, ORDERED
-]
+SingleSelectEnumSchema: TypeAlias = (
+    UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema
+)
 """Field for one value out of several."""
 
-MultiSelectEnumSchema: TypeAlias = With[
-    UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema, ORDERED
-]
+MultiSelectEnumSchema: TypeAlias = (
+    UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema
+)
 """Field for any number of values out of several."""
 
-EnumSchema: TypeAlias = With[
-    (
-        UntitledMultiSelectEnumSchema
-        | TitledMultiSelectEnumSchema
-        | LegacyTitledEnumSchema
-        | UntitledSingleSelectEnumSchema
-        | TitledSingleSelectEnumSchema
-    ),
-    ORDERED,
-]
+EnumSchema: TypeAlias = (
+    UntitledMultiSelectEnumSchema
+    | TitledMultiSelectEnumSchema
+    | LegacyTitledEnumSchema
+    | UntitledSingleSelectEnumSchema
+    | TitledSingleSelectEnumSchema
+)
 """Field in which the user picks from given values."""
 
-ClientRequest: TypeAlias = With[
-    (
-        InitializeRequest
-        | CompleteRequest
-        | SetLevelRequest
-        | GetPromptRequest
-        | ReadResourceRequest
-        | SubscribeRequest
-        | UnsubscribeRequest
-        | CallToolRequest
-        | GetTaskRequest
-        | GetTaskPayloadRequest
-        | CancelTaskRequest
-        | PingRequest
-        | ListPromptsRequest
-        | ListResourcesRequest
-        | ListResourceTemplatesRequest
-        | ListToolsRequest
-        | ListTasksRequest
-    ),
-    Discriminator("method"),
-]
+ClientRequest: TypeAlias = (
+    InitializeRequest
+    | CompleteRequest
+    | SetLevelRequest
+    | GetPromptRequest
+    | ReadResourceRequest
+    | SubscribeRequest
+    | UnsubscribeRequest
+    | CallToolRequest
+    | GetTaskRequest
+    | GetTaskPayloadRequest
+    | CancelTaskRequest
+    | PingRequest
+    | ListPromptsRequest
+    | ListResourcesRequest
+    | ListResourceTemplatesRequest
+    | ListToolsRequest
+    | ListTasksRequest
+)
 """Any request that a client sends."""
 
-ClientNotification: TypeAlias = With[
-    (
-        CancelledNotification
-        | ProgressNotification
-        | TaskStatusNotification
-        | InitializedNotification
-        | RootsListChangedNotification
-    ),
-    Discriminator("method"),
-]
+ClientNotification: TypeAlias = (
+    CancelledNotification
+    | ProgressNotification
+    | TaskStatusNotification
+    | InitializedNotification
+    | RootsListChangedNotification
+)
 """Any notification that a client sends."""
 
-ServerRequest: TypeAlias = With[
-    (
-        CreateMessageRequest
-        | ElicitRequest
-        | GetTaskRequest
-        | GetTaskPayloadRequest
-        | CancelTaskRequest
-        | PingRequest
-        | ListRootsRequest
-        | ListTasksRequest
-    ),
-    Discriminator("method"),
-]
+ServerRequest: TypeAlias = (
+    CreateMessageRequest
+    | ElicitRequest
+    | GetTaskRequest
+    | GetTaskPayloadRequest
+    | CancelTaskRequest
+    | PingRequest
+    | ListRootsRequest
+    | ListTasksRequest
+)
 """Any request that a server sends."""
 
-ServerNotification: TypeAlias = With[
-    (
-        CancelledNotification
-        | ProgressNotification
-        | LoggingMessageNotification
-        | ResourceUpdatedNotification
-        | ElicitationCompleteNotification
-        | TaskStatusNotification
-        | ResourceListChangedNotification
-        | ToolListChangedNotification
-        | PromptListChangedNotification
-    ),
-    Discriminator("method"),
-]
+ServerNotification: TypeAlias = (
+    CancelledNotification
+    | ProgressNotification
+    | LoggingMessageNotification
+    | ResourceUpdatedNotification
+    | ElicitationCompleteNotification
+    | TaskStatusNotification
+    | ResourceListChangedNotification
+    | ToolListChangedNotification
+    | PromptListChangedNotification
+)
 """Any notification that a server sends."""
 
-CallToolAnswer: TypeAlias = With[CallToolResult | CreateTaskResult, ORDERED]
+CallToolAnswer: TypeAlias = CallToolResult | CreateTaskResult
 """What answers `tools/call`."""
 
-CreateMessageAnswer: TypeAlias = With[CreateMessageResult | CreateTaskResult, ORDERED]
+CreateMessageAnswer: TypeAlias = CreateMessageResult | CreateTaskResult
 """What answers `sampling/createMessage`."""
 
-ElicitAnswer: TypeAlias = With[ElicitResult | CreateTaskResult, ORDERED]
+ElicitAnswer: TypeAlias = ElicitResult | CreateTaskResult
 """What answers `elicitation/create`."""
 
-ClientResult: TypeAlias = With[
-    (
-        GetTaskResult
-        | CancelTaskResult
-        | CreateMessageResult
-        | ElicitResult
-        | ListTasksResult
-        | ListRootsResult
-        | EmptyResult
-        | GetTaskPayloadResult
-    ),
-    ORDERED,
-]
+ClientResult: TypeAlias = (
+    GetTaskResult
+    | CancelTaskResult
+    | CreateMessageResult
+    | ElicitResult
+    | ListTasksResult
+    | ListRootsResult
+    | EmptyResult
+    | GetTaskPayloadResult
+)
 """Any result that a client sends."""
 
-ServerResult: TypeAlias = With[
-    (
-        GetTaskResult
-        | CancelTaskResult
-        | InitializeResult
-        | CallToolResult
-        | GetPromptResult
-        | ListPromptsResult
-        | ListResourceTemplatesResult
-        | ListResourcesResult
-        | ListToolsResult
-        | ListTasksResult
-        | CompleteResult
-        | ReadResourceResult
-        | EmptyResult
-        | GetTaskPayloadResult
-    ),
-    ORDERED,
-]
+ServerResult: TypeAlias = (
+    GetTaskResult
+    | CancelTaskResult
+    | InitializeResult
+    | CallToolResult
+    | GetPromptResult
+    | ListPromptsResult
+    | ListResourceTemplatesResult
+    | ListResourcesResult
+    | ListToolsResult
+    | ListTasksResult
+    | CompleteResult
+    | ReadResourceResult
+    | EmptyResult
+    | GetTaskPayloadResult
+)
 """Any result that a server sends."""
+
+name_unions(
+    globals(),
+    {
+        "JSONRPCMessage": "",
+        "ProgressToken": "",
+        "RequestId": "",
+        "JSONRPCResponse": "",
+        "SamplingMessageContentBlock": "type",
+        "ContentBlock": "type",
+        "ElicitRequestParams": "",
+        "PrimitiveSchemaDefinition": "",
+        "SingleSelectEnumSchema": "",
+        "MultiSelectEnumSchema": "",
+        "EnumSchema": "",
+        "ClientRequest": "method",
+        "ClientNotification": "method",
+        "ClientResult": "",
+        "ServerRequest": "method",
+        "ServerNotification": "method",
+        "ServerResult": "",
+        "CallToolAnswer": "",
+        "CreateMessageAnswer": "",
+        "ElicitAnswer": "",
+    },
+)
 
 
 @overload

@@ -2,10 +2,11 @@
 # structure 3094c7986cf389c3d4090aded8dcce2e7cfa2e316000b487dca1090ee3053f31, template templates/bindings/models_pydantic.py.jinja
 """MCP 2026-07-28 as pydantic models.
 
-`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1. Annotations are text only where they name what comes later, as pydantic
-has to compile that.
+`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
+pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. A member that is not there
+is UNSET, which is pydantic's MISSING; members that a type does not declare are in its `extra_`. JSON
+has one kind of number: 1.0 is the literal 1. Annotations are text only where they name what comes
+later, as pydantic has to compile that.
 """
 
 from collections.abc import Mapping
@@ -14,17 +15,9 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
 
 from pydantic import Discriminator, Field
 
-from .._pydantic import (
-    ORDERED,
-    Maybe,
-    Model,
-    Number,
-    read_object,
-    read_text,
-    write_object,
-    write_text,
-)
-from .._wire import UNSET, DecodeError, Json, Unset
+from .._pydantic import Model, read_object, read_text, write_object, write_text
+from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
+from .._wire import DecodeError, Json
 
 __all__ = [
     "Annotations",
@@ -688,7 +681,7 @@ class DiscoverResult(Model, frozen=True):
     capabilities: "ServerCapabilities"
     instructions: Maybe[str] = UNSET
     """Free text on working with this server, which the client hands on to its host."""
-    ttl_ms: With[Number, Field(ge=0)] = Field(
+    ttl_ms: With[Number, Bounds(minimum=0)] = Field(
         validation_alias="ttlMs", serialization_alias="ttlMs"
     )
     """Milliseconds from arrival for which the result counts as fresh; 0 means stale
@@ -970,7 +963,7 @@ class PaginatedResult(Model, frozen=True):
 class CacheableResult(Model, frozen=True):
     """A result that the client may keep and use again for some time."""
 
-    ttl_ms: With[Number, Field(ge=0)] = Field(
+    ttl_ms: With[Number, Bounds(minimum=0)] = Field(
         validation_alias="ttlMs", serialization_alias="ttlMs"
     )
     """Milliseconds from arrival for which the result counts as fresh; 0 means stale
@@ -1030,7 +1023,7 @@ class ListResourcesResult(Model, frozen=True):
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
-    ttl_ms: With[Number, Field(ge=0)] = Field(
+    ttl_ms: With[Number, Bounds(minimum=0)] = Field(
         validation_alias="ttlMs", serialization_alias="ttlMs"
     )
     """Milliseconds from arrival for which the result counts as fresh; 0 means stale
@@ -1092,7 +1085,7 @@ class ListResourceTemplatesResult(Model, frozen=True):
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
-    ttl_ms: With[Number, Field(ge=0)] = Field(
+    ttl_ms: With[Number, Bounds(minimum=0)] = Field(
         validation_alias="ttlMs", serialization_alias="ttlMs"
     )
     """Milliseconds from arrival for which the result counts as fresh; 0 means stale
@@ -1181,7 +1174,7 @@ class ReadResourceResult(Model, frozen=True):
     """Text or binary parts; a directory, for instance, may give several, each with
     its own URI.
     """
-    ttl_ms: With[Number, Field(ge=0)] = Field(
+    ttl_ms: With[Number, Bounds(minimum=0)] = Field(
         validation_alias="ttlMs", serialization_alias="ttlMs"
     )
     """Milliseconds from arrival for which the result counts as fresh; 0 means stale
@@ -1521,7 +1514,7 @@ class ListPromptsResult(Model, frozen=True):
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
-    ttl_ms: With[Number, Field(ge=0)] = Field(
+    ttl_ms: With[Number, Bounds(minimum=0)] = Field(
         validation_alias="ttlMs", serialization_alias="ttlMs"
     )
     """Milliseconds from arrival for which the result counts as fresh; 0 means stale
@@ -1747,7 +1740,7 @@ class ListToolsResult(Model, frozen=True):
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
-    ttl_ms: With[Number, Field(ge=0)] = Field(
+    ttl_ms: With[Number, Bounds(minimum=0)] = Field(
         validation_alias="ttlMs", serialization_alias="ttlMs"
     )
     """Milliseconds from arrival for which the result counts as fresh; 0 means stale
@@ -2118,7 +2111,7 @@ class Annotations(Model, frozen=True):
 
     audience: Maybe[list["Role"]] = UNSET
     """Who should see it: people, the model or both."""
-    priority: Maybe[With[Number, Field(ge=0, le=1)]] = UNSET
+    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = UNSET
     """From 0 for something that can be dropped to 1 for something needed."""
     last_modified: Maybe[str] = Field(
         default=UNSET,
@@ -2228,19 +2221,19 @@ class ModelPreferences(Model, frozen=True):
 
     hints: Maybe[list["ModelHint"]] = UNSET
     """Models by name, most wanted first; they count before the priorities."""
-    cost_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    cost_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="costPriority",
         serialization_alias="costPriority",
     )
     """Weight of a low price, from 0 for none to 1 for the most."""
-    speed_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    speed_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="speedPriority",
         serialization_alias="speedPriority",
     )
     """Weight of a quick answer, from 0 for none to 1 for the most."""
-    intelligence_priority: Maybe[With[Number, Field(ge=0, le=1)]] = Field(
+    intelligence_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
         default=UNSET,
         validation_alias="intelligencePriority",
         serialization_alias="intelligencePriority",
@@ -2325,7 +2318,7 @@ class CompleteResult(Model, frozen=True):
 class CompleteResultCompletion(Model, frozen=True):
     """Value of `CompleteResult.completion`."""
 
-    values: With[list[str], Field(max_length=100)]
+    values: With[list[str], Bounds(maxItems=100)]
     """At most 100, best match first."""
     total: Maybe[Number] = UNSET
     """Number of all matches, sent or not; absent means unknown."""
@@ -2640,10 +2633,9 @@ class ElicitResult(Model, frozen=True):
 JSONValue: TypeAlias = Any
 """Anything that JSON can express."""
 
-JSONRPCMessage: TypeAlias = With[
-    JSONRPCRequest | JSONRPCResultResponse | JSONRPCNotification | JSONRPCErrorResponse,
-    ORDERED,
-]
+JSONRPCMessage: TypeAlias = (
+    JSONRPCRequest | JSONRPCResultResponse | JSONRPCNotification | JSONRPCErrorResponse
+)
 """Anything that may travel on the wire by itself."""
 
 MetaObject: TypeAlias = dict[str, Any]
@@ -2651,7 +2643,7 @@ MetaObject: TypeAlias = dict[str, Any]
 are tolerated.
 """
 
-ProgressToken: TypeAlias = With[str | Number, ORDERED]
+ProgressToken: TypeAlias = str | int | float
 """Links progress notifications to the request whose sender chose it; unique among
 that sender's open requests.
 """
@@ -2659,30 +2651,26 @@ that sender's open requests.
 Cursor: TypeAlias = str
 """Marks a place in a paged list; only the server that made it can interpret it."""
 
-ResultType: TypeAlias = With[Literal["complete", "input_required"] | str, ORDERED]
+ResultType: TypeAlias = Literal["complete", "input_required"] | str
 """Kind of a result: `complete` is final, `input_required` asks for a retry with more
 input; extensions may add others.
 """
 
-RequestId: TypeAlias = With[str | Number, ORDERED]
+RequestId: TypeAlias = str | int | float
 """Pairs a response with its request; chosen by the sender of the request and never
 null.
 """
 
-JSONRPCResponse: TypeAlias = With[JSONRPCResultResponse | JSONRPCErrorResponse, ORDERED]
+JSONRPCResponse: TypeAlias = JSONRPCResultResponse | JSONRPCErrorResponse
 """The answer to a request, be it a result or an error."""
 
 EmptyResult: TypeAlias = Result
 """Confirms success where there is nothing to return."""
 
-InputRequest: TypeAlias = With[
-    CreateMessageRequest | ElicitRequest | ListRootsRequest, Discriminator("method")
-]
+InputRequest: TypeAlias = CreateMessageRequest | ElicitRequest | ListRootsRequest
 """One thing that a server wants from the client, without a JSON-RPC envelope."""
 
-InputResponse: TypeAlias = With[
-    CreateMessageResult | ElicitResult | ListRootsResult, ORDERED
-]
+InputResponse: TypeAlias = CreateMessageResult | ElicitResult | ListRootsResult
 """What the client returns for one `InputRequest`, without a JSON-RPC envelope."""
 
 Role: TypeAlias = Literal["user", "assistant"]
@@ -2695,104 +2683,88 @@ LoggingLevel: TypeAlias = Literal[
 2026-07-28; log to stderr (on stdio) or through OpenTelemetry instead.
 """
 
-SamplingMessageContentBlock: TypeAlias = With[
-    ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent,
-    Discriminator("type"),
-]
+SamplingMessageContentBlock: TypeAlias = (
+    ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent
+)
 """What a message to or from the client's language model can hold. Deprecated since
 2026-07-28; call the API of a model provider directly instead.
 """
 
-ContentBlock: TypeAlias = With[
-    ResourceLink | ImageContent | AudioContent | TextContent | EmbeddedResource,
-    Discriminator("type"),
-]
+ContentBlock: TypeAlias = (
+    ResourceLink | ImageContent | AudioContent | TextContent | EmbeddedResource
+)
 """One piece of what a prompt or a tool returns."""
 
-ElicitRequestParams: TypeAlias = With[
-    ElicitRequestURLParams | ElicitRequestFormParams, ORDERED
-]
+ElicitRequestParams: TypeAlias = ElicitRequestURLParams | ElicitRequestFormParams
 """Parameters of a form or of a visit to a web page."""
 
-PrimitiveSchemaDefinition: TypeAlias = With[
-    (
-        UntitledMultiSelectEnumSchema
-        | TitledMultiSelectEnumSchema
-        | LegacyTitledEnumSchema
-        | UntitledSingleSelectEnumSchema
-        | TitledSingleSelectEnumSchema
-        | StringSchema
-        | BooleanSchema
-        | NumberSchema
-    ),
-    ORDERED,
-]
+PrimitiveSchemaDefinition: TypeAlias = (
+    UntitledMultiSelectEnumSchema
+    | TitledMultiSelectEnumSchema
+    | LegacyTitledEnumSchema
+    | UntitledSingleSelectEnumSchema
+    | TitledSingleSelectEnumSchema
+    | StringSchema
+    | BooleanSchema
+    | NumberSchema
+)
 """One field of a form."""
 
-SingleSelectEnumSchema: TypeAlias = With[
-    UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema, ORDERED
-]
+SingleSelectEnumSchema: TypeAlias = (
+    UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema
+)
 """Field for one value out of several."""
 
-MultiSelectEnumSchema: TypeAlias = With[
-    UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema, ORDERED
-]
+MultiSelectEnumSchema: TypeAlias = (
+    UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema
+)
 """Field for any number of values out of several."""
 
-EnumSchema: TypeAlias = With[
-    (
-        UntitledMultiSelectEnumSchema
-        | TitledMultiSelectEnumSchema
-        | LegacyTitledEnumSchema
-        | UntitledSingleSelectEnumSchema
-        | TitledSingleSelectEnumSchema
-    ),
-    ORDERED,
-]
+EnumSchema: TypeAlias = (
+    UntitledMultiSelectEnumSchema
+    | TitledMultiSelectEnumSchema
+    | LegacyTitledEnumSchema
+    | UntitledSingleSelectEnumSchema
+    | TitledSingleSelectEnumSchema
+)
 """Field in which the user picks from given values."""
 
-ClientRequest: TypeAlias = With[
-    (
-        DiscoverRequest
-        | CompleteRequest
-        | GetPromptRequest
-        | ListPromptsRequest
-        | ListResourcesRequest
-        | ListResourceTemplatesRequest
-        | ReadResourceRequest
-        | SubscriptionsListenRequest
-        | CallToolRequest
-        | ListToolsRequest
-    ),
-    Discriminator("method"),
-]
+ClientRequest: TypeAlias = (
+    DiscoverRequest
+    | CompleteRequest
+    | GetPromptRequest
+    | ListPromptsRequest
+    | ListResourcesRequest
+    | ListResourceTemplatesRequest
+    | ReadResourceRequest
+    | SubscriptionsListenRequest
+    | CallToolRequest
+    | ListToolsRequest
+)
 """Any request that a client sends."""
 
 ClientNotification: TypeAlias = CancelledNotification
 """Any notification that a client sends."""
 
-ServerNotification: TypeAlias = With[
-    (
-        CancelledNotification
-        | ProgressNotification
-        | LoggingMessageNotification
-        | ResourceUpdatedNotification
-        | SubscriptionsAcknowledgedNotification
-        | ResourceListChangedNotification
-        | ToolListChangedNotification
-        | PromptListChangedNotification
-    ),
-    Discriminator("method"),
-]
+ServerNotification: TypeAlias = (
+    CancelledNotification
+    | ProgressNotification
+    | LoggingMessageNotification
+    | ResourceUpdatedNotification
+    | SubscriptionsAcknowledgedNotification
+    | ResourceListChangedNotification
+    | ToolListChangedNotification
+    | PromptListChangedNotification
+)
 """Any notification that a server sends."""
 
-ReadResourceAnswer: TypeAlias = With[InputRequiredResult | ReadResourceResult, ORDERED]
+ReadResourceAnswer: TypeAlias = InputRequiredResult | ReadResourceResult
 """What answers `resources/read`."""
 
-GetPromptAnswer: TypeAlias = With[InputRequiredResult | GetPromptResult, ORDERED]
+GetPromptAnswer: TypeAlias = InputRequiredResult | GetPromptResult
 """What answers `prompts/get`."""
 
-CallToolAnswer: TypeAlias = With[InputRequiredResult | CallToolResult, ORDERED]
+CallToolAnswer: TypeAlias = InputRequiredResult | CallToolResult
 """What answers `tools/call`."""
 
 JSONObject: TypeAlias = dict[str, JSONValue]
@@ -2804,23 +2776,20 @@ JSONArray: TypeAlias = list[JSONValue]
 ClientResult: TypeAlias = EmptyResult
 """Any result that a client sends."""
 
-ServerResult: TypeAlias = With[
-    (
-        InputRequiredResult
-        | DiscoverResult
-        | ListPromptsResult
-        | ListResourceTemplatesResult
-        | ListResourcesResult
-        | ListToolsResult
-        | ReadResourceResult
-        | CallToolResult
-        | GetPromptResult
-        | CompleteResult
-        | SubscriptionsListenResult
-        | EmptyResult
-    ),
-    ORDERED,
-]
+ServerResult: TypeAlias = (
+    InputRequiredResult
+    | DiscoverResult
+    | ListPromptsResult
+    | ListResourceTemplatesResult
+    | ListResourcesResult
+    | ListToolsResult
+    | ReadResourceResult
+    | CallToolResult
+    | GetPromptResult
+    | CompleteResult
+    | SubscriptionsListenResult
+    | EmptyResult
+)
 """Any result that a server sends."""
 
 InputRequests: TypeAlias = dict[str, InputRequest]
@@ -2830,6 +2799,32 @@ InputResponses: TypeAlias = dict[str, InputResponse]
 """What the client returns, each under the key of the entry in `inputRequests` that
 it answers.
 """
+
+name_unions(
+    globals(),
+    {
+        "JSONRPCMessage": "",
+        "ProgressToken": "",
+        "ResultType": "",
+        "RequestId": "",
+        "JSONRPCResponse": "",
+        "InputRequest": "method",
+        "InputResponse": "",
+        "SamplingMessageContentBlock": "type",
+        "ContentBlock": "type",
+        "ElicitRequestParams": "",
+        "PrimitiveSchemaDefinition": "",
+        "SingleSelectEnumSchema": "",
+        "MultiSelectEnumSchema": "",
+        "EnumSchema": "",
+        "ClientRequest": "method",
+        "ServerNotification": "method",
+        "ServerResult": "",
+        "ReadResourceAnswer": "",
+        "GetPromptAnswer": "",
+        "CallToolAnswer": "",
+    },
+)
 
 
 @overload

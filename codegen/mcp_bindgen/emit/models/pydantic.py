@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
@@ -30,23 +31,36 @@ from mcp_bindgen.ir.model import (
     Field,
     Lit,
     Prim,
-    Ref,
     Schema,
     Struct,
     Tup,
     Type,
     Uni,
 )
-from mcp_bindgen.ir.unions import tag
-from mcp_bindgen.ir.walk import alias_of, children, kinds, struct_of
+from mcp_bindgen.ir.patterns import python_pattern
+from mcp_bindgen.ir.unions import arms, tag
+from mcp_bindgen.ir.walk import struct_of
 
 __all__ = ["pydantic_view"]
 
 _WORDS: Final = re.compile(r"\w+")
 _TYPING: Final = ("Any", "Final", "TypeVar", "overload")
 _PYDANTIC: Final = ("Model", "read_object", "read_text", "write_object", "write_text")
-_WIRE: Final = ("UNSET", "DecodeError", "Json", "Unset")
+_TYPES: Final = ("UNSET", "Unset")
+_WIRE: Final = ("DecodeError", "Json")
 """What the template names."""
+_BOUNDS: Final = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "exclusive_minimum": "exclusiveMinimum",
+    "exclusive_maximum": "exclusiveMaximum",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "multiple_of": "multipleOf",
+}
+"""A limit's name in JSON Schema, which is what the mark `Bounds` takes."""
 _EXTRA: Final = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
 
 
@@ -56,18 +70,22 @@ class _Annotator(Annotator):
         "number": ("Number",),
     }
 
-    def shared(self, name: str) -> str:
-        """A name of the flavour's shared module."""
-        return self.imports.use(".._pydantic", name)
+    def types(self, name: str) -> str:
+        """A name of the flavours' module of types."""
+        return self.imports.use(".._types_pydantic", name)
 
     def library(self, name: str) -> str:
         """A name of pydantic."""
         return self.imports.use("pydantic", name)
 
-    def parts(self, type: Type) -> list[Code]:
-        if type == Prim("number"):
-            self.shared("Number")
-        return super().parts(type)
+    def declared(self, type: Type) -> Code:
+        """A union's arms alone: how pydantic reads them is noted beside its name."""
+        if not isinstance(type, Uni) or not type.arms:
+            return self.code(type)
+        parts = super().union(arms(self.schema, type))
+        numbers = [("int", "float") if part == "Number" else (part,) for part in parts]
+        plain = tuple(dict.fromkeys(chain.from_iterable(numbers)))
+        return plain[0] if len(plain) == 1 else Or(plain)
 
     def circular(self, alias: Alias) -> Iterator[str]:
         """An alias that pydantic can open: under its name it finds itself."""
@@ -75,73 +93,65 @@ class _Annotator(Annotator):
         code = literal(flat(self.code(alias.type)))
         yield from lay("", f"{alias.name} = ", call("TypeAliasType", literal(alias.name), code))
 
+    def parts(self, type: Type) -> list[Code]:
+        if type == Prim("number"):
+            self.types("Number")
+        return super().parts(type)
+
+    def literals(self, *types: Lit) -> Code:
+        """Marked where Python takes true for 1, or false for 0."""
+        code = super().literals(*types)
+        if any(type.value in (0, 1) for type in types):
+            return self.marked(code, call(self.types("Exact")))
+        return code
+
+    def inside(self, type: Type) -> Code:
+        code = super().inside(type)
+        if not isinstance(type, Tup):
+            return code
+        required = sum(not element.optional for element in type.of)
+        rest = "None" if type.rest is None else self.code(type.rest)
+        items = [self.code(element.type) for element in type.of]
+        return self.marked(code, call(self.types("Tuple"), str(required), rest, *items))
+
     def bounded(self, type: Bounded) -> list[Code]:
-        if is_inexact(self.schema, type):
-            return [self.code(type.of)]
-        limits = type.limits
-        sizes = [(limits.minimum, "ge"), (limits.maximum, "le")]
-        sizes += [(limits.exclusive_minimum, "gt"), (limits.exclusive_maximum, "lt")]
-        least = limits.min_items if limits.min_items is not None else limits.min_length
-        most = limits.max_items if limits.max_items is not None else limits.max_length
-        sizes += [(least, "min_length"), (most, "max_length")]
-        bounds = [f"{name}={value!r}" for value, name in sizes if value is not None]
-        if limits.integer:
-            bounds.append("multiple_of=1")
-        return [self.marked(self.code(type.of), call(self.library("Field"), *bounds))]
+        limits = {theirs: getattr(type.limits, ours) for ours, theirs in _BOUNDS.items()}
+        bounds = [f"{name}={value!r}" for name, value in limits.items() if value is not None]
+        if type.limits.unique_items:
+            bounds.append("uniqueItems=True")
+        if (pattern := type.limits.pattern) is not None:
+            texts = {"pattern": pattern, "search": python_pattern(pattern)}
+            bounds += [f"{name}={literal(text)}" for name, text in texts.items()]
+        mark = self.types("Bounds")
+        marks = [call(mark, "multipleOf=1")] if type.limits.integer else []
+        marks += [call(mark, *bounds)] if bounds else []
+        return [self.marked(self.code(type.of), *marks)]
 
     def union(self, leaves: tuple[Type, ...]) -> list[Code]:
         if not leaves:
-            return [self.shared("Nothing")]
+            return [self.types("Nothing")]
         parts = self.grouped(leaves)
         if len(parts) == 1 or (len(parts) == 2 and "None" in parts):
             return parts
-        return [self.marked(Or(tuple(parts)), self.shared("ORDERED"))]
+        return [self.marked(Or(tuple(parts)), self.types("ORDERED"))]
 
     def grouped(self, leaves: tuple[Type, ...]) -> list[Code]:
         """As usual, but for structs that a tag tells apart: those are one part."""
         structs = tuple(leaf for leaf in leaves if struct_of(self.schema, leaf))
-        wire = tag(self.schema, structs)
-        if wire is None:
+        name = self.tag(leaves)
+        if not name:
             return super().union(leaves)
         names = Or(tuple(self.code(leaf) for leaf in structs))
         rest = tuple(leaf for leaf in leaves if leaf not in structs)
-        mark = call(self.library("Discriminator"), literal(self.python(structs[0], wire)))
+        mark = call(self.library("Discriminator"), literal(name))
         return [self.marked(names, mark), *(super().union(rest) if rest else [])]
 
-    def python(self, leaf: Type, wire: str) -> str:
-        struct = struct_of(self.schema, leaf)
-        field = struct.field(wire) if struct is not None else None
-        assert field is not None
-        return field.name
-
-
-def is_inexact(schema: Schema, type: Type) -> bool:
-    """Whether pydantic takes more than the schema: then the dataclass flavour's readers decide.
-
-    A struct inside decides for itself.
-    """
-    struct = struct_of(schema, type)
-    if struct is not None:
-        parts = [field.type for field in struct.fields]
-        return any(_is_inexact(schema, part, set()) for part in [*parts, struct.index] if part)
-    return _is_inexact(schema, type, set())
-
-
-def _is_inexact(schema: Schema, type: Type, seen: set[str]) -> bool:
-    match type:
-        case Tup() | Uni(arms=()):
-            return True
-        case Lit():
-            return type.value in (0, 1)  # one of them is a truth value to pydantic
-        case Bounded():
-            limits = type.limits
-            beyond = limits.multiple_of is not None or limits.unique_items or limits.pattern
-            alone = len(kinds(schema, type.of)) == 1
-            return bool(beyond) or not alone or _is_inexact(schema, type.of, seen)
-        case Ref() if (alias := alias_of(schema, type)) and type.name not in seen:
-            return _is_inexact(schema, alias.type, seen | {type.name})
-        case _:
-            return any(_is_inexact(schema, child, seen) for child in children(type))
+    def tag(self, leaves: tuple[Type, ...]) -> str:
+        """The Python name of the member that tells structs among the leaves apart, if one does."""
+        structs = [struct for leaf in leaves if (struct := struct_of(self.schema, leaf))]
+        wire = tag(self.schema, tuple(leaf for leaf in leaves if struct_of(self.schema, leaf)))
+        field = structs[0].field(wire) if wire is not None else None
+        return field.name if field is not None else ""
 
 
 def _quoted(code: Code, unknown: frozenset[str]) -> Code:
@@ -150,13 +160,20 @@ def _quoted(code: Code, unknown: frozenset[str]) -> Code:
         case Group(head="Literal["):
             return code
         case Group(head="With[", items=(of, *marks)):
-            return replace(code, items=(_quoted(of, unknown), *marks))
+            return replace(code, items=(_quoted(of, unknown), *_quoted_marks(marks, unknown)))
         case Group():
             return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
         case Or() if not any(isinstance(x, str) and _names(x, unknown) for x in code.items):
             return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
         case _:
             return literal(flat(code)) if _names(code, unknown) else code
+
+
+def _quoted_marks(marks: Iterable[Code], unknown: frozenset[str]) -> Iterator[Code]:
+    """The marks of an annotation: the types of a tuple's places are annotations, too."""
+    for mark in marks:
+        is_tuple = isinstance(mark, Group) and mark.head == "Tuple("
+        yield _quoted(mark, unknown) if is_tuple else mark
 
 
 def _names(code: Code, unknown: frozenset[str]) -> bool:
@@ -174,15 +191,26 @@ def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
     rows = module_rows(schema, used, structs)
     used.imports.add("typing", _TYPING)
     used.imports.add(".._pydantic", _PYDANTIC)
+    used.imports.add(".._types_pydantic", _TYPES)
     used.imports.add(".._wire", _WIRE)
-    inexact = [n for n in schema.types if n not in schema.structs and is_inexact(schema, Ref(n))]
-    if inexact:
-        used.imports.use(".._wire", "parse")
+    unions = [*_unions(used)]
+    if unions:
+        used.types("name_unions")
     return rows | {
         "imports": used.imports.lines,
+        "unions": unions,
         "named": [f"{name}: {literal(name)}" for name in schema.types],
-        "inexact": inexact,
     }
+
+
+def _unions(used: _Annotator) -> Iterator[str]:
+    """Each alias of a union, with the tag that its models are told apart by."""
+    for alias in used.schema.types.values():
+        if not isinstance(alias, Alias) or alias.name in used.recursive:
+            continue
+        if isinstance(used.declared(alias.type), Or):
+            leaves = arms(used.schema, alias.type)
+            yield f"{literal(alias.name)}: {literal(used.tag(leaves))}"
 
 
 def _class(
@@ -190,8 +218,7 @@ def _class(
 ) -> Iterator[str]:
     """The lines of a class; `later` has the names that stand for nothing yet while it is made."""
     unknown = later | {field.name for field in struct.fields}
-    base = used.shared("Exact") if is_inexact(used.schema, Ref(struct.name)) else "Model"
-    yield from lay("", "", Group(f"class {struct.name}(", (base, "frozen=True"), ")"), ":")
+    yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
     body = [*opening(struct), *_config(used, options, struct)]
     body += [line for field in struct.fields for line in _field(used, field, unknown)]
     yield from body_lines(body)
@@ -225,7 +252,7 @@ def _field(used: _Annotator, field: Field, unknown: frozenset[str]) -> Iterator[
         ]
     code = used.code(field.type)
     if not field.required:
-        code = Group(f"{used.shared('Maybe')}[", (code,), "]")
+        code = Group(f"{used.types('Maybe')}[", (code,), "]")
     code = _quoted(code, unknown)
     default: Code = ""
     if settings:

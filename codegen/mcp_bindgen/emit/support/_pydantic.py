@@ -1,21 +1,12 @@
-"""What the pydantic flavours share: the base of the models, and how unions are ordered.
+"""What the pydantic flavours share: the base of the models, and how JSON is read and written.
 
 Annotations are no text here: pydantic would compile it again for every model.
 """
 
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Final,
-    Never,
-    TypeAlias,
-    TypeVar,
-)
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import (
     BaseModel,
@@ -23,78 +14,86 @@ from pydantic import (
     Field,
     TypeAdapter,
     ValidationError,
-    model_validator,
 )
 from pydantic_core import (
-    CoreSchema,
+    InitErrorDetails,
+    PydanticCustomError,
     PydanticSerializationError,
     SchemaSerializer,
 )
 
+from ._types_pydantic import UNSET
 from ._wire import (
     EMPTY,
     GIVEN,
     MAX_DEPTH,
     MAX_DIGITS,
-    UNSET,
     DecodeError,
     EncodeError,
     Json,
-    Unset,
     check_depth,
     check_json,
     dump,
     fault,
     parse,
-    set_,
     unending,
 )
 
-__all__ = ["ORDERED", "Exact", "Maybe", "Model", "Nothing", "Number", "Ordered"]
-
-_T = TypeVar("_T")
+__all__ = ["Model"]
 
 
-class Ordered:
-    """Has a union take the first arm that accepts, as its annotation lists them."""
+@cache
+def _signature(cls: "type[Model]") -> Signature:
+    fields = {name: cls.model_fields[name] for name in _wires(cls)}
+    parameters = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.is_required() else field.get_default(),
+            annotation=field.rebuild_annotation(),
+        )
+        for name, field in fields.items()
+    ]
+    extra = Parameter(
+        "extra_", Parameter.KEYWORD_ONLY, default=EMPTY, annotation=Mapping[str, Any]
+    )
+    return Signature([*parameters, extra], return_annotation=None)
 
-    def __get_pydantic_core_schema__(
-        self, source: object, handler: Callable[[object], CoreSchema]
-    ) -> CoreSchema:
-        schema = handler(source)
-        if schema["type"] == "union":
-            return {**schema, "mode": "left_to_right"}
-        return schema
 
+class _Constant:
+    """A constant member, on its class; a subclass is made as if it were not there."""
 
-ORDERED: Final = Ordered()
+    def __init__(self, value: Json) -> None:
+        self.value = value
+
+    def __get__(self, instance: object, cls: type[Any]) -> Json:
+        if "__pydantic_fields__" not in cls.__dict__:
+            raise AttributeError
+        return self.value
 
 
 if TYPE_CHECKING:
-    Nothing: TypeAlias = Never
-    Maybe: TypeAlias = _T | Unset
-    Number: TypeAlias = int | float
+    _Base = BaseModel
 else:
 
-    class Nothing:
-        """A type without values."""
+    class _Metaclass(type(BaseModel)):
+        """Shows the signature of our constructor where pydantic shows the names of the wire."""
 
-        @classmethod
-        def __get_pydantic_core_schema__(
-            cls, source: object, handler: object
-        ) -> CoreSchema:
-            return {"type": "is-instance", "cls": cls}
+        @property
+        def __signature__(cls) -> Signature:
+            if cls.__init__ is not Model.__init__:
+                raise AttributeError
+            return _signature(cls)
 
-    class Maybe:
-        """A member that may be absent: UNSET is its default, and never validated."""
+        @__signature__.setter
+        def __signature__(cls, value: object) -> None:
+            """Pydantic sets its own."""
 
-        def __class_getitem__(cls, item: object) -> object:
-            return item
-
-    Number = Annotated[int | float, ORDERED]
+    class _Base(BaseModel, metaclass=_Metaclass):
+        pass
 
 
-class Model(BaseModel, frozen=True):
+class Model(_Base, frozen=True):
     """The base of the models.
 
     `const_` holds what the class sets by itself, by wire name. Unknown members of the wire are in
@@ -105,7 +104,9 @@ class Model(BaseModel, frozen=True):
         strict=True,
         extra="allow",
         validate_by_alias=True,
-        validate_by_name=True,
+        validate_by_name=False,
+        serialize_by_alias=True,
+        polymorphic_serialization=True,
         allow_inf_nan=False,
         ser_json_inf_nan="constants",
         protected_namespaces=(),
@@ -123,31 +124,35 @@ class Model(BaseModel, frozen=True):
             return self.__pydantic_extra__ or EMPTY
 
         def __init__(self, /, *, extra_: Mapping[str, Any] = EMPTY, **members: Any):
-            data = _by_wire(self.__class__, members, extra_)
-            self.__pydantic_validator__.validate_python(
-                data, self_instance=self, by_alias=True, by_name=False
-            )
+            cls = self.__class__
+            data = _by_wire(cls, members, extra_)
+            cls.__pydantic_validator__.validate_python(data, self_instance=self)
+            for name, value in members.items():
+                if not isinstance(value, _PLAIN):
+                    made = self.__dict__[name]
+                    _refuse_objects(cls, value, made, (_wires(cls)[name],))
+            if extra_ and self.__pydantic_extra__:
+                _refuse_objects(cls, extra_, self.__pydantic_extra__, ())
 
         # pydantic calls an __init__ for each nested value, unless it is marked as its own.
         __init__.__pydantic_base_init__ = True
 
+        @classmethod
+        def __pydantic_init_subclass__(cls, **options: Any) -> None:
+            for name, field in cls.__pydantic_fields__.items():
+                wire = field.validation_alias or name
+                if wire in cls.const_:
+                    setattr(cls, name, _Constant(cls.const_[wire]))
+
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """What the constructor would take."""
-        names = (*_wires(type(self)), "extra_")
-        members = [(name, getattr(self, name)) for name in names]
-        return [(name, value) for name, value in members if set_(value)]
+        members = [(name, getattr(self, name)) for name in _wires(type(self))]
+        unknown = [("extra_", self.extra_)] if self.extra_ else []
+        return [*((n, value) for n, value in members if value is not UNSET), *unknown]
 
 
-class Exact(Model, frozen=True):
-    """The base of models of which pydantic would take too much: other readers look first."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check(cls, data: Any) -> Any:
-        if not isinstance(data, cls):
-            explain = sys.modules[cls.__module__].__dict__["_explain"]
-            explain(cls, write_object(data))
-        return data
+_PLAIN: Final = (str, int, float, type(None), type(UNSET), Model)
+"""What holds no object that might stand where a model belongs."""
 
 
 def _by_wire(
@@ -159,6 +164,9 @@ def _by_wire(
     if unknown or not extra.keys().isdisjoint({*wires.values(), *cls.const_}):
         names = ", ".join(unknown) or "a declared member in extra_"
         raise TypeError(f"{cls.__name__} got an unexpected keyword argument: {names}")
+    if any(value is UNSET for value in extra.values()):
+        error = PydanticCustomError("unset", "Input should be a value, not UNSET")
+        raise _refusal(cls, error, ("extra_",), extra)
     given = {
         wires[name]: value for name, value in members.items() if value is not UNSET
     }
@@ -170,6 +178,33 @@ def _wires(cls: type[Model]) -> dict[str, str]:
     """The wire name of each member that the constructor takes."""
     aliases = {n: str(f.validation_alias or n) for n, f in cls.model_fields.items()}
     return {name: wire for name, wire in aliases.items() if wire not in cls.const_}
+
+
+def _refuse_objects(
+    cls: type[Model], value: Any, made: Any, at: tuple[str | int, ...]
+) -> None:
+    """Raises ValidationError where an object was given and a model has been made of it."""
+    if value is made:
+        return
+    if isinstance(made, Model):
+        words: Any = f"Input should be an instance of {type(made).__name__}"
+        raise _refusal(cls, PydanticCustomError("is_instance_of", words), at, value)
+    if made.__class__ is list and value.__class__ is list:
+        for i, item in enumerate(made):
+            _refuse_objects(cls, value[i], item, (*at, i))
+    elif made.__class__ is dict and isinstance(value, Mapping):
+        for key, item in made.items():
+            _refuse_objects(cls, value[key], item, (*at, key))
+
+
+def _refusal(
+    cls: type[Model],
+    error: PydanticCustomError,
+    at: tuple[str | int, ...],
+    value: object,
+) -> ValidationError:
+    details = InitErrorDetails(type=error, loc=at, input=value)
+    return ValidationError.from_exception_data(cls.__name__, [details])
 
 
 _CONFIG: Final = ConfigDict(strict=True, allow_inf_nan=False)
@@ -209,7 +244,7 @@ def read_text(T: Any, data: Any, explain: Callable[[Any, Json], object]) -> Any:
         shape = text.translate(_SHAPE)
         if len(text) > 256 and shape.count(b"[") > MAX_DEPTH:
             check_depth(text)
-        made = (_READ.get(T) or _reader(T))(text, by_alias=True, by_name=False)
+        made = (_READ.get(T) or _reader(T))(text)
         if shape.rfind(b"0e000") >= 0 or shape.rfind(_MANY) >= 0 or _has_word(text):
             parse(text)
         return made
@@ -240,7 +275,7 @@ _N, _I = b"NI"
 def read_object(T: Any, obj: Json, explain: Callable[[Any, Json], object]) -> Any:
     """The value of type `T` in parsed JSON."""
     try:
-        made = validator(T).validate_python(obj, by_alias=True, by_name=False)
+        made = validator(T).validate_python(obj)
     except ValidationError as error:
         raise _fault(error, T, obj, explain) from None
     try:
@@ -261,22 +296,12 @@ def _fault(
 
 
 def write_text(value: object) -> bytes:
-    """JSON text. Raises EncodeError for what JSON has no form for.
-
-    Absent members are told by their default, as an unknown member that has the Python name of an
-    absent one makes pydantic count that one as set.
-    """
+    """JSON text. Raises EncodeError for what JSON has no form for."""
     if not isinstance(value, Model):
         return dump(write_object(value))
     serializer: SchemaSerializer = value.__pydantic_serializer__
     try:
-        text = serializer.to_json(
-            value,
-            by_alias=True,
-            exclude_defaults=True,
-            warnings=False,
-            serialize_as_any=True,
-        )
+        text = serializer.to_json(value, warnings=False, serialize_as_any=True)
     except (PydanticSerializationError, UnicodeError, ValueError):
         raise fault(write_object(value)) from None
     return dump(write_object(value)) if _is_doubtful(text) else text
@@ -289,7 +314,7 @@ def _is_doubtful(text: bytes) -> bool:
     return len(text) > MAX_DIGITS and _LONG in text.translate(_ONE_DIGIT)
 
 
-_NO_JSON: Final = (b"NaN", b"Infinity", b'"UNSET"')
+_NO_JSON: Final = (b"NaN", b"Infinity")
 _LONG: Final = b"0" * (MAX_DIGITS + 1)
 _ONE_DIGIT: Final = bytes.maketrans(b"123456789", b"000000000")
 
@@ -307,13 +332,7 @@ def write_object(value: Any) -> Json:
 def _written(value: Any) -> Json:
     if isinstance(value, Model):
         serializer: SchemaSerializer = value.__pydantic_serializer__
-        return serializer.to_python(
-            value,
-            by_alias=True,
-            exclude_defaults=True,
-            warnings=False,
-            serialize_as_any=True,
-        )
+        return serializer.to_python(value, warnings=False, serialize_as_any=True)
     if value.__class__ in (list, tuple):
         return [_written(item) for item in value]
     if value.__class__ is dict:

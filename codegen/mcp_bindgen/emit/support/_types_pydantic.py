@@ -1,0 +1,301 @@
+"""Types of the pydantic flavours: UNSET, unions by name, and marks that make pydantic exact.
+
+A mark stands beside a type in `Annotated`. Pydantic asks it for a schema when a model is first
+used.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Never,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+)
+
+from pydantic import (
+    Discriminator,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+)
+from pydantic_core import (
+    MISSING,
+    CoreSchema,
+    PydanticCustomError,
+    core_schema,
+    to_jsonable_python,
+)
+
+from ._wire.bounds import are_unique, is_multiple, matches
+
+__all__ = [
+    "ORDERED",
+    "UNSET",
+    "Bounds",
+    "Exact",
+    "Maybe",
+    "Nothing",
+    "Number",
+    "Tuple",
+    "Unset",
+    "name_unions",
+]
+
+_T = TypeVar("_T")
+
+UNSET: Final = MISSING
+"""A member that is not there, neither null nor a value; to type checkers its own type, too."""
+Unset: TypeAlias = MISSING
+
+
+class _Ordered:
+    """Has a union take the first arm that accepts, as it is, and write what is there.
+
+    The arms stay exact where a lax model uses the union: true is no number.
+    """
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        schema = handler(source)
+        if schema["type"] != "union":
+            return schema
+        arms: list[Any] = [_strict(arm) for arm in schema["choices"]]
+        return {
+            **schema,
+            "choices": arms,
+            "mode": "left_to_right",
+            "serialization": _AS_IT_IS,
+        }
+
+
+def _strict(schema: Any) -> Any:
+    if schema["type"] not in ("str", "int", "float", "bool"):
+        return schema
+    finite = {"allow_inf_nan": False} if schema["type"] == "float" else {}
+    return {**schema, "strict": True, **finite}
+
+
+_AS_IT_IS: Final = core_schema.simple_ser_schema("any")
+
+
+ORDERED: Final = _Ordered()
+
+
+if TYPE_CHECKING:
+    Maybe: TypeAlias = _T | MISSING
+    Nothing: TypeAlias = Never
+    Number: TypeAlias = int | float
+else:
+
+    class Maybe:
+        """A member that may be absent: UNSET is its default, and never validated."""
+
+        def __class_getitem__(cls, item: object) -> object:
+            return item
+
+    class Nothing:
+        """A type without values."""
+
+        @classmethod
+        def __get_pydantic_core_schema__(
+            cls, source: object, handler: GetCoreSchemaHandler
+        ) -> CoreSchema:
+            return core_schema.is_instance_schema(cls)
+
+        @classmethod
+        def __get_pydantic_json_schema__(
+            cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+        ) -> dict[str, Any]:
+            return {"not": {}}
+
+    Number = Annotated[int | float, ORDERED]
+
+
+class Exact:
+    """Has literals accept what JSON calls equal: 1 and 1.0 are, 1 and true are not."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        literals = get_args(source)
+
+        def read(value: object) -> object:
+            for literal in literals:
+                same_kind = isinstance(value, bool) == isinstance(literal, bool)
+                if same_kind and value == literal:
+                    return literal
+            raise PydanticCustomError("literal_error", "Input should be a literal")
+
+        return core_schema.no_info_plain_validator_function(
+            read, json_schema_input_schema=handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: Any, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return handler(schema["json_schema_input_schema"])
+
+
+class Tuple:
+    """Has a list hold a value of each type, at least as many as required; then any of `rest`."""
+
+    def __init__(self, required: int, rest: object, *types: object) -> None:
+        self.required = required
+        self.rest = rest
+        self.types = types
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        items = [handler.generate_schema(type) for type in self.types]
+        lengths: list[Any] = [
+            core_schema.tuple_schema(items[:length], strict=False)
+            for length in range(self.required, len(items) + 1)
+        ]
+        if self.rest is not None:
+            rest = [*items, handler.generate_schema(self.rest)]
+            lengths[-1] = core_schema.tuple_schema(
+                rest, variadic_item_index=len(items), strict=False
+            )
+        any_length = core_schema.union_schema(lengths, mode="left_to_right")
+        return core_schema.no_info_before_validator_function(
+            _only_list,
+            core_schema.no_info_after_validator_function(list, any_length),
+            serialization=_AS_IT_IS,
+        )
+
+
+def _only_list(value: object) -> object:
+    if value.__class__ is not list:
+        raise PydanticCustomError("list_type", "Input should be a valid list")
+    return value
+
+
+class Bounds:
+    """Limits by their names in JSON Schema, each for values of its kind alone.
+
+    `search` is the pattern as Python writes it.
+    """
+
+    def __init__(self, *, search: str = "", **limits: Any) -> None:
+        self.search = search
+        self.limits = limits
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        inner = handler(schema)
+        if inner.keys() & self.limits.keys():
+            inner = {"allOf": [inner]}
+        return {**inner, **self.limits}
+
+    def check(self, value: Any) -> object:
+        for name, limit in self.limits.items():
+            if not self.is_within(name, limit, value):
+                words = "Input should have {name} {limit}"
+                context = {"name": name, "limit": limit}
+                raise PydanticCustomError("out_of_bounds", words, context)
+        return value
+
+    def is_within(self, name: str, limit: Any, value: Any) -> bool:
+        """Whether a value keeps a limit, or is of another kind than it is for."""
+        kind = value.__class__
+        if kind is str and name == "pattern":
+            return matches(self.search, value)
+        if kind is list and name == "uniqueItems":
+            return are_unique(to_jsonable_python(value))
+        if (kind is list and name.endswith("Items")) or (
+            kind is str and name.endswith("Length")
+        ):
+            size = len(value)
+            return bool(size >= limit if name.startswith("min") else size <= limit)
+        if kind in (int, float) and name in _COMPARED:
+            return bool(_COMPARED[name](value, limit))
+        return True
+
+
+_COMPARED: Final[Mapping[str, Callable[[Any, Any], object]]] = {
+    "minimum": lambda value, limit: value >= limit,
+    "maximum": lambda value, limit: value <= limit,
+    "exclusiveMinimum": lambda value, limit: value > limit,
+    "exclusiveMaximum": lambda value, limit: value < limit,
+    "multipleOf": is_multiple,
+}
+
+
+class _Union:
+    """A union by its name: to pydantic it is `Annotated` with how to read it, and arms to Python.
+
+    Pydantic knows by the class what is Annotated, and that class takes no instance checks.
+    """
+
+    def __init__(self, name: str, arms: tuple[Any, ...], marked: Any) -> None:
+        self.__name__ = self.__qualname__ = name
+        self._arms = arms
+        self._marked = marked
+
+    if not TYPE_CHECKING:
+
+        @property
+        def __class__(self) -> type:
+            return type(self._marked)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._marked, name)
+
+    def __instancecheck__(self, value: object) -> bool:
+        return any(_is_instance(value, arm) for arm in self._arms)
+
+    def __or__(self, other: Any) -> Any:
+        return self._marked | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self._marked
+
+    def __repr__(self) -> str:
+        return f"{self.__module__}.{self.__name__}"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+
+def _is_instance(value: object, arm: Any) -> bool:
+    origin = get_origin(arm)
+    if origin is Literal:
+        return value in get_args(arm)
+    return isinstance(value, origin or arm)
+
+
+def name_unions(module: dict[str, Any], tags: Mapping[str, str]) -> None:
+    """Gives each union of a module a name that pydantic reads as `decode` does.
+
+    The tag, if there is one, is the member by which the models among the arms are told apart.
+    """
+    for name, tag in tags.items():
+        arms = get_args(module[name])
+        union = module[name] = _Union(name, arms, _marked(arms, tag))
+        union.__module__ = module["__name__"]
+
+
+def _marked(arms: tuple[Any, ...], tag: str) -> Any:
+    """The union as pydantic has to read it: models that a tag tells apart first, then in order."""
+    models = tuple(arm for arm in arms if tag and hasattr(arm, "__pydantic_fields__"))
+    tagged = [Annotated[_either(models), Discriminator(tag)]] if models else []
+    others = [arm for arm in arms if arm not in models]
+    return Annotated[_either((*tagged, *others)), ORDERED] if others else tagged[0]
+
+
+def _either(arms: tuple[Any, ...]) -> Any:
+    return reduce(lambda one, other: one | other, arms)
