@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import httpx2
 import pytest
 
 from mcp_runtime import Client
@@ -32,7 +33,7 @@ def example(root: Path, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, root / "examples" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
@@ -73,3 +74,27 @@ def test_an_application_asks_for_a_token_before_its_server_does_anything(
             asyncio.run(add(url, {}))
         assert module.items == []
         assert asyncio.run(add(url, {"Authorization": "Bearer ada"})) == {"result": ["tea"]}
+
+
+def test_an_application_reads_and_writes_the_protocols_models(
+    root: Path, loopback: Loopback
+) -> None:
+    tool = {"name": "add", "inputSchema": {"type": "object"}, "owner": "us"}
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    with loopback.mounted(example(root, "catalog").app) as url, httpx2.Client() as client:
+
+        def post(path: str, body: object) -> httpx2.Response:
+            return client.post(url + path, json=body)
+
+        entry: dict[str, object] = {"tool": tool, "team": "maths", "notes": []}
+        assert post("/entries", entry).json() == entry
+        assert client.get(f"{url}/tools").json() == {"tools": [tool]}
+        assert post("/tools/add/notes", image).json() == [image]
+        assert post("/tools/add/notes", {"type": "image", "text": "a"}).status_code == 422
+        called = post("/call", {"name": "add", "arguments": {"a": None}})
+        assert called.content == b'{"content":[],"structuredContent":{"a":null}}'
+        assert post("/call", {"name": "sub"}).json()["isError"] is True
+        refused = post("/entries", {"tool": {**tool, "title": None}, "team": "maths"})
+        assert refused.json()["detail"][0]["loc"] == ["body", "tool", "title"]
+        parts = client.get(f"{url}/openapi.json").json()["components"]["schemas"]
+        assert "default" not in parts["Tool"]["properties"]["title"]

@@ -141,6 +141,8 @@ class Model(_Base, frozen=True):
 
         @classmethod
         def __pydantic_init_subclass__(cls, **options: Any) -> None:
+            # A TypeAdapter of the class is not to be deferred, for FastAPI expects it at once.
+            cls.model_config["defer_build"] = False
             for name, field in cls.__pydantic_fields__.items():
                 wire = field.validation_alias or name
                 if wire in cls.const_:
