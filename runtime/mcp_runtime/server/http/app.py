@@ -220,11 +220,11 @@ class HttpApp:
 
     async def _post(self, request: HttpRequest) -> EventResponse | None:
         _require_media_types(request)
-        body = await request.body(self._service.limits.line_bytes, self._service.body_deadline)
+        await request.read_body(self._service.limits, self._service.body_deadline)
         has_sessions = self._service.server.offer().handshake
-        if not has_sessions or http_rules.is_per_request(request.headers, body):
-            return await self._per_request.post(request, body)
-        return await self._in_session.post(request, body)
+        if not has_sessions or http_rules.is_per_request(request.headers, request.content):
+            return await self._per_request.post(request)
+        return await self._in_session.post(request)
 
     # ---- lifespan
 

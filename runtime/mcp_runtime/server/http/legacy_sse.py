@@ -117,7 +117,8 @@ class LegacySseEndpoint:
         if number is None and (session is None or session.principal != principal):
             raise HttpError(404, "there is no such session")
         service = self._service
-        body = await request.body(service.limits.line_bytes, service.body_deadline)
+        await request.read_body(service.limits, service.body_deadline)
+        body = request.pop_content()
         if session is not None:
             session.receive(body)
         elif number is not None:

@@ -155,11 +155,13 @@ class PerRequestEndpoint:
         self.nothing_pending: Final = Pending()
         """Shared by all sessions, for none of them sends a request."""
 
-    async def post(self, request: HttpRequest, body: bytes) -> EventResponse | None:
+    async def post(self, request: HttpRequest) -> EventResponse | None:
         """Replies, or returns the stream that is the response. Raises HttpError, ClientGone."""
-        self._require_room()
+        if len(self.open) >= (most := self.service.limits.sessions):
+            why = f"{most} requests are open (Limits.sessions)"
+            raise HttpError(503, why, headers=retry_after(1))
         connection = RequestConnection(self, request)
-        connection.receive(body)
+        connection.receive(request.pop_content())
         response = None
         try:
             stream, was_refused = connection.stream, connection.stream.finished
@@ -178,12 +180,6 @@ class PerRequestEndpoint:
         finally:
             if response is None:
                 connection.close()
-
-    def _require_room(self) -> None:
-        limit = self.service.limits.sessions
-        if len(self.open) >= limit:
-            why = f"{limit} requests are open (Limits.sessions)"
-            raise HttpError(503, why, headers=retry_after(1))
 
 
 async def _news_or_gone(stream: Outbox, request: HttpRequest, seconds: float) -> None:

@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import error_codes, jsonrpc
+from mcp_runtime.core.running import SMALL, HeldBytes, Hold
+from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.deadline import Deadline
 
 __all__ = [
@@ -53,7 +55,17 @@ class ClientGone(Exception):
 class HttpRequest:
     """One HTTP request, and its response."""
 
-    __slots__ = ("_is_begun", "_is_read", "_receive", "_send", "headers", "method", "path", "scope")
+    __slots__ = (
+        "_is_begun",
+        "_is_read",
+        "_receive",
+        "_send",
+        "content",
+        "headers",
+        "method",
+        "path",
+        "scope",
+    )
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
@@ -65,6 +77,8 @@ class HttpRequest:
         self._receive = receive
         self._send = send
         self._is_begun = self._is_read = False
+        self.content = b""
+        """The body, from `read_body` to `pop_content`."""
 
     def _has_unread_body(self) -> bool:
         if self._is_begun:
@@ -72,16 +86,32 @@ class HttpRequest:
         length = self.headers.get("content-length", "0")
         return "transfer-encoding" in self.headers or length.strip("0") != ""
 
-    async def body(self, limit: int, deadline: Deadline) -> bytes:
-        """Raises HttpError for a body that is too large or too slow, and ClientGone."""
-        length = self.headers.get("content-length", "0")
+    def pop_content(self) -> bytes:
+        """The body, which is not kept here any longer."""
+        content, self.content = self.content, b""
+        return content
+
+    async def read_body(self, limits: Limits, deadline: Deadline) -> None:
+        """Raises HttpError for a body that is too large or too slow, and ClientGone.
+
+        What is not read yet is counted as held, of all peers of the process together.
+        """
+        limit, length = limits.line_bytes, self.headers.get("content-length", "0")
         if len(length) > _LENGTH_DIGITS or (length.isdecimal() and int(length) > limit):
             raise _too_large(limit)
+        chunked = "transfer-encoding" in self.headers or not length.isdecimal()
+        size, held = limit if chunked else int(length), HeldBytes()
+        if size > SMALL and (crossed := held.crossed(limits)):
+            why = f"busy: too much is not answered yet ({crossed})"
+            raise HttpError(503, why, headers=retry_after(1))
+        hold = Hold(held, size) if size > SMALL else None
         try:
-            return await deadline.wait(self._read(limit))
+            self.content = await deadline.wait(self._read(limit))
         except TimeoutError:
             why = f"the body took more than {deadline.seconds:g} s (Limits.body_seconds)"
             raise HttpError(408, why) from None
+        finally:
+            del hold
 
     async def _read(self, limit: int) -> bytes:
         parts: list[bytes] = []

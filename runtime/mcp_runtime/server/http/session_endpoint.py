@@ -37,14 +37,14 @@ class SessionEndpoint:
 
     # ---- POST
 
-    async def post(self, request: HttpRequest, body: bytes) -> EventResponse | None:
+    async def post(self, request: HttpRequest) -> EventResponse | None:
         """Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
         self._require_version(request)
         if _SESSION_ID not in request.headers:
-            await self._begin(request, body)
+            await self._begin(request, request.pop_content())
             return None
         session = await self._session(request)
-        stream = session.receive(body)
+        stream = session.receive(request.pop_content())
         await self._table.keep(session)
         if stream.is_over:
             await request.reply(202, b"", ())
