@@ -76,7 +76,7 @@ def write_challenge(scheme: str, parameters: Mapping[str, str]) -> str:
     """A challenge as a header's value. Raises ValueError for what no header can hold."""
     for value in parameters.values():
         if not all(" " <= character <= "~" for character in value):
-            raise ValueError(f"a challenge holds visible ASCII only, found {value!r}")
+            raise ValueError(f"a challenge holds visible ASCII only, not {value!r}")
     parts = (
         '{}="{}"'.format(name, value.replace("\\", "\\\\").replace('"', '\\"'))
         for name, value in parameters.items()

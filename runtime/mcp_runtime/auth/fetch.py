@@ -35,7 +35,7 @@ _CONNECTIONS: Final = 8
 
 
 class GuardedFetch:
-    """A `Fetch` that follows no redirect, keeps no cookie, and takes nothing of the environment.
+    """A `Fetch` that follows no redirect, keeps no cookie, and reads nothing of the environment.
 
     `server_url` is the MCP server: where it is itself on the loopback or in a private network,
     addresses of that kind are allowed too. `tls` checks certificates, by default against those of
@@ -160,8 +160,8 @@ class _Guard(httpcore2.AsyncNetworkBackend):
 
 async def _resolved(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[4][0]) for address in found))
+    answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[4][0]) for address in answers))
 
 
 def _place(address: str) -> str:

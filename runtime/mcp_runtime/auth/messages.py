@@ -88,7 +88,7 @@ def get(url: str, purpose: str, headers: Mapping[str, str] | None = None) -> Aut
 def form(
     url: str, purpose: str, fields: Mapping[str, str], headers: Mapping[str, str] | None = None
 ) -> AuthRequest:
-    """A POST of form fields, as the endpoints of OAuth take them."""
+    """A POST of form fields, as the endpoints of OAuth expect it."""
     kinds = {
         "Content-Type": "application/x-www-form-urlencoded",
         "Accept": "application/json",
@@ -103,11 +103,11 @@ def oauth_error(what: str, response: AuthResponse) -> OAuthError:
     Source: RFC 6749 section 5.2.
     """
     try:
-        told = msgspec.json.decode(response.body, type=dict[str, Any])
+        body = msgspec.json.decode(response.body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return OAuthError(what, f"HTTP {response.status}")
-    code = told.get("error")
-    description = told.get("error_description")
+    code = body.get("error")
+    description = body.get("error_description")
     return OAuthError(
         what,
         code if isinstance(code, str) else f"HTTP {response.status}",

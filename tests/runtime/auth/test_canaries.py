@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.auth.client.auth_trace import told_request, told_response
+from mcp_runtime.auth.client.auth_trace import request_line, response_line
 from mcp_runtime.auth.client.authorization_code import CodeRequest, read_redirect
 from mcp_runtime.auth.client.client_authentication import KeyPair
 from mcp_runtime.auth.client.grants import ClientCredentials, EnterpriseManaged, WorkloadIdentity
@@ -122,12 +122,12 @@ def test_a_step_masks_a_secret_in_every_member(name: str) -> None:
     written = json.dumps({**fields, "nested": {name: CANARY}, "issuer": ISSUER}).encode()
     url = f"https://user:{CANARY}@as.example/authorize?{quote(name)}={CANARY}#{name}={CANARY}"
     lines = [
-        told_request(AuthRequest("POST", url, "asks", {"Content-Type": kind}, body)),
-        told_request(
+        request_line(AuthRequest("POST", url, "asks", {"Content-Type": kind}, body)),
+        request_line(
             AuthRequest("POST", url, "asks", {"Content-Type": "application/json"}, written)
         ),
-        told_response(AuthResponse(200, {}, written)),
-        told_response(AuthResponse(400, {}, CANARY.encode())),
+        response_line(AuthResponse(200, {}, written)),
+        response_line(AuthResponse(400, {}, CANARY.encode())),
     ]
     assert CANARY not in "\n".join(lines)
     assert "grant_type='authorization_code'" in lines[0]

@@ -1,4 +1,4 @@
-"""Tells what authorization does, step by step, with every secret masked."""
+"""Writes each step of authorization as one line, with every secret masked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 
-__all__ = ["Report", "told_request", "told_response"]
+__all__ = ["Report", "request_line", "response_line"]
 
 Report: TypeAlias = Callable[[str], None]
 """Takes one line at a time."""
@@ -37,14 +37,14 @@ _OPEN: Final = frozenset(
 _MAX_SHOWN: Final = 200
 
 
-def told_request(request: AuthRequest) -> str:
+def request_line(request: AuthRequest) -> str:
     """A request as one line: what for, where to, and its fields."""
     fields = masked(dict(_fields(request)))
     said = f" {fields}" if fields else ""
     return f"{request.purpose}: {request.method} {masked_url(request.url)}{said}"
 
 
-def told_response(response: AuthResponse) -> str:
+def response_line(response: AuthResponse) -> str:
     """A response as one line: its status, and what it says."""
     challenge = response.headers.get("www-authenticate", "")
     try:
@@ -71,8 +71,8 @@ def masked_url(url: str) -> str:
 
 def _fields(request: AuthRequest) -> Mapping[str, Any]:
     if request.headers.get("Content-Type") == "application/json":
-        found: dict[str, Any] = msgspec.json.decode(request.body)
-        return found
+        members: dict[str, Any] = msgspec.json.decode(request.body)
+        return members
     return dict(parse_qsl(request.body.decode("ascii", "replace")))
 
 

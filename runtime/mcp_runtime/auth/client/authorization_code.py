@@ -34,7 +34,7 @@ class CodeRequest:
 
 
 def code_request(
-    found: Discovered,
+    discovery: Discovered,
     client_id: str,
     redirect_uri: str,
     scopes: Sequence[str],
@@ -45,7 +45,7 @@ def code_request(
     `draw` gives unguessable text of 43 to 128 characters that a URL can hold. Raises
     DiscoveryFailed for an authorization server without PKCE, or without the endpoint.
     """
-    server = found.server
+    server = discovery.server
     if server.authorization_endpoint is None:
         raise DiscoveryFailed(f"{server.issuer} has no authorization endpoint")
     if not server.has_pkce:
@@ -62,7 +62,7 @@ def code_request(
         "state": state,
         "code_challenge": _s256(verifier),
         "code_challenge_method": "S256",
-        "resource": found.resource,
+        "resource": discovery.resource,
     }
     if scopes:
         fields["scope"] = " ".join(scopes)
@@ -110,7 +110,7 @@ def code_flow(
 
     Raises as `code_request`, `read_redirect` and `TokenRequest.send` do.
     """
-    asked = code_request(request.found, request.client.client_id, redirect_uri, scopes, draw)
+    asked = code_request(request.discovery, request.client.client_id, redirect_uri, scopes, draw)
     redirected = yield Authorize(asked.url, shown_host(asked.url))
     grant = {
         "grant_type": "authorization_code",

@@ -147,10 +147,10 @@ class Authorizer:
         if tokens.refresh_token is None and self._settings.grant is None:
             return
         try:
-            found = await self._source.discovered(_NO_CHALLENGE)
-            await self._keep(await self._source.obtain(found, tokens.scopes, tokens))
+            discovery = await self._source.discovered(_NO_CHALLENGE)
+            await self._keep(await self._source.obtain(discovery, tokens.scopes, tokens))
         except AuthorizationError as error:
-            self._source.tell(f"the token could not be renewed: {error}")
+            self._source.report(f"the token could not be renewed: {error}")
 
     def _has_new_nonce(self, response: AuthResponse, url: str, named: Sequence[Challenge]) -> bool:
         key = self._source.key
@@ -165,8 +165,10 @@ class Authorizer:
             raise TokenRefused(
                 f"{self._url} refuses the token that {self._issuer} has just issued for it{why}"
             )
-        found = await self._source.discovered(challenge)
-        await self._obtain(found, (*(challenge.scopes or found.scopes or ()),), self._tokens)
+        discovery = await self._source.discovered(challenge)
+        await self._obtain(
+            discovery, (*(challenge.scopes or discovery.scopes or ()),), self._tokens
+        )
 
     async def _step_up(self, challenge: Challenge) -> None:
         """Answers a 403 that names missing scopes, each set of them once.
@@ -180,15 +182,15 @@ class Authorizer:
                 f" {self._issuer} does not grant this client"
             )
         self._step_ups.add(missing)
-        found = await self._source.discovered(challenge)
+        discovery = await self._source.discovered(challenge)
         granted = self._tokens.scopes if self._tokens is not None else ()
-        await self._obtain(found, (*granted, *self._asked, *challenge.scopes), None)
+        await self._obtain(discovery, (*granted, *self._asked, *challenge.scopes), None)
 
     async def _obtain(
-        self, found: Discovered, scopes: tuple[str, ...], before: TokenSet | None
+        self, discovery: Discovered, scopes: tuple[str, ...], before: TokenSet | None
     ) -> None:
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
-        await self._keep(await self._source.obtain(found, self._asked, before))
+        await self._keep(await self._source.obtain(discovery, self._asked, before))
 
 
 def _answerable(named: Sequence[Challenge]) -> Challenge:

@@ -86,7 +86,7 @@ class EnterpriseManaged:
     """A person who is signed in with their employer, whose policy decides.
 
     `id_token` gives the identity assertion of now. The identity provider exchanges it at
-    `idp_token_endpoint` for a grant that the server's authorization server takes.
+    `idp_token_endpoint` for a grant that the server's authorization server accepts.
     """
 
     client_id: str
@@ -118,8 +118,8 @@ class EnterpriseManaged:
         fields = {
             "grant_type": _EXCHANGE,
             "requested_token_type": _ID_JAG,
-            "audience": request.found.server.issuer,
-            "resource": request.found.resource,
+            "audience": request.discovery.server.issuer,
+            "resource": request.discovery.resource,
             "subject_token": self.id_token(),
             "subject_token_type": _ID_TOKEN,
         }

@@ -42,8 +42,8 @@ class OAuth:
 
     `scopes` are asked for beside those that the server names. `dpop` binds tokens to a key: True
     always, None where the server asks for it, False never. Such tokens are not stored, for their
-    key is not. `allow_issuer_mismatch` takes metadata that names another issuer than was asked, at
-    your own risk. `report` gets a line for each step, with secrets masked.
+    key is not. `allow_issuer_mismatch` accepts metadata that names another issuer than was asked,
+    at your own risk. `report` gets a line for each step, with secrets masked.
     """
 
     redirect: Redirect | None = field(default=None, repr=False)

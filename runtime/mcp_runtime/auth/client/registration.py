@@ -90,9 +90,9 @@ def _registered(answer: dict[str, Any], asked: AuthMethod, uri: str) -> ClientRe
 
 
 def chosen_method(server: AuthorizationServer) -> AuthMethod:
-    """How a client without a key authenticates itself, of the ways that the server takes.
+    """How a client without a key authenticates itself, of the ways that the server accepts.
 
-    Raises DiscoveryFailed if it takes none of ours.
+    Raises DiscoveryFailed if it accepts none of ours.
     """
     supported = server.token_endpoint_auth_methods_supported or _DEFAULT
     for method in _PREFERRED:

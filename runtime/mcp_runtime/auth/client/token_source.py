@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from mcp_runtime.auth.challenge import Challenge
-from mcp_runtime.auth.client.auth_trace import masked_url, told_request, told_response
+from mcp_runtime.auth.client.auth_trace import masked_url, request_line, response_line
 from mcp_runtime.auth.client.authorization_code import code_flow
 from mcp_runtime.auth.client.client_authentication import signed
 from mcp_runtime.auth.client.discovery import Discovered, discover
@@ -47,7 +47,7 @@ class TokenSource:
     async def discovered(self, challenge: Challenge) -> Discovered:
         """Who issues tokens for the server now. Raises DiscoveryFailed."""
         settings = self._settings
-        found = await self._run(
+        discovery = await self._run(
             discover(
                 self._url,
                 challenge.resource_metadata,
@@ -56,60 +56,62 @@ class TokenSource:
         )
         wanted = settings.dpop
         if wanted is None:
-            wanted = challenge.scheme == "dpop" or found.dpop_required
+            wanted = challenge.scheme == "dpop" or discovery.dpop_required
         if wanted and self.key is None:
             self.key = DpopKey(now=settings.now, draw=settings.draw)
-        return found
+        return discovery
 
     async def obtain(
-        self, found: Discovered, scopes: tuple[str, ...], before: TokenSet | None
+        self, discovery: Discovered, scopes: tuple[str, ...], before: TokenSet | None
     ) -> TokenSet:
         """New tokens: refreshed from those before if the same issuer gave them, else asked for.
 
         Raises LoginNeeded, LoginAbandoned, AuthorizationError.
         """
-        if before is not None and before.issuer == found.server.issuer:
-            newer = await self._refreshed(found, before)
+        if before is not None and before.issuer == discovery.server.issuer:
+            newer = await self._refreshed(discovery, before)
             if newer is not None:
                 return newer
         grant = self._settings.grant
         if grant is not None:
-            return await self._run(grant.tokens(self._request(found, grant.client), scopes))
-        return await self._by_person(found, scopes)
+            return await self._run(grant.tokens(self._request(discovery, grant.client), scopes))
+        return await self._by_person(discovery, scopes)
 
-    async def _refreshed(self, found: Discovered, before: TokenSet) -> TokenSet | None:
-        """None where the authorization server does not take the refresh token any more."""
-        client = await self._known_client(found)
+    async def _refreshed(self, discovery: Discovered, before: TokenSet) -> TokenSet | None:
+        """None where the authorization server no longer accepts the refresh token."""
+        client = await self._known_client(discovery)
         if before.refresh_token is None or client is None:
             return None
         try:
-            return await self._run(refreshed(self._request(found, client), before))
+            return await self._run(refreshed(self._request(discovery, client), before))
         except OAuthError as error:
-            self.tell(f"the refresh token is not taken: {error}")
+            self.report(f"the refresh token is not accepted: {error}")
             return None
 
-    async def _by_person(self, found: Discovered, scopes: tuple[str, ...]) -> TokenSet:
+    async def _by_person(self, discovery: Discovered, scopes: tuple[str, ...]) -> TokenSet:
         redirect = self._settings.redirect
         if redirect is None:
-            raise LoginNeeded(found.server.issuer)
-        client = await self._known_client(found)
+            raise LoginNeeded(discovery.server.issuer)
+        client = await self._known_client(discovery)
         async with redirect(client.redirect_uri if client is not None else None) as visit:
             if client is None or client.redirect_uri not in (None, visit.uri):
-                client = await self._registered(found, visit.uri)
-            asked = _with_offline_access(found, scopes)
-            flow = code_flow(self._request(found, client), visit.uri, asked, self._settings.draw)
+                client = await self._registered(discovery, visit.uri)
+            asked = _with_offline_access(discovery, scopes)
+            flow = code_flow(
+                self._request(discovery, client), visit.uri, asked, self._settings.draw
+            )
             return await self._run(flow, visit)
 
-    def _request(self, found: Discovered, client: ClientRegistration) -> TokenRequest:
+    def _request(self, discovery: Discovered, client: ClientRegistration) -> TokenRequest:
         return TokenRequest(
-            found=found,
+            discovery=discovery,
             client=client,
             now=self._settings.now,
-            assertion=lambda: self._assertion(found, client),
+            assertion=lambda: self._assertion(discovery, client),
             proof=None if self.key is None else self.key.proof,
         )
 
-    def _assertion(self, found: Discovered, client: ClientRegistration) -> str:
+    def _assertion(self, discovery: Discovered, client: ClientRegistration) -> str:
         """Raises AuthorizationError without a key to sign with."""
         grant = self._settings.grant
         if grant is None or grant.key is None:
@@ -117,19 +119,19 @@ class TokenSource:
         return signed(
             grant.key,
             client_id=client.client_id,
-            audience=found.server.issuer,
+            audience=discovery.server.issuer,
             jti=self._settings.draw(),
             now=self._settings.now(),
         )
 
     # ---- who the client is
 
-    async def _known_client(self, found: Discovered) -> ClientRegistration | None:
+    async def _known_client(self, discovery: Discovered) -> ClientRegistration | None:
         """Given beforehand, by a document, or registered earlier with the same issuer.
 
         Source: 2026-07-28 basic/authorization/client-registration, "Authorization Server Binding".
         """
-        settings, server = self._settings, found.server
+        settings, server = self._settings, discovery.server
         if settings.grant is not None:
             return settings.grant.client
         if settings.client_id is not None:
@@ -154,10 +156,10 @@ class TokenSource:
             auth_method=settings.client_auth_method or usual,
         )
 
-    async def _registered(self, found: Discovered, uri: str) -> ClientRegistration:
+    async def _registered(self, discovery: Discovered, uri: str) -> ClientRegistration:
         name = self._settings.client_name
-        client = await self._run(register(found.server, client_name=name, redirect_uri=uri))
-        key = f"client {found.server.issuer}"
+        client = await self._run(register(discovery.server, client_name=name, redirect_uri=uri))
+        key = f"client {discovery.server.issuer}"
         await self._settings.storage.set(key, msgspec.json.encode(client))
         return client
 
@@ -170,7 +172,7 @@ class TokenSource:
             if isinstance(step, AuthRequest):
                 step = await self._send(flow, step)
             elif visit is not None:
-                self.tell(f"sends a person to {masked_url(step.url)}")
+                self.report(f"sends a person to {masked_url(step.url)}")
                 step = _next(flow, await visit(step.url, step.host))
             else:
                 raise LoginNeeded(step.host)
@@ -178,14 +180,14 @@ class TokenSource:
         return result
 
     async def _send(self, flow: Flow[_T], request: AuthRequest) -> Authorize | AuthRequest | _Done:
-        self.tell(told_request(request))
+        self.report(request_line(request))
         response = await self._fetch(request)
-        self.tell(f"  {told_response(response)}")
+        self.report(f"  {response_line(response)}")
         if self.key is not None:
             self.key.remember(request.url, response.headers.get("dpop-nonce"))
         return _next(flow, response)
 
-    def tell(self, line: str) -> None:
+    def report(self, line: str) -> None:
         """Reports one step, if anybody listens."""
         if self._settings.report is not None:
             self._settings.report(line)
@@ -203,12 +205,12 @@ def _next(flow: Flow[Any], reply: Any) -> Authorize | AuthRequest | _Done:
         return _Done(done.value)
 
 
-def _with_offline_access(found: Discovered, scopes: Sequence[str]) -> tuple[str, ...]:
+def _with_offline_access(discovery: Discovered, scopes: Sequence[str]) -> tuple[str, ...]:
     """Asks for a refresh token too, where the authorization server has such a scope.
 
     Source: 2026-07-28 basic/authorization, "Refresh Tokens".
     """
-    offered = "offline_access" in (found.server.scopes_supported or ())
+    offered = "offline_access" in (discovery.server.scopes_supported or ())
     return tuple(dict.fromkeys((*scopes, "offline_access") if offered and scopes else scopes))
 
 

@@ -62,7 +62,7 @@ class TokenRequest:
     authorization server gave. `now` is in seconds since 1970.
     """
 
-    found: Discovered
+    discovery: Discovered
     client: ClientRegistration
     now: Callable[[], float]
     assertion: Callable[[], str] | None = None
@@ -75,22 +75,22 @@ class TokenRequest:
 
         Raises OAuthError, AuthorizationError.
         """
-        fields = {**grant, "resource": self.found.resource}
+        fields = {**grant, "resource": self.discovery.resource}
         response = yield from self._posted(fields, purpose, None)
         if not response.ok:
             nonce = response.headers.get("dpop-nonce")
-            error = oauth_error(f"{self.found.server.issuer} gives no token", response)
+            error = oauth_error(f"{self.discovery.server.issuer} gives no token", response)
             if error.code != _USE_NONCE or self.proof is None or not nonce:
                 raise error
             response = yield from self._posted(fields, purpose, nonce)
             if not response.ok:
-                raise oauth_error(f"{self.found.server.issuer} gives no token", response)
+                raise oauth_error(f"{self.discovery.server.issuer} gives no token", response)
         return self._read(response, asked)
 
     def _posted(
         self, fields: dict[str, str], purpose: str, nonce: str | None
     ) -> Flow[AuthResponse]:
-        place = self.found.server.token_endpoint
+        place = self.discovery.server.token_endpoint
         body, headers = authenticated(self.client, fields, assertion=self.assertion)
         if self.proof is not None:
             headers["DPoP"] = self.proof("POST", place, nonce)
@@ -114,9 +114,9 @@ class TokenRequest:
             refresh_token=said.refresh_token,
             expires_at=None if lasts is None else self.now() + lasts,
             scopes=asked if said.scope is None else tuple(said.scope.split()),
-            issuer=self.found.server.issuer,
-            resource=self.found.resource,
-            token_endpoint=self.found.server.token_endpoint,
+            issuer=self.discovery.server.issuer,
+            resource=self.discovery.resource,
+            token_endpoint=self.discovery.server.token_endpoint,
         )
 
 

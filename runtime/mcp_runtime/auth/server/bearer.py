@@ -1,4 +1,4 @@
-"""A server as a protected resource: who is let in, and what the others are told.
+"""A server as a protected resource: verifies the token of each request, and challenges the others.
 
     Server("files", auth=BearerAuth(
         JwtVerifier(issuer=issuer, audience=resource, jwks_uri=f"{issuer}/jwks"),
@@ -44,15 +44,15 @@ class AccessDenied(Exception):
 
 
 class BearerAuth:
-    """Lets requests in whose token `verifier` takes, and that have all of `scopes`.
+    """Lets requests in whose token `verifier` accepts, and that have all of `scopes`.
 
     `resource` is the URI of this server, which tokens must be issued for. `issuer` names the
-    authorization servers that issue them. `scopes_supported` are those that clients are told of,
+    authorization servers that issue them. `scopes_supported` are those that the metadata names,
     by default `scopes`. `includes` says which narrow scopes a broad one stands for, as in
     `{"files": ["files:read", "files:write"]}`.
 
-    `dpop` refuses tokens that are not bound to a key; one that is bound is taken only with a proof,
-    whatever `dpop` says. `now` gives seconds since 1970.
+    `dpop` refuses tokens that are not bound to a key; one that is bound is accepted only with a
+    proof, whatever `dpop` says. `now` gives seconds since 1970.
 
     Raises DiscoveryFailed for addresses that are neither https nor on the loopback, ValueError for
     `offline_access` among the scopes, which is between a client and its authorization server.
@@ -83,21 +83,21 @@ class BearerAuth:
         self._now = now
         self._proofs: Any = None
 
-    # ---- what clients are told
+    # ---- metadata
 
     @property
     def metadata(self) -> bytes:
         """The protected resource metadata, as JSON. Source: RFC 9728 section 2."""
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "resource": self.resource,
             "authorization_servers": self._issuers,
             "bearer_methods_supported": ["header"],
         }
         if self._supported:
-            told["scopes_supported"] = list(self._supported)
+            document["scopes_supported"] = list(self._supported)
         if self._dpop:
-            told["dpop_bound_access_tokens_required"] = True
-        return msgspec.json.encode(told)
+            document["dpop_bound_access_tokens_required"] = True
+        return msgspec.json.encode(document)
 
     @property
     def metadata_url(self) -> str:
@@ -110,7 +110,7 @@ class BearerAuth:
         """The paths that the metadata is served at: with the path of the resource, and without."""
         return tuple(dict.fromkeys((urlsplit(self.metadata_url).path, _WELL_KNOWN)))
 
-    # ---- who is let in
+    # ---- requests
 
     async def authenticate(
         self, headers: Mapping[str, str], *, method: str, path: str

@@ -21,10 +21,10 @@ _MOST_SECONDS = 60.0
 
 
 class IntrospectionVerifier:
-    """Asks the endpoint at `url` as `client_id`, and takes tokens of `issuer` for `audience`.
+    """Asks the endpoint at `url` as `client_id`, and accepts tokens of `issuer` for `audience`.
 
     A verdict is kept for `keeps` seconds, at most 60: so long may a token that was revoked be
-    taken. Raises ValueError for more.
+    accepted. Raises ValueError for more.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ class JwtVerifier:
     """Tokens of `issuer` for `audience`, which is the URI of this server as a resource.
 
     The keys come from `jwks_uri` by `fetch`, or are given as `keys` (JWKs). `leeway` is in
-    seconds. Only asymmetric `algorithms` are taken, whatever a token's header says. `now` gives
+    seconds. Only asymmetric `algorithms` are accepted, whatever a token's header says. `now` gives
     seconds since 1970. Raises ValueError for settings that would check nothing.
     """
 

@@ -31,7 +31,7 @@ ALGORITHMS: Final = ("ES256", "ES384", "EdDSA", "PS256", "RS256")
 _WINDOW: Final = 300.0
 """Seconds by which the time of a proof may differ from ours."""
 _MOST_IDS: Final = 100_000
-"""Proofs remembered so that none is taken twice; over it the oldest is forgotten."""
+"""Proofs remembered so that none is accepted twice; over it the oldest is forgotten."""
 _MAX_PROOF: Final = 8192
 _MEMBERS: Final = {
     "EC": ("crv", "kty", "x", "y"),
