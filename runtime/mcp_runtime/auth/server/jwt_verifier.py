@@ -18,6 +18,7 @@ from mcp_runtime.errors import NotInstalled
 
 try:
     import jwt
+    from cryptography.exceptions import UnsupportedAlgorithm
 except ModuleNotFoundError:
     raise NotInstalled("verifying JWTs", "pyjwt[crypto]", "auth") from None
 
@@ -125,7 +126,7 @@ class JwtVerifier:
             raise InvalidToken("the token is for another server") from None
         except jwt.InvalidIssuerError:
             raise InvalidToken("the token is from another issuer") from None
-        except (jwt.PyJWTError, ValueError, TypeError):
+        except (jwt.PyJWTError, UnsupportedAlgorithm, ValueError, TypeError):
             raise InvalidToken("the claims of the token are not what RFC 9068 says") from None
         return claims
 

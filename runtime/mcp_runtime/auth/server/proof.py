@@ -22,6 +22,7 @@ from mcp_runtime.errors import NotInstalled
 
 try:
     import jwt
+    from cryptography.exceptions import UnsupportedAlgorithm
 except ModuleNotFoundError:
     raise NotInstalled("verifying DPoP proofs", "pyjwt[crypto]", "auth") from None
 
@@ -106,7 +107,7 @@ def _claims(proof: str, key: dict[str, Any], algorithm: str) -> Mapping[str, Any
             algorithms=[algorithm],
             options={"verify_aud": False, "verify_iat": False, "verify_exp": False},
         )
-    except (jwt.PyJWTError, ValueError, TypeError):
+    except (jwt.PyJWTError, UnsupportedAlgorithm, ValueError, TypeError):
         raise InvalidProof("the signature of the proof does not fit") from None
 
 
