@@ -271,9 +271,10 @@ class Server(Decorators):
             if http is None:
                 runner.run(self.run_stdio(trace=trace), wait)
             else:
-                from mcp_runtime.server.http.uvicorn import serve
+                from mcp_runtime.server.http.uvicorn import new_loop, serve
 
-                runner.run(serve(self.asgi(trace=trace, **options), http, started), wait)
+                app = self.asgi(trace=trace, **options)
+                runner.run(serve(app, http, started), wait, new_loop)
 
 
 def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:

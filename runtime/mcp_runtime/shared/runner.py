@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeAlias, TypeVar
 
-__all__ = ["ends_the_task", "run"]
+__all__ = ["NewLoop", "ends_the_task", "run"]
 
 _T = TypeVar("_T")
+NewLoop: TypeAlias = Callable[[], asyncio.AbstractEventLoop]
 
 log: Final = logging.getLogger("mcp_runtime")
 
 
-def run(main: Coroutine[Any, Any, _T], wait: float) -> _T:
+def run(main: Coroutine[Any, Any, _T], wait: float, new_loop: NewLoop | None = None) -> _T:
     """The result of `main`; tasks that it leaves have `wait` seconds to end after a cancellation.
 
     `asyncio.run` waits for a task that ignores its cancellation as long as that goes on.
     """
-    runner = asyncio.Runner()
+    runner = asyncio.Runner(loop_factory=new_loop)
     try:
         return runner.run(main)
     finally:

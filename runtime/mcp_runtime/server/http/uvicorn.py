@@ -13,7 +13,7 @@ from mcp_runtime.errors import NotInstalled
 from mcp_runtime.server.http.cross_origin import cross_origin
 from mcp_runtime.server.http.request import Receive, Scope, Send
 
-__all__ = ["address", "serve"]
+__all__ = ["address", "new_loop", "serve"]
 
 log: Final = logging.getLogger("mcp_runtime.http")
 
@@ -35,6 +35,15 @@ def address(text: str) -> tuple[str, int]:
     if not colon or not port.isdigit() or int(port) > 65_535:
         raise ValueError(f"{text!r} is not an address such as 127.0.0.1:8000")
     return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """An event loop of uvloop where that is installed, else one of asyncio."""
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 async def serve(

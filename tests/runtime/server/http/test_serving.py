@@ -59,18 +59,23 @@ server.run(http=f"127.0.0.1:{port}")
 """
 
 
+LOOPS: Final = pytest.mark.parametrize("plain", [False, True], ids=["uvloop", "asyncio"])
+PLAIN: Final = "import sys; sys.modules.update({'uvloop': None, 'httptools': None})\n"
+
+
 @asynccontextmanager
 async def served(
-    wait: float = 0.5, fault: str = ""
+    wait: float = 0.5, fault: str = "", *, plain: bool = False
 ) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
     """A process that serves, and its port. It is killed at the end if it has not ended.
 
-    `wait` is `Limits.drain_wait`; with a `fault` its lifespan is left by an exception.
+    `wait` is `Limits.drain_wait`; with a `fault` its lifespan is left by an exception. A
+    `plain` one runs without uvloop and httptools.
     """
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
-        SERVED,
+        (PLAIN if plain else "") + SERVED,
         str(wait),
         fault,
         stdout=asyncio.subprocess.PIPE,
@@ -129,9 +134,10 @@ def call(name: str, **more: Any) -> tuple[bytes, dict[str, str]]:
     return json.dumps(message).encode(), mirrors(message)
 
 
-def test_a_server_on_a_socket_answers_refuses_and_cuts_what_is_slow() -> None:
+@LOOPS
+def test_a_server_on_a_socket_answers_refuses_and_cuts_what_is_slow(plain: bool) -> None:
     async def main() -> None:
-        async with served() as (_, port):
+        async with served(plain=plain) as (_, port):
             body, headers = call("echo", arguments={"text": "hello"})
             told = await said(port, posted(body, **headers), body, until=b"hello")
             assert told.startswith(b"HTTP/1.1 200 ")
@@ -150,9 +156,12 @@ def test_a_server_on_a_socket_answers_refuses_and_cuts_what_is_slow() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_streams_in_good_order_and_then_the_process(number: signal.Signals) -> None:
+@LOOPS
+def test_a_signal_ends_streams_in_good_order_and_then_the_process(
+    number: signal.Signals, plain: bool
+) -> None:
     async def main() -> None:
-        async with served() as (child, port):
+        async with served(plain=plain) as (child, port):
             listen = request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
             body = json.dumps(listen).encode()
             heard = asyncio.ensure_future(said(port, posted(body, **mirrors(listen)), body))
@@ -173,9 +182,10 @@ def test_a_signal_ends_streams_in_good_order_and_then_the_process(number: signal
     run(main)
 
 
-def test_a_second_signal_does_not_wait_for_what_is_worked_on() -> None:
+@LOOPS
+def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) -> None:
     async def main() -> None:
-        async with served(wait=60) as (child, port):
+        async with served(wait=60, plain=plain) as (child, port):
             stuck, headers = call("stuck", _meta={"io.modelcontextprotocol/logLevel": "info"})
             asked = asyncio.ensure_future(said(port, posted(stuck, **headers), stuck))
             await asyncio.sleep(0.5)
@@ -189,9 +199,10 @@ def test_a_second_signal_does_not_wait_for_what_is_worked_on() -> None:
     run(main)
 
 
-def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same() -> None:
+@LOOPS
+def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same(plain: bool) -> None:
     async def main() -> None:
-        async with served(fault="still locked") as (child, port):
+        async with served(fault="still locked", plain=plain) as (child, port):
             body, headers = call("echo")
             await said(port, posted(body, **headers), body, until=b"content")
             child.send_signal(signal.SIGTERM)
