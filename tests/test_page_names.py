@@ -20,7 +20,7 @@ from tests.support.pages import Page, pages
 
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = {page.path.relative_to(ROOT).as_posix(): page for page in pages(ROOT)}
-PROGRAMS: Final = {"git", "make", "mcp-bindgen", "npx", "pip", "python", "uvicorn", "uvx"}
+PROGRAMS: Final = {"export", "git", "make", "mcp-bindgen", "npx", "pip", "python", "uvicorn", "uvx"}
 PLACE: Final = re.compile(
     r"(?:bench|codegen|docs|examples|generated|runtime|schema|templates|tests)/[\w./:-]*$"
 )
