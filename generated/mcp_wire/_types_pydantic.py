@@ -52,8 +52,9 @@ __all__ = [
 _T = TypeVar("_T")
 
 UNSET: Final = MISSING
-"""A member that is not there, neither null nor a value; to type checkers its own type, too."""
+"""A member that is not there, neither null nor a value."""
 Unset: TypeAlias = MISSING
+"""The type of UNSET, as in `str | Unset`."""
 
 
 class _Ordered:

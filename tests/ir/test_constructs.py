@@ -1,7 +1,8 @@
 """Every construct that is read, by JSON that it takes and JSON that it does not; every refusal.
 
 One judge walks the types, one is the exported JSON Schema under another validator, three are the
-generated flavours, each from text and from parsed JSON. A value that is taken comes back as it was.
+generated flavours, each from text and from parsed JSON, and pydantic is asked without our functions,
+too. A value that is taken comes back as it was.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from mcp_bindgen.compare.judge.verdicts import judge
 from mcp_bindgen.errors import SchemaError
@@ -73,7 +75,26 @@ def judges_of(schema: Schema, package: str) -> dict[str, _Judge]:
         judges[f"{flavour} object"] = taken_by(
             module, lambda m, text: m.from_wire(m.Root, json.loads(text))
         )
-    return judges
+    return judges | native_judges(importlib.import_module(f"{package}.v{REVISION}.models_pydantic"))
+
+
+def native_judges(module: Any) -> dict[str, _Judge]:
+    """What pydantic takes by itself, and the JSON Schema that it writes."""
+    adapter = TypeAdapter[Any](module.Root)
+    validator = jsonschema_rs.Draft202012Validator(adapter.json_schema())
+
+    def judge(text: str) -> bool:
+        try:
+            value = adapter.validate_json(text)
+        except ValidationError:
+            return False
+        assert json.loads(adapter.dump_json(value)) == json.loads(text)
+        return True
+
+    return {
+        "pydantic itself": judge,
+        "pydantic's JSON Schema": lambda text: validator.is_valid(json.loads(text)),
+    }
 
 
 def taken_by(module: Any, decode: Callable[[Any, str], object]) -> _Judge:

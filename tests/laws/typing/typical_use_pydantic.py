@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, assert_never, assert_type
 
+from pydantic import MISSING, BaseModel, TypeAdapter
+
 from mcp_wire.v2025_11_25 import calls_pydantic as calls
 from mcp_wire.v2025_11_25 import models_pydantic as m
 
@@ -82,3 +84,33 @@ async def call(client: calls.ClientCalls) -> list[m.ContentBlock]:
         assert_type(answer.task, m.Task)
         return []
     return answer.content
+
+
+class Answer(BaseModel):
+    """A model of a user's own, around ours."""
+
+    result: m.CallToolResult
+    blocks: list[m.ContentBlock] = []
+    request: m.RequestId | None = None
+    note: str | m.Unset = m.UNSET
+
+
+def nest(result: m.CallToolResult) -> Answer:
+    answer = Answer(result=result, blocks=result.content, request=1)
+    assert_type(answer.result, m.CallToolResult)
+    assert_type(answer.blocks, list[m.ContentBlock])
+    assert_type(answer.model_dump_json(), str)
+    if answer.note is not MISSING:
+        assert_type(answer.note, str)
+    return answer
+
+
+def adapt(data: bytes) -> m.CallToolResult:
+    adapter = TypeAdapter(m.CallToolResult)
+    assert_type(adapter.validate_json(data), m.CallToolResult)
+    return m.CallToolResult.model_validate_json(data)
+
+
+def is_block(value: object) -> m.ContentBlock | None:
+    assert_type(m.TextContent.type, Literal["text"])
+    return value if isinstance(value, m.ContentBlock) else None
