@@ -1,0 +1,125 @@
+"""The schemas of extensions, with the core that they import: facts, and what is taken."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from mcp_bindgen import pins
+from mcp_bindgen.ir.facts import facts
+from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.source import Source, link
+from tests.support.constructs import FLAVOURS, write_package
+
+CORE: Final = ("./spec.types.js=2026-07-28", "@modelcontextprotocol/client=2026-07-28")
+ORACLES: Final = {
+    "tasks/draft-2026-08-21": "tasks-draft",
+    "apps/2026-01-26": "apps-2026-01-26",
+    "server-card/draft-2026-07-24": "server-card",
+    "tool-resolution/draft-2026-08-21": "tool-resolution",
+}
+SECTIONS: Final = "declared,resolved,tags,methods,order"
+
+TASK: Final = '"taskId": "a", "createdAt": "", "lastUpdatedAt": "", "ttlMs": null'
+RESULT: Final = f'{{"resultType": "complete", {TASK}'
+TOOL: Final = '"io.modelcontextprotocol/tool-resolution"'
+PRESENT: Final = '"protocolVersion": "1", "hostInfo": {"name": "h", "version": "1"}'
+CONTEXT: Final = f'{{{PRESENT}, "hostCapabilities": {{}}, "hostContext": {{"containerDimensions"'
+CARD: Final = (
+    '{"$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",'
+    ' "description": "d", "version": "1", "name"'
+)
+
+EXAMPLES: Final = [
+    ("tasks", "GetTaskResult", f'{RESULT}, "status": "working"}}', True),
+    ("tasks", "GetTaskResult", f'{RESULT}, "status": "completed", "result": {{}}}}', True),
+    ("tasks", "GetTaskResult", f'{RESULT}, "status": "completed"}}', False),
+    ("tasks", "GetTaskResult", f'{RESULT}, "status": "working", "result": 5}}', True),
+    ("tasks", "GetTaskResult", f'{{"resultType": "task", {TASK}, "status": "working"}}', False),
+    ("tasks", "CreateTaskResult", f'{{"resultType": "task", {TASK}, "status": "working"}}', True),
+    ("tasks", "CreateTaskResult", f'{RESULT}, "status": "working"}}', False),
+    ("tasks", "TasksExtensionCapability", "{}", True),
+    ("tasks", "TasksExtensionCapability", '{"a": 1}', False),
+    ("apps", "McpUiInitializeResult", f'{CONTEXT}: {{"height": 1}}}}}}', True),
+    ("apps", "McpUiInitializeResult", f"{CONTEXT}: {{}}}}}}", True),
+    ("apps", "McpUiInitializeResult", f"{CONTEXT}: 1}}}}", False),
+    ("apps", "McpUiStyles", '{"--font-sans": "Arial"}', True),
+    ("apps", "McpUiStyles", '{"--font-sans": null}', False),
+    ("apps", "McpUiToolMeta", '{"resourceUri": "ui://a"}', True),
+    ("apps", "McpUiToolMeta", '{"csp": {}}', False),
+    ("tool-resolution", "ToolResolutionExtensions", f"{{{TOOL}: {{}}}}", True),
+    ("tool-resolution", "ToolResolutionExtensions", f'{{{TOOL}: {{"a": 1}}}}', False),
+    ("tool-resolution", "ToolResolutionExtensions", f'{{{TOOL}: {{}}, "x": 1}}', False),
+    ("tool-resolution", "ToolResolutionToolMetadata", '{"resolvable": true}', True),
+    ("tool-resolution", "ToolResolutionToolMetadata", '{"resolvable": false}', False),
+    ("server-card", "ServerCard", f'{CARD}: "com.example/a"}}', True),
+    ("server-card", "ServerCard", f'{CARD}: "no slash"}}', False),
+]
+
+
+def schema_file(root: Path, name: str) -> str:
+    return str(root / "schema" / "ext" / name / "schema.ts")
+
+
+@pytest.mark.parametrize(("name", "oracle"), ORACLES.items())
+def test_the_facts_of_an_extension_are_the_compilers(
+    root: Path, tmp_path: Path, name: str, oracle: str
+) -> None:
+    file = pins.find(schema_file(root, name), CORE)
+    resolver = Resolver(*link(Source(file.data, file.path), file.imports))
+    files = {"ours": facts(resolver), "theirs": without_descriptions(root, oracle)}
+    for side, value in files.items():
+        (tmp_path / f"{side}.json").write_text(json.dumps(value), "utf-8")
+    compare = [str(root / "tests/oracle/compare.py"), "theirs.json", "ours.json"]
+    command = [sys.executable, *compare, "--sections", SECTIONS]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def without_descriptions(root: Path, oracle: str) -> Any:
+    """Facts without the tag `@description`, which holds prose: ours stands before the tags."""
+    text = (root / f"tests/oracle/ext/{oracle}.json").read_text("utf-8")
+    return json.loads(text, object_hook=without_description)
+
+
+def without_description(value: dict[str, Any]) -> dict[str, Any]:
+    if "tags" in value:
+        value["tags"] = [tag for tag in value["tags"] if tag["name"] != "description"]
+    return value
+
+
+@pytest.fixture(scope="module")
+def packages(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The package of each extension's bindings, by its name."""
+    folder = tmp_path_factory.mktemp("extensions")
+    sys.path.insert(0, str(folder))
+    made: dict[str, str] = {}
+    for name in ORACLES:
+        extension, _, version = name.partition("/")
+        package = f"extension_{extension.replace('-', '_')}"
+        write_package(
+            pins.lower(pins.find(schema_file(root, name), CORE), version), folder, package
+        )
+        made[extension] = f"{package}.v{version.replace('-', '_')}"
+    return made
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize(("extension", "type", "text", "wanted"), EXAMPLES)
+def test_an_extension_takes_what_its_types_take(
+    packages: dict[str, str], flavour: str, extension: str, type: str, text: str, wanted: bool
+) -> None:
+    models = importlib.import_module(f"{packages[extension]}.models_{flavour}")
+    try:
+        value = models.decode(getattr(models, type), text)
+    except models.DecodeError:
+        assert not wanted
+    else:
+        assert wanted
+        assert json.loads(models.encode(value)) == json.loads(text)
