@@ -219,18 +219,20 @@ def _class(
     """The lines of a class; `later` has the names that stand for nothing yet while it is made."""
     unknown = later | {field.name for field in struct.fields}
     yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
-    body = [*opening(struct), *_config(used, options, struct)]
+    body = [*opening(struct), *_config(used, options, struct, unknown)]
     body += [line for field in struct.fields for line in _field(used, field, unknown)]
     yield from body_lines(body)
 
 
-def _config(used: _Annotator, options: Options, struct: Struct) -> Iterator[str]:
+def _config(
+    used: _Annotator, options: Options, struct: Struct, unknown: frozenset[str]
+) -> Iterator[str]:
     extra = "allow" if struct.open else _EXTRA[options.unknown]
     if extra != "allow":
         yield f"{STEP}model_config = {used.library('ConfigDict')}(extra={literal(extra)})"
     index = struct.index
     if extra == "allow" and index is not None and used.code(index) != "Any":
-        value = Group("dict[", ("str", used.code(index)), "]")
+        value = _quoted(Group("dict[", ("str", used.code(index)), "]"), unknown)
         init = call(used.library("Field"), "init=False")
         yield from member(STEP, "__pydantic_extra__", value, init)
     pairs = tuple(f"{literal(f.wire)}: {literal(f.const)}" for f in struct.consts)
