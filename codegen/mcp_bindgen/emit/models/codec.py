@@ -573,7 +573,8 @@ class Codec:
                 yield Line(1, f"o[{literal(field.wire)}] = ", self._value(field))
         if self.keeps(struct):
             yield Line(0, f"if {self._is_there('extra_', self.use('EMPTY'))}:")
-            extra = self._held("extra_")
+            values = Map(struct.index or Prim("unknown"))
+            extra = self._written(values, self._held("extra_"))
             yield Line(1, "", call(self.use("merge"), "o", extra, f"_{struct.name}_members"))
 
     def _looped(self, field: Field) -> Iterator[Line]:
