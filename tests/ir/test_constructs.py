@@ -1,8 +1,8 @@
 """Every construct that is read, by JSON that it takes and JSON that it does not; every refusal.
 
 One judge walks the types, one is the exported JSON Schema under another validator, three are the
-generated flavours, each from text and from parsed JSON; pydantic is asked without our functions, too.
-A value that is taken comes back as it was.
+generated flavours, each from text and from parsed JSON, and pydantic is asked without our
+functions. A value that is taken comes back as it was.
 """
 
 from __future__ import annotations
