@@ -7,6 +7,7 @@ BindgenError                 every error the command reports without a traceback
     SchemaMeaningError       it is well formed, but names or types do not fit together
     LimitExceeded            it is larger or deeper than we read
   DecisionError              schema/decisions.toml has a row too few or too many
+    UnansweredError          rows are missing, or wait to be confirmed
   TemplateError              a template failed or asked for something undefined
   OutputError                the output folder is not ours, or cannot be written
   InputError                 an argument, a file or an address cannot be used
@@ -26,6 +27,7 @@ __all__ = [
     "SchemaMeaningError",
     "SchemaSyntaxError",
     "TemplateError",
+    "UnansweredError",
     "UnsupportedSyntax",
 ]
 
@@ -74,6 +76,10 @@ class LimitExceeded(SchemaError):
 
 class DecisionError(BindgenError):
     """schema/decisions.toml lacks a row, or has one that nothing needs. Act: edit that row."""
+
+
+class UnansweredError(DecisionError):
+    """Rows are missing, or wait to be confirmed. Act: answer what is asked."""
 
 
 class TemplateError(BindgenError):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_bindgen import paths
-from mcp_bindgen.errors import InputError
+from mcp_bindgen.errors import InputError, UnansweredError
 
 if TYPE_CHECKING:
     from mcp_bindgen.ir.decisions import Decisions
@@ -31,6 +31,7 @@ __all__ = [
     "load",
     "lower",
     "lower_alike",
+    "meaning",
     "official",
     "parse",
     "pins",
@@ -218,14 +219,28 @@ def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
 
 
 def lower_alike(files: Sequence[Found]) -> list[Schema]:
-    """The meaning of several files by one measure: if one is no pinned revision, by facts alone."""
+    """The meaning of several files by one measure: by facts alone, if one is no pinned revision.
+
+    A pinned one whose rows are not answered yet counts as none.
+    """
     if all(each.revision for each in files):
         rows = decisions()
-        return [lower(each, rows=rows) for each in files]
-    return [
-        replace(lower(replace(each, revision="")), revision=each.revision or Path(each.path).stem)
-        for each in files
-    ]
+        try:
+            return [lower(each, rows=rows) for each in files]
+        except UnansweredError:
+            pass
+    return [_by_facts(each) for each in files]
+
+
+def meaning(file: Found) -> Schema:
+    """The meaning of a found file; by facts alone before the rows of a pinned one are answered."""
+    (schema,) = lower_alike([file])
+    return schema
+
+
+def _by_facts(file: Found) -> Schema:
+    name = file.revision or Path(file.path).stem
+    return replace(lower(replace(file, revision="")), revision=name)
 
 
 def decisions() -> Decisions:
@@ -242,8 +257,11 @@ def load(revision: str) -> Schema:
 
 
 def resolve(text: str) -> Schema:
-    """The meaning of `REVISION`, `FILE` or `DIR`. Raises as `find` and `load` do."""
-    return lower(find(text))
+    """The meaning of `REVISION`, `FILE` or `DIR`; by facts alone before its rows are answered.
+
+    Raises as `find` and `load` do.
+    """
+    return meaning(find(text))
 
 
 def read_bytes(path: Path) -> bytes:

@@ -5,6 +5,8 @@ Official prose is read, never kept. What is written must have the structure dige
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import urllib.error
 import urllib.request
@@ -19,14 +21,28 @@ from typing import IO, Final
 from mcp_bindgen import pins
 from mcp_bindgen.emit import tree
 from mcp_bindgen.errors import InputError
+from mcp_bindgen.ir import removal
 from mcp_bindgen.ir.facts import digest as structure_digest
 from mcp_bindgen.ir.facts import structure
 from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.limits import MAX_SCHEMA_BYTES
-from mcp_bindgen.source import Source, read
-from mcp_bindgen.source.rewrite import Prose, Sentence, documented, rewrite
+from mcp_bindgen.source import Source, read, syntax
+from mcp_bindgen.source.rewrite import Prose, Sentence, documented, rewrite, sentences
 
-__all__ = ["DEADLINE", "REPOSITORY", "Pulled", "address", "fetch", "pull"]
+__all__ = [
+    "COMMENTS",
+    "DEADLINE",
+    "REPOSITORY",
+    "Pulled",
+    "address",
+    "comments",
+    "fetch",
+    "pull",
+    "remove",
+]
+
+COMMENTS: Final = "comments.json"
+"""Beside each schema.ts: a digest of the official comment at each path, never its text."""
 
 REPOSITORY: Final = "https://raw.githubusercontent.com/modelcontextprotocol/modelcontextprotocol"
 DEADLINE: Final = 60.0
@@ -45,7 +61,9 @@ class Pulled:
     """What became of a revision: `status` is new, unchanged, prose or changed.
 
     `prose` means that the official file changed, and its facts did not. `differs` names each
-    declaration, or `methods`, whose facts changed, with `+`, `-` or `~` before it.
+    declaration, or `methods`, whose facts changed, with `+`, `-` or `~` before it. `unsaid` are the
+    places, with their paths, that need a sentence of ours: the official comment there is new, or
+    says something else than where ours was written.
     """
 
     revision: str
@@ -53,6 +71,7 @@ class Pulled:
     pin: pins.Pin
     differs: tuple[str, ...]
     written: tuple[str, ...]
+    unsaid: tuple[str, ...]
 
 
 def address(revision: str, commit: str = "") -> str:
@@ -173,7 +192,10 @@ def pull(revision: str, data: bytes, folder: Path, commit: str = "") -> Pulled:
     known = pins.pins(folder)
     where = f"schema/{revision}/schema.ts"
     official = _resolved(data, f"official {where}")
-    text = _written(official, _sentences(folder, revision), where)
+    _require_revision(official, revision)
+    told = comments(read(data, where))
+    sentences = _Sentences(folder, revision, told)
+    text = _written(official, sentences, where)
     old = known.get(revision)
     structure = structure_digest(official)
     pin = pins.official(data, path=where, commit=commit, structure=structure)
@@ -181,11 +203,50 @@ def pull(revision: str, data: bytes, folder: Path, commit: str = "") -> Pulled:
         pin = old
     files = {
         f"{revision}/schema.ts": text,
+        f"{revision}/{COMMENTS}": json.dumps(told, indent=1) + "\n",
         "PINS.toml": pins.render({**known, revision: pin}),
     }
     differs = tuple(_differences(folder, revision, official)) if old else ()
     written = tuple(tree.write(folder, files, force=True, within=()))
-    return Pulled(revision, _status(old, pin, differs), pin, differs, written)
+    unsaid = tuple(_places(text, where, sentences.unsaid))
+    return Pulled(revision, _status(old, pin, differs), pin, differs, written, unsaid)
+
+
+def remove(revision: str, folder: Path) -> tuple[str, ...]:
+    """Takes a revision out: its folder, its pin, its rows. Raises InputError or DecisionError."""
+    known = pins.pins(folder)
+    if revision not in known:
+        raise InputError(
+            f"no revision is called {revision!r}", remedy=f"Known revisions: {', '.join(known)}."
+        )
+    files = {
+        "PINS.toml": pins.render({name: pin for name, pin in known.items() if name != revision})
+    }
+    rows = folder / "decisions.toml"
+    if rows.exists():
+        files[rows.name] = removal.without(pins.read_text(rows), revision)
+    written = tree.write(folder, files, force=True, within=())
+    for name in ("schema.ts", COMMENTS):
+        (folder / revision / name).unlink(missing_ok=True)
+    if not any((folder / revision).iterdir()):
+        (folder / revision).rmdir()
+    return (*written, f"{revision}/schema.ts")
+
+
+def _require_revision(official: Resolver, revision: str) -> None:
+    """Raises InputError for a file without declarations, or one of another revision."""
+    if not official.declared:
+        raise InputError(
+            "the official file has no declarations", remedy="Look at the file; nothing was written."
+        )
+    const = official.declared.get("LATEST_PROTOCOL_VERSION")
+    value = const.value if isinstance(const, syntax.Const) else None
+    name = value.value if isinstance(value, syntax.Literal) else None
+    if name is not None and name != revision:
+        raise InputError(
+            f"the official file is of revision {name}, not {revision}",
+            remedy=f"Pull it as what it is: mcp-bindgen pull {name}.",
+        )
 
 
 def _status(old: pins.Pin | None, new: pins.Pin, differs: tuple[str, ...]) -> str:
@@ -210,26 +271,67 @@ def _written(official: Resolver, prose: Prose, where: str) -> str:
     return text
 
 
-def _sentences(folder: Path, revision: str) -> Prose:
-    """What we say of each path: the revision's own file first, then the newest that knows it."""
-    tables = list(_tables(folder, revision))
+def comments(module: syntax.Module) -> dict[str, str]:
+    """A digest of the official comment at each path, by which a change of its meaning is seen."""
+    return {
+        path: hashlib.sha256(" ".join(sentence).encode()).hexdigest()[:12]
+        for path, sentence in sentences(module).items()
+        if any(sentence)
+    }
 
-    def prose(path: str) -> Sentence:
-        return next((table[path] for table in tables if path in table), _NOTHING)
 
-    return prose
+class _Sentences:
+    """What we say of each path: the revision's own file first, then the newest that knows it.
+
+    A sentence of another revision is only taken where the official comment is the same, or there is
+    none; `unsaid` are the paths where it is not.
+    """
+
+    def __init__(self, folder: Path, revision: str, told: Mapping[str, str]) -> None:
+        self.unsaid: list[str] = []
+        self._told = told
+        self._tables = list(_tables(folder, revision))
+
+    def __call__(self, path: str) -> Sentence:
+        told = self._told.get(path)
+        for is_own, table, known in self._tables:
+            if path in table:
+                if told is not None and known.get(path, "" if known else told) != told:
+                    self.unsaid.append(path)
+                    return table[path] if is_own else _NOTHING
+                return table[path]
+        if told is not None:
+            self.unsaid.append(path)
+        return _NOTHING
 
 
-def _tables(folder: Path, revision: str) -> Iterator[Mapping[str, Sentence]]:
-    """Path to sentence for each file we have; a path without a sentence is a decision too."""
+def _tables(
+    folder: Path, revision: str
+) -> Iterator[tuple[bool, Mapping[str, Sentence], Mapping[str, str]]]:
+    """For each file we have: whether it is the revision's own, its sentences and comments' digests.
+
+    A path without a sentence is a decision too.
+    """
     others = sorted((path.parent.name for path in folder.glob("*/schema.ts")), reverse=True)
     for name in sorted(others, key=lambda other: other != revision):
         path = f"{name}/schema.ts"
         module = read(pins.read_bytes(folder / path), f"schema/{path}")
-        yield {
+        digests = folder / name / COMMENTS
+        known: dict[str, str] = json.loads(pins.read_text(digests)) if digests.exists() else {}
+        said = {
             at: Sentence(node.doc.description, node.doc.deprecated or "") if node.doc else _NOTHING
             for at, node in documented(module)
         }
+        yield name == revision, said, known
+
+
+def _places(text: str, where: str, paths: list[str]) -> Iterator[str]:
+    """`FILE:LINE: PATH` for each path."""
+    data = text.encode()
+    nodes = dict(documented(read(data, where)))
+    for path in paths:
+        line = data.count(b"\n", 0, nodes[path].at) + 1
+        yield f"{where}:{line}: {path}"
 
 
 def _differences(folder: Path, revision: str, official: Resolver) -> Iterator[str]:

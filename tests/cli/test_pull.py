@@ -282,3 +282,154 @@ def test_every_revision_has_the_structure_of_its_pin(root: Path) -> None:
         data = (root / "schema" / revision / "schema.ts").read_bytes()
         assert pins.lower(pins.Found(data, "x", ""), revision).digest == pin.structure
     assert pins.render(pins.pins()) == (root / "schema" / "PINS.toml").read_text("utf-8")
+
+
+# ---- pins are not lost, sentences are not reused where they may be false, and all can be undone
+
+VERSION: Final = b'export const LATEST_PROTOCOL_VERSION = "%s";\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"", "has no declarations"),
+        (b"// Nothing but a comment.\n", "has no declarations"),
+        (OFFICIAL + VERSION % b"cats", "is of revision cats, not dogs"),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_an_empty_file_or_one_of_another_revision_is_not_taken(
+    folder: Path, official: Path, text: bytes, words: str, known: bool
+) -> None:
+    if known:
+        pulled(folder, official)
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    official.write_bytes(text)
+    result = invoke("pull", "dogs", "--from", official, "--into", folder)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+
+
+def test_a_file_that_names_its_revision_is_taken(folder: Path, official: Path) -> None:
+    official.write_bytes(OFFICIAL + VERSION % b"dogs")
+    assert pulled(folder, official).startswith("dogs is new\n")
+
+
+def said(folder: Path, revision: str) -> str:
+    """Gives each declaration and member of the revision a sentence of ours."""
+    path = folder / revision / "schema.ts"
+    text = path.read_text("utf-8").replace("  age:", "  /** Ours: age. */\n  age:")
+    text = text.replace("  name?", "  /** Ours: name. */\n  name?")
+    path.write_text(text, "utf-8")
+    return text
+
+
+def test_comments_that_are_new_or_changed_are_listed_and_not_guessed(
+    folder: Path, official: Path
+) -> None:
+    pulled(folder, official)
+    said(folder, "dogs")
+    text = OFFICIAL.replace(b"prose about its age", b"words in years").replace(
+        b"  name?", b"  /** Official prose, which is new. */\n  size: number;\n  name?"
+    )
+    official.write_bytes(text)
+    result = invoke("pull", "hounds", "--from", official, "--into", folder)
+    assert "2 comments to write" in result.stdout
+    listed = result.stdout.splitlines()[-2:]
+    lines = (folder / "hounds" / "schema.ts").read_text("utf-8").splitlines()
+    for entry, member in zip(listed, ("age", "size"), strict=True):
+        where, line, path = entry.split(":")
+        assert (where, path) == ("schema/hounds/schema.ts", f" Dog.{member}")
+        assert lines[int(line) - 1].startswith(f"  {member}:")
+    text = "\n".join(lines)
+    assert "Ours: age" not in text
+    assert "Ours: name" in text
+    body = json.loads(
+        invoke("pull", "x", "--from", official, "--into", folder, "--format", "json").stdout
+    )
+    assert body["unsaid"] == []
+
+
+def test_our_own_sentence_stays_and_is_listed_where_the_official_comment_changed(
+    folder: Path, official: Path
+) -> None:
+    pulled(folder, official)
+    said(folder, "dogs")
+    official.write_bytes(OFFICIAL.replace(b"prose about its age", b"words in years"))
+    out = pulled(folder, official)
+    assert "1 comments to write" in out
+    assert "Dog.age" in out
+    assert "Ours: age" in (folder / "dogs" / "schema.ts").read_text("utf-8")
+
+
+def test_no_official_prose_is_kept(folder: Path, official: Path) -> None:
+    pulled(folder, official)
+    kept = (folder / "dogs" / pull.COMMENTS).read_text("utf-8")
+    digests = json.loads(kept)
+    assert sorted(digests) == ["Dog", "Dog.age"]
+    assert all(len(digest) == 12 for digest in digests.values())
+    assert "prose" not in kept
+
+
+ROWS: Final = """# Rows.
+
+[handlers]
+revision = "cats"
+why = "w"
+
+# ---- methods
+
+[[method]]
+revisions = ["cats", "dogs"]
+path = "a"
+page = "p"
+why = "w"
+
+[[method]]
+revisions = ["dogs"]
+path = "b"
+page = "p"
+why = "w"
+
+# ---- steps
+
+[[step]]
+pair = "cats..dogs"
+path = "c"
+page = "p"
+why = "w"
+
+[[method]]
+revisions = ["dogs", "emus"]
+path = "d"
+page = "p"
+why = "w"
+"""
+
+
+def test_a_removed_revision_leaves_nothing(folder: Path, official: Path) -> None:
+    invoke("pull", "cats", "--from", official, "--into", folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    (folder / "decisions.toml").write_text(ROWS, "utf-8")
+    pulled(folder, official)
+    result = invoke("pull", "dogs", "--remove", "--into", folder)
+    assert result.exit_code == 0, result.stderr
+    rows = (folder / "decisions.toml").read_text("utf-8")
+    (folder / "decisions.toml").unlink()
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+    assert not (folder / "dogs").exists()
+    kept = ROWS[: ROWS.index('[[method]]\nrevisions = ["dogs"]\n')]
+    assert rows == kept.replace(', "dogs"', "") + "# ---- steps\n\n" + (
+        '[[method]]\nrevisions = ["emus"]\npath = "d"\npage = "p"\nwhy = "w"\n'
+    )
+
+
+def test_what_cannot_be_removed(folder: Path, official: Path) -> None:
+    pulled(folder, official)
+    unknown = invoke("pull", "cats", "--remove", "--into", folder)
+    assert (unknown.exit_code, "no revision is called 'cats'" in unknown.stderr) == (2, True)
+    (folder / "decisions.toml").write_text('[handlers]\nrevision = "dogs"\nwhy = "w"\n', "utf-8")
+    handlers = invoke("pull", "dogs", "--remove", "--into", folder)
+    assert (handlers.exit_code, "handlers are written against" in handlers.stderr) == (2, True)
+    assert "dogs" in pins.pins(folder)

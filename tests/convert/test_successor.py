@@ -73,6 +73,7 @@ def played(root: Path, at: Path, kind: Kind) -> Day:
     (at / "official.ts").write_text(kind.text(root / "schema"), "utf-8")
     pulled = copy.run("mcp_bindgen", "pull", NAME, "--from", "official.ts")
     assert pulled.returncode == 0, pulled.stderr
+    looked_at(copy)
     refused = copy.run("mcp_bindgen", "generate")
     assert refused.returncode == 2, refused.stdout
     table = at / "schema" / "decisions.toml"
@@ -81,6 +82,15 @@ def played(root: Path, at: Path, kind: Kind) -> Day:
     assert made.returncode == 0, made.stderr
     rows, confirmed = successor.asked(refused.stderr), successor.confirmations(refused.stderr)
     return Day(copy, rows, confirmed, before)
+
+
+def looked_at(copy: Copy) -> None:
+    """What is new can be seen by name before anything is answered."""
+    compared = copy.run("mcp_bindgen", "diff", BEFORE, NAME)
+    assert compared.returncode in (0, 1), compared.stderr
+    inspected = copy.run("mcp_bindgen", "inspect", NAME)
+    assert inspected.returncode == 0, inspected.stderr
+    assert "Methods (21)" in inspected.stdout or "Methods (22)" in inspected.stdout
 
 
 @pytest.fixture(scope="module")

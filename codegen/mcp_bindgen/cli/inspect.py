@@ -53,7 +53,7 @@ def _plain(value: Any) -> str:
 def _dump(found: pins.Found) -> dict[str, Any]:
     from mcp_bindgen.ir.dump import dump
 
-    return dump(pins.lower(found))
+    return dump(pins.meaning(found))
 
 
 def _facts(found: pins.Found) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _facts(found: pins.Found) -> dict[str, Any]:
 def _json_schema(found: pins.Found, names: Sequence[str]) -> dict[str, Any]:
     from mcp_bindgen.ir.json_schema import json_schema
 
-    schema = pins.lower(found)
+    schema = pins.meaning(found)
     document: dict[str, Any] = json_schema(schema)
     if not names:
         return document
@@ -107,7 +107,7 @@ def _require(names: Sequence[str], known: Sequence[str]) -> None:
 
 
 def _text(found: pins.Found, names: Sequence[str]) -> Iterator[str]:
-    schema = pins.lower(found)
+    schema = pins.meaning(found)
     if not names:
         yield from _overview(schema)
         yield from _unknown_tags(found)
@@ -246,4 +246,4 @@ def _typescript(found: pins.Found, declaration: Declaration) -> tuple[str, str]:
 def _everywhere() -> Iterator[tuple[str, frozenset[str]]]:
     """Each pinned revision with the names that it has, anonymous shapes among them."""
     for revision in pins.revisions():
-        yield revision, frozenset(d.name for d in pins.load(revision).declarations)
+        yield revision, frozenset(d.name for d in pins.resolve(revision).declarations)

@@ -33,9 +33,12 @@ _SAID = {
     "--from", "origin", default="", metavar="FILE|DIR|URL", help="Default: the public repository."
 )
 @click.option("--commit", default="", metavar="SHA", help="The commit that the file is of.")
+@click.option("--remove", is_flag=True, help="Take the revision out: its files, pin and rows.")
 @click.option("--into", metavar="DIR", type=click.Path(path_type=Path), help="The schema folder.")
 @click.option("--format", type=click.Choice(("text", "json")), default="text", help="The result.")
-def command(revision: str, origin: str, commit: str, into: Path | None, format: str) -> int:
+def command(
+    revision: str, origin: str, commit: str, remove: bool, into: Path | None, format: str
+) -> int:
     """Bring an official schema file into schema/.
 
     Its declarations are kept, its prose is not. Exit 1 says that the pinned facts changed.
@@ -43,6 +46,10 @@ def command(revision: str, origin: str, commit: str, into: Path | None, format: 
     from mcp_bindgen import pull
 
     pins.require_name(revision)
+    if remove:
+        changed = pull.remove(revision, _into(into))
+        say("\n".join([f"{revision} is removed", *(f"changed   {path}" for path in changed)]))
+        return OK
     with progress(2) as step:
         step("fetching")
         data = pull.fetch(revision, origin, commit)
@@ -74,5 +81,13 @@ def _text(pulled: Pulled, folder: Path) -> str:
         f"structure {pulled.pin.structure}",
         f"commit    {pulled.pin.commit or 'unknown: say it with --commit'}",
         *(f"wrote     {safe(near(folder / path))}" for path in pulled.written),
+        *_unsaid(pulled.unsaid),
     ]
     return "\n".join(lines)
+
+
+def _unsaid(places: tuple[str, ...]) -> list[str]:
+    if not places:
+        return []
+    head = f"{len(places)} comments to write in our words, as the official ones are new or changed:"
+    return ["", head, *places]

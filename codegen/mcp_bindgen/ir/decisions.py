@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
-from mcp_bindgen.errors import DecisionError
+from mcp_bindgen.errors import DecisionError, UnansweredError
 from mcp_bindgen.ir.confirmation import Confirmation, as_diff
 
 __all__ = ["KINDS", "STEP_ACTIONS", "Decisions", "Row", "load", "paste"]
@@ -144,7 +144,7 @@ class Decisions:
         rows, self.missing = self.missing, []
         unconfirmed, self.confirmations = self.confirmations, []
         if rows or unconfirmed:
-            raise DecisionError(
+            raise UnansweredError(
                 f"{self.source}: {_counted(len(rows), len(unconfirmed))}",
                 remedy="\n\n".join([*_to_add(rows), *self._to_confirm(unconfirmed)]),
             )
