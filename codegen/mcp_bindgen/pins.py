@@ -121,7 +121,7 @@ def parse(text: str, where: str) -> dict[str, Pin]:
 def render(pins: Mapping[str, Pin]) -> str:
     """The text of a PINS.toml."""
     tables = [
-        "\n".join([f'["{revision}"]', *(_row(k, v) for k in _ROWS if (v := getattr(pin, k)))])
+        "\n".join([f'["{revision}"]', *(_row(k, v) for k in _ROWS if (v := getattr(pin, k)) != {})])
         for revision, pin in sorted(pins.items())
     ]
     return "\n\n".join([_HEAD.rstrip("\n"), *tables]) + "\n"
