@@ -49,7 +49,7 @@ if "stdio" in ways:
     importlib.import_module(f"{package}._mcp.runtime.transports.stdio")
 if "http" in ways:
     asyncio.run(ask_over_http())
-    for name in ("auth", "client.http", "server.http"):
+    for name in ("auth", "client.http", "server.http", "stores"):
         room = importlib.import_module(f"{package}._mcp.runtime.{name}")
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             importlib.import_module(module.name)
@@ -182,7 +182,12 @@ def test_every_file_is_needed(count: int, ways: tuple[str, ...], tmp_path: Path)
     assert idle == set(), "a transport's own modules are named in OWNED of scaffold/answers.py"
 
 
-WHOLE: Final = ("runtime/auth/", "runtime/client/http/", "runtime/server/http/")
+WHOLE: Final = (
+    "runtime/auth/",
+    "runtime/client/http/",
+    "runtime/server/http/",
+    "runtime/stores/",
+)
 """Packages that come whole, with what a server calls for only once it is changed."""
 
 

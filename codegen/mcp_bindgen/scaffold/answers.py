@@ -30,13 +30,13 @@ COMMON: Final = ("server.server", "client.client", "server.context", "transports
 
 TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("transports.stdio", "transports.child_process"),
-    "http": ("server.http.*", "client.http.*", "auth.*"),
+    "http": ("server.http.*", "client.http.*", "auth.*", "stores.*"),
 }
 """Those that each transport adds, `.*` for a whole package; the first transport is the default."""
 
 OWNED: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("transports.child_process", "transports.pipes", "transports.stdio"),
-    "http": ("server.http", "client.http", "auth"),
+    "http": ("server.http", "client.http", "auth", "stores."),
 }
 """How the names of modules begin that belong to one transport: another's projects have only those
 of them that are imported with a module of their own, not what a function imports when called."""

@@ -54,9 +54,17 @@ def vendored(
         module = ours[name]
         head = _HEADER.format(f"mcp_{module.path}")
         files[module.path] = head + _relative(module)
-    for module in _modules("mcp_wire", wire).values():
+    bindings = _modules("mcp_wire", wire)
+    for name in bindings.keys() - _unused(bindings):
+        module = bindings[name]
         files[module.path] = module.text.replace(*_REGENERATE, 1)
     return dict(sorted(files.items()))
+
+
+def _unused(bindings: Mapping[str, _Module]) -> set[str]:
+    """Parts of the support that these bindings do without, such as what checks patterns."""
+    imported = {name for module in bindings.values() for name, _ in _imported(module)}
+    return {name for name in bindings if name.startswith("mcp_wire._wire.")} - imported
 
 
 def _modules(package: str, files: Mapping[str, str]) -> dict[str, _Module]:
