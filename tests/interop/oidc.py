@@ -19,19 +19,13 @@ from mcp_runtime.auth.client.redirect import Visit
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.jwt_verifier import JwtVerifier
 from tests.interop import node
+from tests.interop.processes import free_port
 
 __all__ = ["Person", "bounded", "free_port", "issuing", "protected", "said"]
 
 CALLBACK: Final = "http://127.0.0.1:7777/callback"
 SECONDS: Final = 20.0
 FORM: Final = re.compile(r'action="([^"]+)"')
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import subprocess
 import time
@@ -11,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["PORT", "ours", "output", "serving"]
+__all__ = ["PORT", "free_port", "ours", "output", "serving"]
 
 PORT: Final = "{port}"
 """Stands in a command for the port that it is given."""
@@ -32,12 +33,19 @@ def output(command: Sequence[str]) -> Any:
     return json.loads(done.stdout)
 
 
+def free_port() -> int:
+    """A port that nobody listens on, and below those that connections are given."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with suppress(OSError), socket.socket() as free:
+            free.bind(("127.0.0.1", port))
+            return port
+
+
 @contextmanager
 def serving(command: Sequence[str], path: str) -> Generator[str]:
     """The URL of a server while it runs; its command has PORT where the port belongs."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    port = free_port()
     words = [word.replace(PORT, str(port)) for word in command]
     quiet = {
         "stdin": subprocess.DEVNULL,

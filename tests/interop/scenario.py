@@ -23,6 +23,7 @@ from mcp_bindgen.cli.validate import Bindings
 from mcp_bindgen.validate.messages import Text
 from mcp_bindgen.validate.verdicts import Judge
 from tests.interop import node
+from tests.interop.processes import free_port
 
 __all__ = [
     "CLIENTS",
@@ -82,9 +83,7 @@ class Server:
     @contextmanager
     def over_http(self, kind: str, wire: Path) -> Iterator[list[str]]:
         """Runs it, over `http` or `sse`; its URL. What is said to ours is kept in a file."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         command = self.command(kind, str(port))
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         process = subprocess.Popen(command, env={**os.environ, "WIRE": str(wire)}, **quiet)
