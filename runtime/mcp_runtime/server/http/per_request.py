@@ -32,6 +32,10 @@ from mcp_runtime.server.http.streaming import StreamingConnection, malformed
 __all__ = ["PerRequestEndpoint", "RequestConnection"]
 
 
+_LAST_RESPONSE: Final = 1.0
+"""Seconds for a response to end after its handler was cancelled."""
+
+
 class RequestSession(ServerSession):
     """The session of one request: it has no handshake, and headers must repeat the body."""
 
@@ -59,6 +63,11 @@ def _no_id() -> Id:
 
 class RequestConnection(StreamingConnection):
     """One request, and the stream of its response."""
+
+    called: Called | None = None
+    """The request that `serve` is to answer, if it is one for a handler."""
+    was_cancelled = False
+    """Whether the handler was, by its client, by itself, or with the whole task."""
 
     def __init__(self, endpoint: PerRequestEndpoint, request: HttpRequest) -> None:
         service = endpoint.service
@@ -112,12 +121,25 @@ class RequestConnection(StreamingConnection):
         if not self.session.running:
             self.stream.finish()
 
-    async def _serve(self, called: Called) -> None:
+    def _on_called(self, event: Called) -> None:
+        self.called = event
+
+    async def serve(self, called: Called) -> None:
+        """Runs the handler in this task, which goes on when the handler was cancelled."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks[called.id] = task
         try:
             self.send(await self._answer(called), called.id)
+        except (asyncio.CancelledError, GeneratorExit):
+            if task.cancelling() > 1 or asyncio.current_task() is not task:
+                raise
         finally:
             self._tasks.pop(called.id, None)
             self.stream.finish()
+            if task.cancelling():
+                self.was_cancelled = True
+                task.uncancel()
 
     async def drain(self) -> None:
         await self.stream.drain()
@@ -164,22 +186,59 @@ class PerRequestEndpoint:
         connection.receive(request.pop_content())
         response = None
         try:
-            stream, was_refused = connection.stream, connection.stream.finished
-            if not stream.has_news and not connection.session.running:
+            if connection.called is not None:
+                await self._serve(connection.called, request, connection)
+            elif not connection.stream.has_news and not connection.session.running:
                 await request.reply(202, b"", ())
-                return None
-            keep_alive = self.service.limits.keep_alive
-            if not await stream.has_news_soon():
-                await _news_or_gone(stream, request, keep_alive)
-            if (message := stream.only_message) is not None:
-                await request.reply(http_rules.status(message, was_refused), message, (JSON,))
             else:
-                reader = stream.attach()
-                response = EventResponse(request, connection, stream, reader, keep_alive=keep_alive)
+                response = await self._respond(request, connection)
             return response
         finally:
             if response is None:
                 connection.close()
+
+    async def _serve(
+        self, called: Called, request: HttpRequest, connection: RequestConnection
+    ) -> None:
+        """Runs the handler, and beside it the response, if the handler has to wait for anything."""
+        responding: list[asyncio.Task[None]] = []
+        loop = asyncio.get_running_loop()
+
+        def respond() -> None:
+            responding.append(loop.create_task(self._respond_whole(request, connection)))
+
+        beginning = loop.call_soon(respond)
+        try:
+            await connection.serve(called)
+        except asyncio.CancelledError:
+            for task in responding:
+                task.cancel()
+            raise
+        finally:
+            beginning.cancel()
+        rest = responding[0] if responding else self._respond_whole(request, connection)
+        await (asyncio.wait_for(rest, _LAST_RESPONSE) if connection.was_cancelled else rest)
+
+    async def _respond_whole(self, request: HttpRequest, connection: RequestConnection) -> None:
+        try:
+            if (response := await self._respond(request, connection)) is not None:
+                await response.run()
+        finally:
+            connection.close()
+
+    async def _respond(
+        self, request: HttpRequest, connection: RequestConnection
+    ) -> EventResponse | None:
+        """Replies with the only message, or returns the stream that is the response."""
+        stream, keep_alive = connection.stream, self.service.limits.keep_alive
+        if not stream.has_news:
+            await _news_or_gone(stream, request, keep_alive)
+        if (message := stream.only_message) is not None:
+            was_refused = connection.called is None
+            await request.reply(http_rules.status(message, was_refused), message, (JSON,))
+            return None
+        reader = stream.attach()
+        return EventResponse(request, connection, stream, reader, keep_alive=keep_alive)
 
 
 async def _news_or_gone(stream: Outbox, request: HttpRequest, seconds: float) -> None:

@@ -74,3 +74,27 @@ async def test_row_23_a_quiet_call_can_be_resumed_from_its_first_second(revision
         go.set()
         resumed = await session.get(response.events[0].id).until_over()
         assert "over" in str(resumed.messages)
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+async def test_a_request_whose_task_is_cancelled_ends_with_its_handler(swallows: bool) -> None:
+    server, begun = Server("s", "1"), asyncio.Event()
+
+    @server.tool
+    async def waits() -> str:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            if not swallows:
+                raise
+        return "over"
+
+    async with serving(server) as client:
+        response = client.call("waits")
+        await begun.wait()
+        await asyncio.sleep(0.01)
+        response.task.cancel()
+        await response.until_over()
+        assert (b"over" in response.body) == swallows
+        assert (await client.call("nothing").until_over()).status == 200
