@@ -1,0 +1,78 @@
+"""Changes of what is around every message: the methods that they hit, and messages that exist."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from mcp_bindgen import pins
+from mcp_bindgen.compare.judge.verdicts import Finding, judge
+from mcp_bindgen.ir.model import Schema
+from mcp_bindgen.paths import schema as schema_folder
+
+REVISION: Final = "2025-11-25"
+PAIRS: Final = list(pairwise(pins.revisions()))
+
+
+def changed(folder: Path, old: str, new: str) -> tuple[Schema, Schema]:
+    """A revision, and the same with one piece of its text changed."""
+    path = schema_folder() / REVISION / "schema.ts"
+    text, count = re.subn(old, new, path.read_text("utf-8"), count=1)
+    assert count == 1
+    file = folder / "schema.ts"
+    file.write_text(text, encoding="utf-8")
+    before, after = pins.lower_alike([pins.find(REVISION), pins.find(str(file))])
+    return before, after
+
+
+ID: Final = r"(interface JSONRPCRequest extends Request \{[^}]*?)\n  id: RequestId;"
+
+
+@pytest.mark.parametrize("way", ["removed", "added"])
+def test_row_11_a_message_has_no_id_where_its_writer_knows_none(tmp_path: Path, way: str) -> None:
+    before, after = changed(tmp_path, ID, r"\1")
+    old, new = (before, after) if way == "removed" else (after, before)
+    (finding,) = (f for f in judge(old, new) if f.change.path == "JSONRPCRequest.id")
+    assert {"tools/call", "ping", "initialize"} <= set(finding.methods)
+    assert {finding.client, finding.server} == {"breaks"}
+    assert finding.witnesses
+    assert [w.message for w in finding.witnesses if "id" in w.message] == []
+
+
+def test_row_11_a_change_of_every_id_names_the_methods_that_have_one(tmp_path: Path) -> None:
+    old, new = changed(tmp_path, r"RequestId = string \| number", "RequestId = string")
+    findings = [f for f in judge(old, new) if f.change.path == "RequestId"]
+    named = {method for finding in findings for method in finding.methods}
+    assert {"tools/call", "ping", "notifications/cancelled"} <= named
+
+
+def witnesses(old: str, new: str) -> list[tuple[Finding, Any, str]]:
+    schemas = [pins.lower(pins.find(name)) for name in (old, new)]
+    findings = judge(*schemas)
+    return [(f, w, json.dumps(w.message)) for f in findings for w in f.witnesses]
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_row_11_results_are_of_a_type_that_the_protocol_has(old: str, new: str) -> None:
+    assert [text for *_, text in witnesses(old, new) if '"resultType": ""' in text] == []
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_row_11_answers_to_input_requests_have_no_envelope(old: str, new: str) -> None:
+    """From 2026-07-28 on they travel inside params."""
+    schemas = {side: pins.lower(pins.find(name)) for side, name in (("old", old), ("new", new))}
+    inputs = {
+        side: {m.name for m in schema.methods if m.direction == "input-request"}
+        for side, schema in schemas.items()
+    }
+    wrong = [
+        text
+        for _, witness, text in witnesses(old, new)
+        if witness.method in inputs[witness.writer] and "jsonrpc" in witness.message
+    ]
+    assert wrong == []
