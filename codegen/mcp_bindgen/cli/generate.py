@@ -49,7 +49,7 @@ class _Target:
     """
 
     out: Path
-    found: Mapping[str, pins.Found]
+    schema_files: Mapping[str, pins.Found]
     only: frozenset[str] | None
 
 
@@ -159,12 +159,12 @@ def _found(
     """The schemas that were named, by revision; empty for none."""
     if (schema is None) != (name is None):
         raise click.UsageError("--schema FILE and --revision NAME go together")
-    found = {revision: _pinned(revision) for revision in sorted(set(revisions))}
+    schema_files = {revision: _pinned(revision) for revision in sorted(set(revisions))}
     if schema is not None and name is not None:
-        if name in found:
+        if name in schema_files:
             raise click.UsageError(f"{name} is named twice")
-        found[pins.require_name(name)] = pins.find(schema, imports)
-    return found
+        schema_files[pins.require_name(name)] = pins.find(schema, imports)
+    return schema_files
 
 
 def _pinned(revision: str) -> pins.Found:
@@ -197,9 +197,9 @@ def _inputs(target: _Target, choices: _Choices) -> str:
 
 def _parts(target: _Target, choices: _Choices) -> Iterator[tuple[str, bytes]]:
     yield from manifest.sources()
-    for revision, found in target.found.items():
-        yield f"schema {revision} {_shown(found)} {found.revision}", found.data
-        for specifier, source in found.imports.items():
+    for revision, file in target.schema_files.items():
+        yield f"schema {revision} {_shown(file)} {file.revision}", file.data
+        for specifier, source in file.imports.items():
             yield f"import {revision} {specifier}", source.data
     yield "decisions", pins.read_bytes(paths.schema() / "decisions.toml")
     folder = choices.templates or paths.templates() / "bindings"
@@ -214,10 +214,10 @@ def _parts(target: _Target, choices: _Choices) -> Iterator[tuple[str, bytes]]:
         yield "black", version("black").encode()
 
 
-def _shown(found: pins.Found) -> str:
+def _shown(file: pins.Found) -> str:
     """What headers say of a file: no more of its path than that."""
-    ours = found.path == f"schema/{found.revision}/schema.ts"
-    return found.path if ours else Path(found.path).name
+    ours = file.path == f"schema/{file.revision}/schema.ts"
+    return file.path if ours else Path(file.path).name
 
 
 def _options(choices: _Choices) -> Options:
@@ -229,26 +229,26 @@ def _options(choices: _Choices) -> Options:
 
 def _make(target: _Target, choices: _Choices) -> dict[str, str]:
     """Every file, by path; the manifest too where the whole folder is written."""
-    files = bindings(target.found, _options(choices))
+    files = bindings(target.schema_files, _options(choices))
     if target.only is None:
-        files[manifest.NAME] = manifest.made(list(target.found), files).text()
+        files[manifest.NAME] = manifest.made(list(target.schema_files), files).text()
     return files
 
 
 def bindings(
-    found: Mapping[str, pins.Found], options: Options, *, steps: bool = False
+    schema_files: Mapping[str, pins.Found], options: Options, *, steps: bool = False
 ) -> dict[str, str]:
     """The text of every file, by path; with `steps` those of a revision without neighbours too."""
     from mcp_bindgen.emit import generate
 
-    with progress(len(found) + 1) as step:
+    with progress(len(schema_files) + 1) as step:
         schemas: list[Schema] = []
         rows = replace(pins.decisions(), deferred=True)
         rows.require_known(*_pinned_names())
-        for revision, each in found.items():
+        for revision, each in schema_files.items():
             step(f"reading {revision}")
             schemas.append(pins.lower(each, revision, rows))
-        pairs = _pairs(found, schemas, rows)
+        pairs = _pairs(schema_files, schemas, rows)
         rows.settle()
         step("writing")
         return generate(schemas, options, pairs if pairs or steps else None, rows.handlers)
@@ -259,7 +259,7 @@ def _confirm(target: _Target) -> None:
     from mcp_bindgen.ir.confirmation import confirmed
 
     rows = replace(pins.decisions(), deferred=True)
-    for revision, each in target.found.items():
+    for revision, each in target.schema_files.items():
         pins.lower(each, revision, rows)
     if rows.confirmations:
         path = paths.schema() / "decisions.toml"
@@ -275,15 +275,15 @@ def _pinned_names() -> tuple[list[str], list[str]]:
 
 
 def _pairs(
-    found: Mapping[str, pins.Found], schemas: Sequence[Schema], rows: Decisions
+    schema_files: Mapping[str, pins.Found], schemas: Sequence[Schema], rows: Decisions
 ) -> list[Pair]:
     """The plans of pinned neighbours that are both written; others are no business of rows."""
     from mcp_bindgen.convert import plan
 
-    chosen = {s.revision: s for s in schemas if found[s.revision].revision == s.revision}
+    chosen = {s.revision: s for s in schemas if schema_files[s.revision].revision == s.revision}
     pinned = pins.revisions()
     both = [(chosen.get(a), chosen.get(b)) for a, b in pairwise(pinned)]
-    texts = {revision: each.data for revision, each in found.items()}
+    texts = {revision: each.data for revision, each in schema_files.items()}
     return [plan(old, new, rows, texts) for old, new in both if old and new]
 
 
@@ -291,7 +291,7 @@ def _within(target: _Target) -> frozenset[str] | None:
     """The folders that are written alone; two revisions of one name are refused."""
     from mcp_bindgen.emit.generate import package
 
-    names = [package(revision) for revision in target.found]
+    names = [package(revision) for revision in target.schema_files]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise OutputError(
@@ -320,7 +320,7 @@ def _scoped(files: Mapping[str, str], within: frozenset[str] | None) -> dict[str
 def _write(target: _Target, choices: _Choices, force: bool) -> _Outcome:
     there = manifest.read(target.out)
     inputs = _inputs(target, choices) if target.only is None else ""
-    same = there is not None and there.revisions == tuple(target.found)
+    same = there is not None and there.revisions == tuple(target.schema_files)
     if there and inputs and same and manifest.fresh(target.out, there, inputs):
         return _Outcome((), (), len(there.files) + 1)
     from mcp_bindgen.emit import tree
@@ -345,7 +345,7 @@ def _report(kind: str, target: _Target, outcome: _Outcome, check: bool) -> str:
     if kind == "json":
         body = {
             "out": near(target.out),
-            "revisions": list(target.found),
+            "revisions": list(target.schema_files),
             "files": outcome.files,
             **({"drift": list(outcome.diffs)} if check else {"changed": list(outcome.changed)}),
         }

@@ -30,16 +30,16 @@ _FORMATS: Final = ("text", "json", "facts", "json-schema")
 @imports_option
 def command(schema: str, names: tuple[str, ...], format: str, imports: tuple[str, ...]) -> int:
     """Say what a schema declares; with names, what each is in TypeScript and in Python."""
-    found = pins.find(schema, imports)
+    file = pins.find(schema, imports)
     match format:
         case "text":
-            say("\n".join(_text(found, names)))
+            say("\n".join(_text(file, names)))
         case "json":
-            say(_plain(_named(_dump(found), names)))
+            say(_plain(_named(_dump(file), names)))
         case "facts":
-            say(_plain(_named(_facts(found), names)))
+            say(_plain(_named(_facts(file), names)))
         case _:
-            say(_plain(_json_schema(found, names)))
+            say(_plain(_json_schema(file, names)))
     return OK
 
 
@@ -50,24 +50,24 @@ def _plain(value: Any) -> str:
 # ---- for machines
 
 
-def _dump(found: pins.Found) -> dict[str, Any]:
+def _dump(file: pins.Found) -> dict[str, Any]:
     from mcp_bindgen.ir.dump import dump
 
-    return dump(pins.meaning(found))
+    return dump(pins.meaning(file))
 
 
-def _facts(found: pins.Found) -> dict[str, Any]:
+def _facts(file: pins.Found) -> dict[str, Any]:
     from mcp_bindgen.ir.facts import facts
     from mcp_bindgen.ir.resolve import Resolver
     from mcp_bindgen.source import Source, link
 
-    return facts(Resolver(*link(Source(found.data, found.path), found.imports)))
+    return facts(Resolver(*link(Source(file.data, file.path), file.imports)))
 
 
-def _json_schema(found: pins.Found, names: Sequence[str]) -> dict[str, Any]:
+def _json_schema(file: pins.Found, names: Sequence[str]) -> dict[str, Any]:
     from mcp_bindgen.ir.json_schema import json_schema
 
-    schema = pins.meaning(found)
+    schema = pins.meaning(file)
     document: dict[str, Any] = json_schema(schema)
     if not names:
         return document
@@ -106,11 +106,11 @@ def _require(names: Sequence[str], known: Sequence[str]) -> None:
 # ---- for people
 
 
-def _text(found: pins.Found, names: Sequence[str]) -> Iterator[str]:
-    schema = pins.meaning(found)
+def _text(file: pins.Found, names: Sequence[str]) -> Iterator[str]:
+    schema = pins.meaning(file)
     if not names:
         yield from _overview(schema)
-        yield from _unknown_tags(found)
+        yield from _unknown_tags(file)
         return
     declared = {d.name: d for d in schema.declarations}
     methods = {m.name: m for m in schema.methods}
@@ -122,7 +122,7 @@ def _text(found: pins.Found, names: Sequence[str]) -> Iterator[str]:
             yield safe("  ".join(cell for cell in _method(methods[name]) if cell))
             yield ""
             name = methods[name].type
-        yield from _declaration(found, schema, declared[name])
+        yield from _declaration(file, schema, declared[name])
 
 
 def _overview(schema: Schema) -> Iterator[str]:
@@ -138,13 +138,13 @@ def _overview(schema: Schema) -> Iterator[str]:
     yield from _unions(schema)
 
 
-def _unknown_tags(found: pins.Found) -> Iterator[str]:
+def _unknown_tags(file: pins.Found) -> Iterator[str]:
     """Nothing where every tag bounds or informs."""
     from mcp_bindgen.ir.tags import is_known
     from mcp_bindgen.source import Source, read_source
     from mcp_bindgen.source.rewrite import documented
 
-    source = Source(found.data, found.path)
+    source = Source(file.data, file.path)
     rows = [
         (source.place(node.at), path, f"@{tag.name} {tag.rest}".rstrip())
         for path, node in documented(read_source(source))
@@ -182,11 +182,11 @@ def _method(method: Method) -> tuple[str, ...]:
 
 
 def _unions(schema: Schema) -> Iterator[str]:
-    told = [line for d in schema.declarations for line in _union(schema, d)]
+    lines = [line for d in schema.declarations for line in _union(schema, d)]
     yield ""
-    count = sum(not line.startswith(" ") for line in told)
+    count = sum(not line.startswith(" ") for line in lines)
     yield from heading(f"Unions ({count}), each arm tried in this order")
-    yield from (f"  {line}" for line in told)
+    yield from (f"  {line}" for line in lines)
 
 
 def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
@@ -213,11 +213,11 @@ def _spelled(type: Type) -> str:
     return spelled_type(type)
 
 
-def _declaration(found: pins.Found, schema: Schema, declaration: Declaration) -> Iterator[str]:
+def _declaration(file: pins.Found, schema: Schema, declaration: Declaration) -> Iterator[str]:
     from mcp_bindgen.emit import excerpt
 
     name = declaration.name
-    path, text = _typescript(found, declaration)
+    path, text = _typescript(file, declaration)
     yield safe(f"// {path}")
     yield from code(text, "typescript")
     python = excerpt(schema, name).strip("\n")
@@ -231,12 +231,12 @@ def _declaration(found: pins.Found, schema: Schema, declaration: Declaration) ->
     yield f"in {', '.join(where) or 'no pinned revision'}"
 
 
-def _typescript(found: pins.Found, declaration: Declaration) -> tuple[str, str]:
+def _typescript(file: pins.Found, declaration: Declaration) -> tuple[str, str]:
     """The file and what is written; of an anonymous shape, the declaration that it stands in."""
     from mcp_bindgen.source import Source, link, read_source
     from mcp_bindgen.source.excerpt import excerpt
 
-    linked, _ = link(Source(found.data, found.path), found.imports)
+    linked, _ = link(Source(file.data, file.path), file.imports)
     source, at = linked.file(declaration.at)
     module = read_source(source)
     around = [d.name for d in module.declarations if d.at <= at]

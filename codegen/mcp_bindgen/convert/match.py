@@ -167,12 +167,12 @@ class Ways:
             return Call(self._names[key])
         name = self._names[key] = self._fresh(f"_{self.name}_{identifier(place)}")
         self.functions[name] = None
-        found = self._arms(s, t, (place, union))
-        if found is not None and any(arm.way != CARRY for arm in found):
-            self.functions[name] = UnionStep(name, found)
+        made = self._arms(s, t, (place, union))
+        if made is not None and any(arm.way != CARRY for arm in made):
+            self.functions[name] = UnionStep(name, made)
             return Call(name)
         del self.functions[name], self._names[key]
-        return None if found is None else CARRY
+        return None if made is None else CARRY
 
     def _arms(self, s: Type, t: Type, places: tuple[str, str]) -> tuple[Arm, ...] | None:
         """A row may name an arm of one use of the union, or of the union wherever it is used."""

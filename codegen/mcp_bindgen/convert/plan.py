@@ -142,10 +142,10 @@ class _Walk(Ways):
             if _is_code(const.value) and const.value not in known:
                 question = f"what becomes of an error {const.value}?"
                 actions, place = ("refuse", "rename", "degrade"), (self.source, const.at)
-                found = self.rows.demand(self.name, (const.name,), actions, question, place)
-                if found is not None:
-                    self.rows.require_code(found)
-                    yield Code(int(const.value), found)
+                decision = self.rows.demand(self.name, (const.name,), actions, question, place)
+                if decision is not None:
+                    self.rows.require_code(decision)
+                    yield Code(int(const.value), decision)
 
 
 def _manner(method: Method) -> bool:

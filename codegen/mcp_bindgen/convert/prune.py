@@ -47,20 +47,20 @@ def prune(
 
 def _acting(functions: Mapping[str, Function]) -> Mapping[str, Way]:
     """The functions with an effect of their own, or that of one they call."""
-    found: dict[str, Way] = {}
+    acting: dict[str, Way] = {}
     grown = True
     while grown:
-        more = {n: Call(n) for n, f in functions.items() if n not in found and _acts(f, found)}
-        found.update(more)
+        more = {n: Call(n) for n, f in functions.items() if n not in acting and _acts(f, acting)}
+        acting.update(more)
         grown = bool(more)
-    return found
+    return acting
 
 
 def _through(functions: Mapping[str, Function], name: str) -> Way:
     """A call of the function; of what it calls where it is a union of one arm."""
-    found = functions[name]
-    if isinstance(found, UnionStep) and len(found.arms) == 1:
-        way = found.arms[0].way
+    function = functions[name]
+    if isinstance(function, UnionStep) and len(function.arms) == 1:
+        way = function.arms[0].way
         return way if isinstance(way, Call) and way.name != name else Call(name)
     return Call(name)
 
@@ -128,13 +128,13 @@ def _member(member: Member, acting: _Acting) -> Member:
 
 def _reached(functions: Mapping[str, Function], roots: Iterable[Way]) -> set[str]:
     queue = [name for way in roots for name in _called(way)]
-    found: set[str] = set()
+    reached: set[str] = set()
     while queue:
         name = queue.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             queue += [n for way in _ways(functions[name]) for n in _called(way)]
-    return found
+    return reached
 
 
 def _ways(function: Function) -> Iterator[Way]:

@@ -53,10 +53,10 @@ class Rows:
         self, direction: str, paths: tuple[str, ...], actions: tuple[str, ...]
     ) -> Decision | None:
         """As `peek`; the row is counted as used."""
-        found = self.peek(direction, paths, actions)
-        if found is not None and self.decisions is not None:
-            self.decisions.get("step", self.pair, f"{direction} {found.path}")
-        return found
+        decision = self.peek(direction, paths, actions)
+        if decision is not None and self.decisions is not None:
+            self.decisions.get("step", self.pair, f"{direction} {decision.path}")
+        return decision
 
     def demand(
         self,
@@ -67,17 +67,17 @@ class Rows:
         place: tuple[Schema, int],
     ) -> Decision | None:
         """As `find`; where there is no such row, it is noted as missing."""
-        found = self.find(direction, paths, actions)
-        if found is None and not self.quiet:
+        decision = self.find(direction, paths, actions)
+        if decision is None and not self.quiet:
             row = self._missing(direction, paths[-1], actions, question, place)
             self.missing.setdefault((direction, paths[-1]), row)
-        return found
+        return decision
 
     def says_revision(self, paths: tuple[str, ...]) -> bool:
         """Whether a row of any pair fills in one of these members with the revision's name."""
-        told = {f"up {path}" for path in paths}
+        answers = {f"up {path}" for path in paths}
         rows = self.decisions.rows.values() if self.decisions is not None else ()
-        return any(r.path in told and r.values.get("context") == "revision" for r in rows)
+        return any(r.path in answers and r.values.get("context") == "revision" for r in rows)
 
     def codes(self, direction: str, method: str) -> Iterator[Code]:
         """The error codes that rows name for one method: `resources/read.error:-32002`."""
@@ -85,14 +85,14 @@ class Rows:
         for kind, pair, path in list(self.decisions.rows) if self.decisions else []:
             if (kind, pair) == ("step", self.pair) and path.startswith(prefix):
                 name = path.removeprefix(f"{direction} ")
-                found = self.find(direction, (name,), ("rename", "refuse"))
-                if found is not None:
-                    self.require_code(found)
-                    yield Code(int(path.removeprefix(prefix)), found)
+                decision = self.find(direction, (name,), ("rename", "refuse"))
+                if decision is not None:
+                    self.require_code(decision)
+                    yield Code(int(path.removeprefix(prefix)), decision)
 
     def require_member(self, struct: Struct, wire: str, decision: Decision) -> Field:
-        found = struct.field(wire)
-        return found or self.misfit(decision, f"{struct.name} has no `{wire}`")
+        member = struct.field(wire)
+        return member or self.misfit(decision, f"{struct.name} has no `{wire}`")
 
     def misfit(self, decision: Decision, why: str) -> NoReturn:
         """Raises DecisionError for a row that says what cannot be."""
@@ -114,17 +114,17 @@ class Rows:
         values = row.values
         known: tuple[str, ...]
         if values[direction] == "degrade" and values["as"] not in DEGRADES:
-            known, told = tuple(DEGRADES), f"nothing degrades as {values['as']!r}"
+            known, fault = tuple(DEGRADES), f"nothing degrades as {values['as']!r}"
         elif values.get("context", "revision") not in CONTEXTS:
-            known, told = CONTEXTS, f"no context has {values['context']!r}"
+            known, fault = CONTEXTS, f"no context has {values['context']!r}"
         elif values.get("unless", ALLOWED[0]) not in ALLOWED:
-            known, told = ALLOWED, f"no context allows values by {values['unless']!r}"
+            known, fault = ALLOWED, f"no context allows values by {values['unless']!r}"
         elif not isinstance(values.get("code", 0), int):
-            known, told = ("an integer",), f"{values['code']!r} is no error code"
+            known, fault = ("an integer",), f"{values['code']!r} is no error code"
         else:
             return
         raise DecisionError(
-            f"{self._source}: [[step]] `{path}` of {self.pair}: {told}",
+            f"{self._source}: [[step]] `{path}` of {self.pair}: {fault}",
             remedy=f"Known: {', '.join(known)}.",
         )
 
@@ -148,8 +148,8 @@ class Rows:
         """A question with its place and its possible answers, and the row to paste."""
         choice = actions[0] if len(actions) == 1 else ""
         asked = f"{self._line(*place)}: `{path}`, {direction}: {question}"
-        told = f"{asked} ({', '.join(actions)})"
-        return told, paste("step", self.pair, path, {direction: choice})
+        note = f"{asked} ({', '.join(actions)})"
+        return note, paste("step", self.pair, path, {direction: choice})
 
     def _line(self, schema: Schema, at: int) -> str:
         text = self.texts.get(schema.revision, b"")
