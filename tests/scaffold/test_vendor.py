@@ -157,6 +157,12 @@ def test_nothing_of_ours_is_imported_by_name() -> None:
             assert not any(re.match(r"mcp_(wire|runtime|bindgen)\b", name) for name in names), path
 
 
+def test_no_extra_of_ours_is_named_where_a_library_is_missing() -> None:
+    files = vendored_files(made(answers()))
+    assert "pip install '{package}'" in files["runtime/errors.py"]
+    assert not any("mcp-bindgen-runtime[" in text for text in files.values())
+
+
 def test_each_file_says_whose_it_is() -> None:
     for path, text in vendored_files(made(answers())).items():
         named = "run `mcp-bindgen update`" in text.split("\n")[0]

@@ -19,6 +19,9 @@ from mcp_bindgen.scaffold.answers import COMMON, OWNED, TRANSPORTS, Answers
 __all__ = ["vendored"]
 
 _HOMES: Final = {"mcp_wire": "wire", "mcp_runtime": "runtime"}
+_INSTALL: Final = ("pip install 'mcp-bindgen-runtime[{extra}]'", "pip install '{package}'")
+"""What an error says of a library that is missing: a project has no extras of ours."""
+
 _FROM: Final = re.compile(r"from\s+[\w.]+\s+import\b")
 _REGENERATE: Final = ("run `make generate`", "run `mcp-bindgen update`")
 _HEADER: Final = "# Written by mcp-bindgen from {}. Do not edit; run `mcp-bindgen update`.\n"
@@ -150,7 +153,7 @@ def _imported(module: _Module) -> Iterator[tuple[str, bool]]:
 
 
 def _relative(module: _Module) -> str:
-    """The text of a module, each import of the two packages made relative."""
+    """The text of a module: imports of the two packages are relative, no extra of ours is named."""
     lines = module.text.splitlines(keepends=True)
     for node, _ in _imports(module.text):
         if isinstance(node, ast.Import) and any(_home(alias.name) for alias in node.names):
@@ -160,7 +163,7 @@ def _relative(module: _Module) -> str:
             before, line = lines[node.lineno - 1][: node.col_offset], lines[node.lineno - 1]
             rest = _FROM.sub(f"from {source} import", line[node.col_offset :], count=1)
             lines[node.lineno - 1] = before + rest
-    return "".join(lines)
+    return "".join(lines).replace(*_INSTALL)
 
 
 def _imported_whole(module: _Module, node: ast.Import, line: str) -> str:
