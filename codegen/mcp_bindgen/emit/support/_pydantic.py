@@ -125,12 +125,15 @@ class Model(_Base, frozen=True):
 
         def __init__(self, /, *, extra_: Mapping[str, Any] = EMPTY, **members: Any):
             cls = self.__class__
-            data = _by_wire(cls, members, extra_)
+            wires = _wires(cls)
+            data = _by_wire(cls, wires, members)
+            if extra_ is not EMPTY:
+                _add_unknown(cls, data, extra_)
             cls.__pydantic_validator__.validate_python(data, self_instance=self)
             for name, value in members.items():
-                if not isinstance(value, _PLAIN):
+                if isinstance(value, _HOLDERS):
                     made = self.__dict__[name]
-                    _refuse_objects(cls, value, made, (_wires(cls)[name],))
+                    _refuse_objects(cls, value, made, (wires[name],))
             if extra_ and self.__pydantic_extra__:
                 _refuse_objects(cls, extra_, self.__pydantic_extra__, ())
 
@@ -153,26 +156,37 @@ class Model(_Base, frozen=True):
         return [*((n, value) for n, value in members if value is not UNSET), *unknown]
 
 
-_PLAIN: Final = (str, int, float, type(None), type(UNSET), Model)
-"""What holds no object that might stand where a model belongs."""
+_HOLDERS: Final = (dict, list)
+"""What is an object, or holds one, that might stand where a model belongs."""
 
 
 def _by_wire(
-    cls: type[Model], members: Mapping[str, Any], extra: Mapping[str, Any]
+    cls: type[Model], wires: Mapping[str, str], members: Mapping[str, Any]
 ) -> dict[str, Any]:
-    wires = _wires(cls)
-    unknown = [name for name in members if name not in wires]
+    """The members that are there, by their names on the wire, with those that the class sets."""
+    if not members.keys() <= wires.keys():
+        raise _unexpected(cls, [name for name in members if name not in wires])
+    given = {wires[n]: value for n, value in members.items() if value is not UNSET}
+    return {**given, **cls.const_}
+
+
+def _add_unknown(
+    cls: type[Model], data: dict[str, Any], extra: Mapping[str, Any]
+) -> None:
+    """Adds unknown members; a declared one is none, and UNSET is no value."""
     extra = {**extra}  # a TypeError for what is no mapping
-    if unknown or not extra.keys().isdisjoint({*wires.values(), *cls.const_}):
-        names = ", ".join(unknown) or "a declared member in extra_"
-        raise TypeError(f"{cls.__name__} got an unexpected keyword argument: {names}")
+    declared = {*_wires(cls).values(), *cls.const_}
+    if not declared.isdisjoint(extra):
+        raise _unexpected(cls, ["a declared member in extra_"])
     if any(value is UNSET for value in extra.values()):
         error = PydanticCustomError("unset", "Input should be a value, not UNSET")
         raise _refusal(cls, error, ("extra_",), extra)
-    given = {
-        wires[name]: value for name, value in members.items() if value is not UNSET
-    }
-    return {**given, **cls.const_, **extra}
+    data.update(extra)
+
+
+def _unexpected(cls: type[Model], names: list[str]) -> TypeError:
+    words = f"{cls.__name__} got an unexpected keyword argument: {', '.join(names)}"
+    return TypeError(words)
 
 
 @cache
