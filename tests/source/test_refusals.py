@@ -36,6 +36,7 @@ CASES = {
 OTHERS = [
     ("type A = unique symbol;", 10, "unique symbol"),
     ('import a from "b";', 8, "a default import"),
+    ("type A = const;", 1, "an alias without a type"),
     ("declare const a;", 9, "a constant without one value"),
     ("type A = B.C.D;", 10, "a name in a namespace"),
     ("export default A;", 8, "default"),

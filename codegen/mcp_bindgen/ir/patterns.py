@@ -20,6 +20,8 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_SET_SYNTAX: Final = re.compile(r"[\[&~|]")
+"""What Python may read as sets in sets one day."""
 _CLASSES: Final = {
     "d": "0-9",
     "w": "A-Za-z0-9_",
@@ -57,7 +59,7 @@ def _translated(text: str) -> Iterator[str]:
                 inside = False
                 yield part
             case _ if inside:
-                yield f"\\{part}" if part in "[&~|" else part
+                yield _SET_SYNTAX.sub(r"\\\g<0>", part)
             case "group":
                 yield "(?P<"
             case "any":

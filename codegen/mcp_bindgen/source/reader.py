@@ -212,7 +212,10 @@ class _Reader(Types):
 
     # alias = "type" NAME [type_parameters] "=" type
     def alias(self, node: Node, head: _Head) -> syntax.Alias:
-        name, *params, value = self.take(node)
+        name, *rest = self.take(node)
+        if not rest:
+            raise self.error(node, "an alias without a type", "Write its type after `=`.")
+        *params, value = rest
         return syntax.Alias(
             self.text(name),
             self.type_params(params[0]) if params else (),
