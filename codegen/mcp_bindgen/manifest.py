@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -43,16 +43,18 @@ _AFTER: Final = frozenset({"__main__.py", "cli", "manifest.py", "pull.py", "scaf
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`files` are the digests of the outputs by path."""
+    """`files` are the digests of the outputs by path, `options` those that are not the defaults."""
 
     revisions: tuple[str, ...]
     files: Mapping[str, str]
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def text(self) -> str:
         """The file itself."""
         body = {
             "format": FORMAT,
             "revisions": list(self.revisions),
+            **({"options": dict(self.options)} if self.options else {}),
             "files": dict(self.files),
         }
         return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
@@ -86,10 +88,12 @@ def sources() -> Iterator[tuple[str, bytes]]:
             yield path, data
 
 
-def made(revisions: Sequence[str], files: Mapping[str, str]) -> Manifest:
+def made(
+    revisions: Sequence[str], files: Mapping[str, str], options: Mapping[str, str] | None = None
+) -> Manifest:
     """The manifest of `files`, texts by path."""
     table = {path: _sha256(text.encode()) for path, text in sorted(files.items())}
-    return Manifest(tuple(revisions), table)
+    return Manifest(tuple(revisions), table, options or {})
 
 
 def read(out: Path) -> Manifest | None:
@@ -106,7 +110,9 @@ def read(out: Path) -> Manifest | None:
             known = format == FORMAT
         case _:
             known = False
-    return Manifest(tuple(table["revisions"]), table["files"]) if known else None
+    if not known:
+        return None
+    return Manifest(tuple(table["revisions"]), table["files"], table.get("options", {}))
 
 
 def stamp(manifest: Manifest, inputs: str) -> str:

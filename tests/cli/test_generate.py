@@ -303,9 +303,8 @@ def test_the_line_ends_of_a_checkout_change_nothing(
 ) -> None:
     copy = checkout(root, tmp_path / "copy", crlf=True)
     monkeypatch.setattr(paths, "schema", lambda: copy / "schema")
-    templates = copy / "templates" / "bindings"
-    args = ("generate", REVISION, *MODELS, "--out", tmp_path / "out", "--templates", templates)
-    assert invoke(*args).exit_code == 0
+    monkeypatch.setattr(paths, "templates", lambda: copy / "templates")
+    assert invoke("generate", REVISION, *MODELS, "--out", tmp_path / "out").exit_code == 0
     assert tree(tmp_path / "out") == tree(made)
 
 
@@ -324,3 +323,50 @@ def test_piped_output_is_plain(made: Path, tmp_path: Path) -> None:
     second = run("generate", REVISION, *MODELS, "--out", tmp_path / "out", "--check", env=env)
     assert second.returncode == 1
     assert b"\x1b" not in second.stdout + second.stderr
+
+
+# ---- for strangers: templates that differ, options that are remembered, flavours that stay
+
+
+def test_templates_may_be_just_those_that_differ(tmp_path: Path) -> None:
+    templates, out = tmp_path / "templates", tmp_path / "out"
+    templates.mkdir()
+    ours = (paths.templates() / "bindings" / "revision.py.jinja").read_text("utf-8")
+    (templates / "revision.py.jinja").write_text(f"{ours}# Theirs.\n", "utf-8")
+    args = ("generate", REVISION, *MODELS, "--out", out, "--templates", templates)
+    assert invoke(*args).exit_code == 0
+    options = json.loads((out / "MANIFEST.json").read_text("utf-8"))["options"]
+    assert options["templates"] == "../templates"
+    folder = next(path for path in out.iterdir() if path.name.startswith("v20"))
+    assert (folder / "__init__.py").read_text("utf-8").endswith("# Theirs.\n")
+    assert invoke("generate", REVISION, "--out", out, "--check").exit_code == 0
+
+
+def test_options_are_remembered_until_others_are_given(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ("--models", "dataclass", "--unknown", "reject", "--literals", "open")
+    assert invoke("generate", REVISION, "--out", out, *options).exit_code == 0
+    before = tree(out)
+    assert json.loads((out / "MANIFEST.json").read_text("utf-8"))["options"] == {
+        "models": "dataclass",
+        "unknown": "reject",
+        "literals": "open",
+    }
+    assert invoke("generate", REVISION, "--out", out, "--check").exit_code == 0
+    assert invoke("generate", REVISION, "--out", out).exit_code == 0
+    assert tree(out) == before
+    other = invoke("generate", REVISION, "--out", out, "--unknown", "drop", "--check")
+    assert other.exit_code == 1
+
+
+def test_flavours_stay_until_they_are_pruned(tmp_path: Path) -> None:
+    def flavours() -> set[str]:
+        return {path.stem for path in out.rglob("models_*.py")}
+
+    out = tmp_path / "out"
+    assert invoke("generate", REVISION, "--out", out, "--models", "dataclass").exit_code == 0
+    assert invoke("generate", REVISION, "--out", out, "--models", "msgspec").exit_code == 0
+    assert flavours() == {"models_dataclass", "models_msgspec"}
+    args = ("generate", REVISION, "--out", out, "--models", "msgspec", "--prune")
+    assert invoke(*args).exit_code == 0
+    assert flavours() == {"models_msgspec"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -70,14 +71,20 @@ class _Outcome:
 @click.option("--models", metavar="LIST", help="Flavours, by commas. Default: all.")
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="The output folder.")
 @click.option(
-    "--unknown", type=click.Choice(_UNKNOWN), default="keep", help="What becomes of them: members."
+    "--unknown", type=click.Choice(_UNKNOWN), help="What becomes of unknown members. Default: keep."
 )
 @click.option(
-    "--literals", type=click.Choice(_LITERALS), default="closed", help="Other strings, or none."
+    "--literals", type=click.Choice(_LITERALS), help="Whether others are taken. Default: closed."
 )
-@click.option("--format", type=click.Choice(_FORMATS), default="off", help="A formatter's pass.")
+@click.option("--format", type=click.Choice(_FORMATS), help="A formatter's pass. Default: off.")
 @click.option(
-    "--templates", metavar="DIR", type=click.Path(path_type=Path), help="Stands in for ours."
+    "--templates",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Its templates go before ours.",
+)
+@click.option(
+    "--prune", is_flag=True, help="Remove the flavours in the folder that --models lacks."
 )
 @click.option("--check", is_flag=True, help="Write nothing; show what differs, and exit 1 if any.")
 @click.option(
@@ -94,10 +101,11 @@ def command(
     revision: str | None,
     models: str | None,
     out: Path | None,
-    unknown: str,
-    literals: str,
-    format: str,
+    unknown: str | None,
+    literals: str | None,
+    format: str | None,
     templates: Path | None,
+    prune: bool,
     check: bool,
     confirm: bool,
     force: bool,
@@ -105,10 +113,21 @@ def command(
 ) -> int:
     """Write the bindings of every revision, or of those named.
 
-    Where revisions are named, only their folders are written and compared.
+    Where revisions are named, only their folders are written and compared. Options are kept in
+    MANIFEST.json, and stand until others are given.
     """
-    choices = _Choices(_flavours(models), unknown, literals, format, _folder(templates))
     target = _target(_out(out), _found(revisions, schema, revision, imports))
+    choices = _choices(
+        target.out,
+        {
+            "models": models,
+            "unknown": unknown,
+            "literals": literals,
+            "format": format,
+            "templates": None if templates is None else str(templates),
+        },
+        prune=prune,
+    )
     if confirm:
         _confirm(target)
     outcome = _check(target, choices) if check else _write(target, choices, force)
@@ -117,6 +136,47 @@ def command(
 
 
 # ---- what was asked for
+
+
+def _choices(out: Path, given: Mapping[str, str | None], *, prune: bool) -> _Choices:
+    """What is given, else what the folder was made with, else the defaults."""
+    there = manifest.read(out)
+    kept: Mapping[str, str] = there.options if there else {}
+    said = {name: value or kept.get(name) for name, value in given.items()}
+    flavours = _flavours(said["models"])
+    if flavours is not None and there is not None and not prune:
+        flavours = _flavours(",".join([*flavours, *_flavours_in(there)]))
+    templates = given["templates"] or (str(out / said["templates"]) if said["templates"] else "")
+    return _Choices(
+        flavours,
+        said["unknown"] or _UNKNOWN[0],
+        said["literals"] or _LITERALS[0],
+        said["format"] or _FORMATS[0],
+        _folder(Path(templates) if templates else None),
+    )
+
+
+def _flavours_in(there: manifest.Manifest) -> list[str]:
+    from mcp_bindgen.emit import FLAVOURS
+
+    names = {Path(path).name for path in there.files}
+    return [flavour for flavour in FLAVOURS if f"handlers_{flavour}.py" in names]
+
+
+def _kept(out: Path, choices: _Choices) -> dict[str, str]:
+    """The options that are not the defaults; the folder of templates is said from the output's."""
+    values = {
+        "models": ",".join(choices.models or ()),
+        "unknown": choices.unknown.removeprefix(_UNKNOWN[0]),
+        "literals": choices.literals.removeprefix(_LITERALS[0]),
+        "format": choices.format.removeprefix(_FORMATS[0]),
+        "templates": _seen_from(out, choices.templates),
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _seen_from(out: Path, folder: Path | None) -> str:
+    return "" if folder is None else Path(os.path.relpath(folder, out)).as_posix()
 
 
 def _flavours(models: str | None) -> tuple[str, ...] | None:
@@ -202,9 +262,9 @@ def _parts(target: _Target, choices: _Choices) -> Iterator[tuple[str, bytes]]:
         for specifier, source in file.imports.items():
             yield f"import {revision} {specifier}", source.data
     yield "decisions", pins.read_bytes(paths.schema() / "decisions.toml")
-    folder = choices.templates or paths.templates() / "bindings"
-    for path, data in manifest.texts(folder):
-        yield f"template {path}", data
+    for folder in (choices.templates, paths.templates() / "bindings"):
+        for path, data in manifest.texts(folder) if folder else ():
+            yield f"template {path}", data
     models = "all" if choices.models is None else ",".join(choices.models)
     options = (models, choices.unknown, choices.literals, choices.format)
     yield "options", " ".join(options).encode()
@@ -231,7 +291,8 @@ def _make(target: _Target, choices: _Choices) -> dict[str, str]:
     """Every file, by path; the manifest too where the whole folder is written."""
     files = bindings(target.schema_files, _options(choices))
     if target.only is None:
-        files[manifest.NAME] = manifest.made(list(target.schema_files), files).text()
+        options = _kept(target.out, choices)
+        files[manifest.NAME] = manifest.made(list(target.schema_files), files, options).text()
     return files
 
 

@@ -169,8 +169,10 @@ def _header(schema: Schema | None, template: str) -> str:
 
 @lru_cache
 def _engine(folder: Path | None) -> jinja2.Environment:
+    """Templates of the folder go before ours, which stand in for those that it lacks."""
+    ours = paths.templates() / "bindings"
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder or paths.templates() / "bindings"),
+        loader=jinja2.FileSystemLoader([ours] if folder is None else [folder, ours]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
