@@ -51,7 +51,7 @@ def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
 
 
 def test_an_error_is_one_message_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: str) -> None:
+    def fail(*_: object) -> None:
         raise BindgenError("it \x1b[31mbroke\u202e\r", remedy="Mend it.")
 
     monkeypatch.setattr(pins, "find", fail)
@@ -61,7 +61,7 @@ def test_an_error_is_one_message_with_its_remedy(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_fault_of_the_system_is_said_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: str) -> None:
+    def fail(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "schema.ts")
 
     monkeypatch.setattr(pins, "find", fail)
