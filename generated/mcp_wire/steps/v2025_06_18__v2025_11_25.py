@@ -993,7 +993,8 @@ def _down_ClientCapabilitiesSampling(o: Json, at: At, trip: Trip) -> Json:
 def _down_ClientCapabilities(o: Json, at: At, trip: Trip) -> Json:
     """What ClientCapabilities of 2025-11-25 is in 2025-06-18."""
     if (
-        "elicitation" in o and "url" in o["elicitation"]
+        "elicitation" in o
+        and "url" in o["elicitation"]
         and "form" not in o["elicitation"]
     ):
         trip.lose(

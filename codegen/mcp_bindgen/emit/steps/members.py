@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mcp_bindgen.convert.model import CARRY, Composed, Decision, Kept, Lost, New, StructStep
 from mcp_bindgen.emit.steps.parts import Parts, named, outcome, to_python
 from mcp_bindgen.emit.steps.predicates import both, when
-from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, flat, lay, literal
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, Or, call, flat, lay, literal
 
 __all__ = ["Members"]
 
@@ -23,8 +23,8 @@ class Members(Parts):
             yield from when(STEP, both(condition, restored or "True"))
             yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
             return
-        for other, there in self._alone(member):
-            condition = both(condition, f"{literal(other)} {there} o[{wire}]")
+        if member.others is not None:
+            condition = both(condition, self._alone(member, wire))
         if member.admits is not None:
             refusal = self.target.refuses(member.admits, f"o[{wire}]", named(member.wire))
             if refusal is not None:
@@ -32,11 +32,11 @@ class Members(Parts):
         yield from when(STEP, condition)
         yield from self._act(member, wire)
 
-    def _alone(self, member: Lost) -> Iterator[tuple[str, str]]:
+    def _alone(self, member: Lost, wire: str) -> Or:
         """What must be in the member, and what must not, for it to be left out."""
-        if member.others is not None:
-            yield member.decision.values["alone"], "in"
-            yield from ((other, "not in") for other in member.others)
+        there = f"{literal(member.decision.values['alone'])} in o[{wire}]"
+        absent = (f"{literal(other)} not in o[{wire}]" for other in member.others or ())
+        return Or((there, *absent), "and")
 
     def _act(self, member: Lost, wire: str) -> Iterator[str]:
         decision = member.decision
