@@ -33,8 +33,10 @@ EVERY: Final = tuple(
     for t in (False, True)
     for w in WAYS
 )
-PROTECTED: Final = tuple(
-    answers(tools=t, transports=w, auth="bearer") for t in (False, True) for w in WAYS[1:]
+OPTIONAL: Final = (
+    *(answers(tools=t, transports=w, auth="bearer") for t in (False, True) for w in WAYS[1:]),
+    answers(transports=("http",), scale=True),
+    answers(transports=WAYS[-1], auth="bearer", scale=True),
 )
 
 
@@ -44,7 +46,7 @@ LAID_OUT: Final = (
         for name, t in ((SHORT, False), (LONG, True))
         for w in WAYS
     ),
-    *PROTECTED,
+    *OPTIONAL,
 )
 
 
@@ -59,7 +61,7 @@ def test_there_are_few_files_beside_the_protocol() -> None:
     assert len(outside(protected)) == counts[-1] + 2
 
 
-@pytest.mark.parametrize("chosen", [*(answers(transports=w) for w in WAYS), *PROTECTED], ids=str)
+@pytest.mark.parametrize("chosen", [*(answers(transports=w) for w in WAYS), *OPTIONAL], ids=str)
 def test_dependencies_have_upper_bounds(chosen: Answers) -> None:
     body = tomllib.loads(made(chosen)["pyproject.toml"])
     wanted = [*body["project"]["dependencies"], *body["build-system"]["requires"]]
@@ -67,7 +69,8 @@ def test_dependencies_have_upper_bounds(chosen: Answers) -> None:
     assert [row for row in wanted if ",<" not in row] == []
     served = ["uvicorn"] if "http" in chosen.transports else []
     verified = ["pyjwt[crypto]", "httpx2"] if chosen.auth == "bearer" else []
-    needed = ["msgspec", *served, *verified]
+    shared = ["redis"] if chosen.scale else []
+    needed = ["msgspec", *served, *shared, *verified]
     assert [row.partition(">")[0] for row in body["project"]["dependencies"]] == needed
 
 
@@ -177,7 +180,7 @@ def test_it_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("chosen", [*EVERY, *PROTECTED], ids=str)
+@pytest.mark.parametrize("chosen", [*EVERY, *OPTIONAL], ids=str)
 def test_every_choice_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> None:
     check_its_own_tests(chosen, tmp_path)
 
@@ -185,7 +188,7 @@ def test_every_choice_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> N
 @pytest.mark.long
 @pytest.mark.parametrize(
     "chosen",
-    [*(answers(tools=t, transports=w) for t in (False, True) for w in WAYS), *PROTECTED],
+    [*(answers(tools=t, transports=w) for t in (False, True) for w in WAYS), *OPTIONAL],
     ids=str,
 )
 def test_pyright_reports_nothing(chosen: Answers, tmp_path: Path) -> None:

@@ -35,9 +35,16 @@ def answers(
     tools: bool = False,
     transports: Sequence[str] = ("stdio",),
     auth: str = "none",
+    scale: bool = False,
 ) -> Answers:
-    ways = tuple(transports)
-    return Answers(name=name, revisions=tuple(revisions), tools=tools, transports=ways, auth=auth)
+    return Answers(
+        name=name,
+        revisions=tuple(revisions),
+        tools=tools,
+        transports=tuple(transports),
+        auth=auth,
+        scale=scale,
+    )
 
 
 @cache

@@ -24,6 +24,7 @@ from mcp_bindgen.scaffold.answers import (
     require_auth,
     require_name,
     require_revisions,
+    require_scale,
     require_transports,
 )
 
@@ -58,6 +59,11 @@ __all__ = ["command"]
     help="Over HTTP, demand an access token of your authorization server (default: none).",
 )
 @click.option(
+    "--scale",
+    is_flag=True,
+    help="Over HTTP, add a compose file: two replicas that share a store, behind nginx.",
+)
+@click.option(
     "--from-tools",
     metavar="FILE|COMMAND|URL",
     help="Write a typed handler for each tool that a tools/list result in FILE, the server that "
@@ -76,6 +82,7 @@ def command(
     revisions: str | None,
     transports: str | None,
     auth: str,
+    scale: bool,
     from_tools: str | None,
     strict: bool,
     dry_run: bool,
@@ -84,8 +91,12 @@ def command(
     """Write the project of a new MCP server, called NAME: code, tests, settings for clients."""
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not yes
     answers = _answers(name, revisions, transports, asks)
-    chosen = require_auth(auth, answers.transports)
-    answers = replace(answers, auth=chosen, tools=from_tools is not None)
+    answers = replace(
+        answers,
+        auth=require_auth(auth, answers.transports),
+        scale=require_scale(scale, answers.transports),
+        tools=from_tools is not None,
+    )
     folder = _folder(answers.name, into, asks)
     _require_free(folder)
     from mcp_bindgen.cli.project import texts, tools

@@ -22,6 +22,7 @@ __all__ = [
     "require_auth",
     "require_name",
     "require_revisions",
+    "require_scale",
     "require_transports",
 ]
 
@@ -63,7 +64,7 @@ _TAKEN: Final = {
         (
             *("basedpyright", "mcp_bindgen", "mcp", "msgspec", "pip", "pytest", "ruff"),
             *("anyio", "certifi", "cffi", "click", "cryptography", "h11", "httpcore2", "httpx2"),
-            *("idna", "jwt", "setuptools", "truststore", "typing_extensions", "uvicorn"),
+            *("idna", "jwt", "redis", "setuptools", "truststore", "typing_extensions", "uvicorn"),
         ),
         "is a package that the project needs, or may meet",
     ),
@@ -80,6 +81,7 @@ class Answers:
     revisions: tuple[str, ...]
     transports: tuple[str, ...] = ("stdio",)
     auth: str = "none"
+    scale: bool = False
     tools: bool = False
 
     @property
@@ -154,3 +156,13 @@ def require_auth(auth: str, transports: Sequence[str]) -> str:
             remedy="Say --transports http, or --transports stdio,http.",
         )
     return auth
+
+
+def require_scale(scale: bool, transports: Sequence[str]) -> bool:
+    """Whether several processes serve, which only HTTP allows. Raises InputError."""
+    if scale and "http" not in transports:
+        raise InputError(
+            "several processes serve HTTP, which the server is not reached over",
+            remedy="Say --transports http, or --transports stdio,http.",
+        )
+    return scale

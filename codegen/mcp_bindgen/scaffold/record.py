@@ -26,6 +26,7 @@ from mcp_bindgen.scaffold.answers import (
     require_auth,
     require_name,
     require_revisions,
+    require_scale,
     require_transports,
 )
 
@@ -47,8 +48,9 @@ _ANSWERS: Final = {
     "transports": "list",
     "tools": "bool",
     "auth": "str",
+    "scale": "bool",
 }
-_DEFAULTS: Final = {"auth": AUTHS[0]}
+_DEFAULTS: Final = {"auth": AUTHS[0], "scale": False}
 """Answers that older records do not have."""
 _FOLDERS: Final = frozenset(
     {".cursor", ".github", ".vscode", "clients", "examples", "src", "tests"}
@@ -88,6 +90,7 @@ def render(version: str, answers: Answers, files: Mapping[str, str]) -> str:
         "transports": list(answers.transports),
         "tools": answers.tools,
         "auth": answers.auth,
+        "scale": answers.scale,
     }
     return "\n".join(
         [
@@ -124,6 +127,7 @@ def parse(text: str, revisions: tuple[str, ...]) -> Record:
         transports=transports,
         tools=rows["tools"],
         auth=require_auth(rows["auth"], transports),
+        scale=require_scale(rows["scale"], transports),
     )
     digests = zip(body["files"], _texts([*body["files"].values()]), strict=True)
     files = {_own(path, answers.package): value for path, value in digests}

@@ -23,13 +23,15 @@ _PACKAGE: Final = "NAME"
 _TOOL: Final = "TOOL"
 """What the folder of the package, and the module of a tool, are called among the templates."""
 _ONLY: Final = {
+    "compose.yaml.jinja": "scale",
+    "nginx.conf": "scale",
     "src/NAME/auth.py.jinja": "bearer",
     "tests/conftest.py.jinja": "bearer",
     "clients/claude_desktop_config.json.jinja": "stdio",
     "tests/test_http.py.jinja": "http",
     "tests/test_stdio.py.jinja": "stdio",
 }
-"""Templates that are for one transport, or for one kind of authorization."""
+"""Templates that are for one transport, or for one kind of authorization, or for scale."""
 
 
 def templates(tools: bool) -> dict[str, str]:
@@ -76,13 +78,14 @@ def _rendered(
     answers: Answers, texts: Mapping[str, str], tools: Sequence[Tool]
 ) -> Iterator[tuple[str, str]]:
     """The templates, those of a tool once for each."""
-    chosen = (*answers.transports, answers.auth)
+    chosen = (*answers.transports, answers.auth, *(("scale",) if answers.scale else ()))
     view: dict[str, Any] = {
         "name": answers.name,
         "package": answers.package,
         "newest": answers.revisions[-1],
         "tools": answers.tools,
         "auth": answers.auth != AUTHS[0],
+        "scale": answers.scale,
         **{transport: transport in answers.transports for transport in TRANSPORTS},
         **joined(tools),
     }
