@@ -164,10 +164,10 @@ def find(text: str, imports: Sequence[str] = ()) -> Found:
     `imports` are SPECIFIER=FILE or SPECIFIER=REVISION; a pin has those of its own.
     Raises InputError.
     """
-    found = _found(text)
-    pinned = pins()[found.revision].modules.items() if found.revision else ()
+    schema = _found(text)
+    pinned = pins()[schema.revision].modules.items() if schema.revision else ()
     rows = [*(f"{name}={target}" for name, target in pinned), *imports]
-    return replace(found, imports=dict(_imported(row) for row in rows)) if rows else found
+    return replace(schema, imports=dict(_imported(row) for row in rows)) if rows else schema
 
 
 def _imported(row: str) -> tuple[str, Source]:
@@ -179,8 +179,8 @@ def _imported(row: str) -> tuple[str, Source]:
         raise InputError(
             f"{row!r} maps no import", remedy="Write SPECIFIER=FILE or SPECIFIER=REVISION."
         )
-    found = _found(target)
-    return name, Source(found.data, found.path)
+    schema = _found(target)
+    return name, Source(schema.data, schema.path)
 
 
 def _found(text: str) -> Found:

@@ -59,9 +59,9 @@ def test_an_import_may_stand_for_a_pinned_revision(files: Path) -> None:
 
 
 def test_diff_compares_with_the_imports_of_both(files: Path) -> None:
-    found = invoke("diff", mapped(files), files / "schema.ts", files / "next.ts")
-    assert found.exit_code == 1, found.stderr
-    assert "GetResult.error" in found.stdout
+    compared = invoke("diff", mapped(files), files / "schema.ts", files / "next.ts")
+    assert compared.exit_code == 1, compared.stderr
+    assert "GetResult.error" in compared.stdout
 
 
 def test_generate_writes_what_is_imported_too(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
