@@ -88,7 +88,7 @@ def test_messages_are_judged_by_a_flavour_that_is_installed(tmp_path: Path, mode
 
 
 def test_text_of_a_schema_stays_text(tmp_path: Path) -> None:
-    one, two = f'"{NASTY}a"?: string', f'"{NASTY}b": "{NASTY}"'
+    one, two = f'"{NASTY}a"?: string', f'"{NASTY}b": "{NASTY}" | string'
     old = load(f"{FRAME} interface P {{ {one} }}".encode(), "a.ts", "a")
     new = load(f"{FRAME} interface P {{ {one}; {two} }}".encode(), "b.ts", "b")
     path = f"P.{new.structs['P'].fields[1].wire}"

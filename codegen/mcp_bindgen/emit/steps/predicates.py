@@ -228,7 +228,7 @@ def when(indent: str, condition: Code) -> list[str]:
 
 def both(first: Code, second: Code, operator: str = "and") -> Or:
     """Two conditions as one, those of the same operator side by side."""
-    return Or((first, *_grouped(second, operator)), operator)
+    return Or((*_grouped(first, operator), *_grouped(second, operator)), operator)
 
 
 def _grouped(code: Code, operator: str) -> tuple[Code, ...]:
