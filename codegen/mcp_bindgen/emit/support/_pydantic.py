@@ -89,7 +89,7 @@ else:
         def __signature__(cls, value: object) -> None:
             """Pydantic sets its own."""
 
-    class _Base(BaseModel, metaclass=_Metaclass):
+    class _Base(BaseModel, metaclass=_Metaclass, defer_build=True):
         pass
 
 
