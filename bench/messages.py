@@ -34,6 +34,9 @@ _TOOLS: Final = [
 ]
 
 
+_ROWS: Final = [{"id": n, "name": f"row {n}", "parent": None} for n in range(50)]
+
+
 def _text(value: dict[str, Any]) -> bytes:
     return json.dumps({"resultType": "complete", **value}, separators=(",", ":")).encode()
 
@@ -43,6 +46,18 @@ TEXTS: Final = {
     "three items": (
         "CallToolResult",
         _text({"content": _ITEMS, "structuredContent": {"a": 1, "b": [1, 2]}, "isError": False}),
+    ),
+    "small with nulls": (
+        "CallToolResult",
+        _text({"content": _ITEMS[:1], "structuredContent": {"a": None, "b": [1, None]}}),
+    ),
+    "50 rows with nulls": (
+        "CallToolResult",
+        _text({"content": _ITEMS[:1], "structuredContent": {"rows": _ROWS}}),
+    ),
+    "the word null": (
+        "CallToolResult",
+        _text({"content": [{"type": "text", "text": 'The word "null" stands here.'}]}),
     ),
     "50 tools": (
         "ListToolsResult",

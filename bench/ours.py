@@ -27,6 +27,13 @@ def _models(flavour: str, text: str, what: str) -> Callable[[], Any]:
     return jobs[what]
 
 
+def _made(flavour: str) -> Callable[[], Any]:
+    """Makes a result by its constructor; its item was made before."""
+    module: Any = importlib.import_module(f"mcp_wire.v2026_07_28.models_{flavour}")
+    content = [module.TextContent(text="hello world")]
+    return lambda: module.CallToolResult(content=content, result_type="complete", is_error=False)
+
+
 def _generate(flavour: str) -> Callable[[], Any]:
     """Reads, lowers and emits one revision in one flavour; what is decided of all was read."""
     from mcp_bindgen import emit, pins
@@ -56,6 +63,7 @@ JOBS: Final[dict[str, Callable[[], Callable[[], Any]]]] = {
         for text in TEXTS
         for what in ("decode", "encode", "from_wire", "to_wire")
     },
+    **{f"made {f}": partial(_made, f) for f in ("msgspec", "pydantic", "dataclass")},
     **{f"generate {f}": partial(_generate, f) for f in ("msgspec", "pydantic", "dataclass")},
     "lower": _lower,
 }

@@ -34,6 +34,13 @@ def _models(text: str, what: str) -> Callable[[], Any]:
     return jobs[what]
 
 
+def _made() -> Callable[[], Any]:
+    import mcp_types
+
+    content: Any = [mcp_types.TextContent(type="text", text="hello world")]
+    return lambda: mcp_types.CallToolResult(content=content, is_error=False)
+
+
 def _json(text: str, what: str) -> Callable[[], Any]:
     """What the JSON library alone costs."""
     data = TEXTS[text][1]
@@ -65,5 +72,6 @@ JOBS: Final[dict[str, Callable[[], Callable[[], Any]]]] = {
         for text in TEXTS
         for what in ("decode", "encode")
     },
+    "made": _made,
     **{f"generate {flavour}": partial(_generate, flavour) for flavour in _OUTPUTS},
 }

@@ -2,57 +2,77 @@
 # a copy of codegen/mcp_bindgen/emit/support/_msgspec.py
 """What the msgspec flavours share: the bases of the models, and their two gears.
 
-The native decoder takes what declares all its members. What it refuses, and what it cannot say
-(unions without a tag, constants, open objects), goes to the codecs, which decide and say where.
+msgspec itself reads and writes what declares all its members. What it refuses, and what it cannot
+say (unions without a tag, open objects), goes to the codec, which decides and says where.
+docs/BINDINGS.md has an example of each name here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+)
+from types import ModuleType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
     Final,
+    Literal,
     NoReturn,
     TypeAlias,
     TypeVar,
+    Union,
+    get_args,
+    get_origin,
 )
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import asdict
 
 from ._wire import (
     EMPTY,
     KINDS,
-    At,
-    EncodeError,
-    Frozen,
+    SURE,
+    Binding,
+    Items,
     Json,
-    extras,
+    Kept,
+    Reader,
     fault,
-    fill,
     is_json,
-    new,
+    settled,
+    shown,
+    wire_of,
 )
+from ._wire import bind as wire_bind
 
 __all__ = [
+    "BEFORE",
+    "EXTRA",
     "UNSET",
     "Bare",
     "Checked",
-    "Late",
+    "Const",
+    "Fixed",
+    "Hooks",
     "Model",
     "Open",
-    "Rest",
     "Unset",
-    "decoder",
-    "encoder",
-    "keep",
+    "bind",
+    "has_nan",
     "make",
-    "refused",
+    "present",
+    "with_tag",
     "write",
+    "written",
 ]
 
 _T = TypeVar("_T")
@@ -60,83 +80,207 @@ _T = TypeVar("_T")
 Unset: TypeAlias = UnsetType
 KINDS[UnsetType] = "nothing"
 
-EXTRA: Final = "$null$"
-"""The name under which the native encoder writes unknown members: found as a null is."""
+
+# ---- annotations
 
 
-class _AnyInstance(type):
-    """A class of which everything is an instance: what the codecs return is right by itself."""
+class _Fits(type):
+    """A class whose instances are the values of an annotation, as a codec has read them."""
 
-    of: ClassVar[object]
+    of: Any
+    arms: frozenset[object]
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return True
+        return instance.__class__ in cls.arms or _fits(cls.of, instance)
+
+
+def _fits(annotation: Any, value: Any) -> bool:
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        return value.__class__ in args or any(_fits(arm, value) for arm in args)
+    if origin is list or origin is dict:
+        return isinstance(value, origin) and all(
+            _fits(args[-1], x) for x in _inside(value)
+        )
+    if origin is Literal:
+        return value in args
+    if origin is Annotated:
+        return _fits(args[0], value)
+    return annotation is Any or isinstance(value, annotation or type(None))
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    """The items of a list, or the values of a dict."""
+    inside: Iterable[Any] = value if value.__class__ is list else value.values()
+    return inside
 
 
 if TYPE_CHECKING:
+    from typing import ClassVar as Const
+
     Checked: TypeAlias = Annotated[_T, "read by a codec"]
-    Extra: TypeAlias = Mapping[str, Any]
 else:
 
     class Checked:
-        """A type that the native decoder leaves to the hook, and so to a codec."""
+        """A type that msgspec leaves to `dec_hook`, and so to a codec."""
 
         _made: ClassVar[dict[object, type]] = {}
 
         def __class_getitem__(cls, of: object) -> type:
             if of not in cls._made:
-                cls._made[of] = _AnyInstance("Checked", (), {"of": of})
+                arms = frozenset(
+                    x for x in (of, *get_args(of)) if x.__class__ is not dict
+                )
+                cls._made[of] = _Fits("Checked", (), {"of": of, "arms": arms})
             return cls._made[of]
 
-    Extra = Checked[None]
+    class Const:
+        """A constant that is a member for msgspec; see `Fixed`."""
+
+        def __class_getitem__(cls, of: object) -> object:
+            return of
 
 
-def _unknown(obj: Json, at: At) -> NoReturn:
-    raise ValueError("unknown members are for the codec")
+# ---- unknown members
 
 
-class Demanding(msgspec.StructMeta):
-    """Has a class refuse UNSET for a required member, which the native encoder would leave out.
+class Extra(MutableMapping[str, Any]):
+    """Unknown members. msgspec does not know this class: it refuses to write them, where a dict
+    would be written as a member.
+    """
 
-    It costs a fifth of a microsecond where a person makes a value; the decoder and the codecs know
-    what they found, and the encoder is not asked.
+    __slots__ = ("_of",)
+
+    def __init__(self, of: Mapping[str, Any]) -> None:
+        self._of = of if isinstance(of, dict) else {**of}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._of[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._of[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._of[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._of)
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def items(self) -> ItemsView[str, Any]:
+        return self._of.items()
+
+    def __repr__(self) -> str:
+        return repr(self._of)
+
+
+EXTRA: Final = "_extra"
+"""The member of a Struct that holds its unknown members, so that `structs.replace` cannot put a
+dict there; it is read as `extra_`.
+"""
+NAMELESS: Final = "*"
+"""What msgspec would call it on the wire: no declared member can have this name."""
+
+
+# ---- the bases of the models
+
+make: Final[Callable[..., Any]] = msgspec.StructMeta.__call__
+"""Makes a Struct of its members, which were checked."""
+
+
+class Checking(msgspec.StructMeta):
+    """Has a class refuse members of the wrong type, and UNSET for a required one.
+
+    It is asked where a person makes a value; msgspec's decoder and the codecs know what they found.
     """
 
     if not TYPE_CHECKING:
 
         def __call__(cls, /, **members: Any) -> Any:
-            for value in members.values():
-                if value is UNSET:
-                    _demand(cls, members)
+            try:
+                sure = SURE[cls]
+                for name in members:
+                    value = members[name]
+                    kind, right = value.__class__, sure[name]
+                    if kind is right or (
+                        right.__class__ is frozenset and kind in right
+                    ):
+                        continue
+                    if kind is list and right.__class__ is Items:
+                        for item in value:
+                            if item.__class__ not in right:
+                                break
+                        else:
+                            continue
+                    members = _settled(cls, members)
                     break
-            return _make(cls, **members)
+            except KeyError:
+                members = _settled(cls, members)
+            return make(cls, **members)
+
+        @property
+        def __signature__(cls):
+            given = msgspec.StructMeta.__signature__.__get__(cls)
+            names = _arguments(cls)
+            shown = [p for n, p in given.parameters.items() if n in names]
+            return given.replace(
+                parameters=[p.replace(name=names[p.name]) for p in shown]
+            )
 
 
-_make: Final[Callable[..., Any]] = msgspec.StructMeta.__call__
+class Fixed(Checking):
+    """Of a class with a constant beside its tag: what is annotated as `Const` is set by the class,
+    demanded by the decoder and always written.
+    """
+
+    consts: dict[str, Any]
+
+    if not TYPE_CHECKING:
+
+        def __new__(mcls, name, bases, namespace, **config):
+            notes = namespace.get("__annotations__", {})
+            names = [name for name, note in notes.items() if note.startswith("Const[")]
+            consts = {name: namespace.pop(name) for name in names}
+            cls = super().__new__(mcls, name, bases, namespace, **config)
+            cls.consts = {**getattr(bases[0], "consts", {}), **consts}
+            for each, value in consts.items():
+                type.__setattr__(cls, each, value)
+            return cls
+
+        def __call__(cls, /, **members: Any) -> Any:
+            return make(cls, **_settled(cls, members), **cls.consts)
 
 
-def make(cls: type[_T], members: dict[str, Json]) -> _T:
-    """An instance with these members; the checks were made."""
-    made: _T = _make(cls, **members)
+def _arguments(cls: type[Struct]) -> dict[str, str]:
+    """What the constructor calls the members that it takes."""
+    consts = getattr(cls, "consts", ())
+    names = (name for name in cls.__struct_fields__ if name not in consts)
+    return {name: "extra_" if name == EXTRA else name for name in names}
+
+
+def _names(cls: type[Struct]) -> Iterable[str]:
+    return _arguments(cls).values()
+
+
+def _settled(cls: type[Struct], members: dict[str, Any]) -> dict[str, Any]:
+    """Members for `make`, each looked at."""
+    there = settled(cls, members, _names)
+    if "extra_" in there and (extra := there.pop("extra_")):
+        there[EXTRA] = Extra(extra)
+    return there
+
+
+def _remade(cls: type[Struct], members: dict[str, Json]) -> Struct:
+    """A copy of a Struct, as `copy` and `pickle` make one."""
+    made: Struct = make(cls, **members)
     return made
-
-
-@cache
-def _required(cls: type[Struct]) -> frozenset[str]:
-    return frozenset(f.name for f in msgspec.structs.fields(cls) if f.required)
-
-
-def _demand(cls: type[Struct], members: Mapping[str, Any]) -> None:
-    """Raises TypeError if a required member is UNSET."""
-    lacking = [name for name in _required(cls) if members.get(name) is UNSET]
-    if lacking:
-        names = ", ".join(sorted(lacking))
-        raise TypeError(f"{cls.__name__}() lacks keyword arguments: {names}")
 
 
 class Bare(
     Struct,
-    metaclass=Demanding,
+    metaclass=Checking,
     frozen=True,
     kw_only=True,
     forbid_unknown_fields=True,
@@ -145,129 +289,106 @@ class Bare(
     """The base of models that keep no unknown members."""
 
     def __repr__(self) -> str:
-        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
-        shown = (f"{n}={v!r}" for n, v in values if v is not UNSET and v is not EMPTY)
-        return f"{type(self).__name__}({', '.join(shown)})"
+        members = ((n, getattr(self, n)) for n in _arguments(type(self)).values())
+        text = ", ".join(f"{name}={value!r}" for name, value in members if shown(value))
+        return f"{type(self).__name__}({text})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), asdict(self))
+
+    def __replace__(self, /, **changes: Any) -> Any:
+        """A copy with changes, which are looked at, unlike those of `structs.replace`."""
+        names = _arguments(type(self)).values()
+        return type(self)(**{**{n: getattr(self, n) for n in names}, **changes})
 
 
 class Model(Bare, frozen=True, kw_only=True):
     """The base of the models; unknown members are in `extra_`."""
 
-    extra_: Extra = field(default=EMPTY, name=EXTRA)
-
-
-class Open(Frozen):
-    """The base of what the native gear cannot read or write: such an object has its codec only.
-
-    `wire_` is the JSON it was read from, where that is all it holds; then it is written as it is.
-    """
-
-    __slots__ = ("wire_",)
-    _absent: ClassVar[object] = UNSET
     if TYPE_CHECKING:
-        wire_: ClassVar[Json]  # an attribute of each object, but no argument
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.__dict__, getattr(self, "wire_", None))
-
-
-def _again(cls: type[Open], members: Mapping[str, Json], wire: Json) -> Open:
-    """A copy of an open object, as `copy` and `pickle` make one."""
-    made = new(cls)
-    fill(made, {**members})
-    if wire is not None:
-        keep(made, wire)
-    return made
+        extra_: Mapping[str, Any] = EMPTY
+    else:
+        _extra: Checked[Extra] = field(default=EMPTY, name=NAMELESS)
 
 
-keep: Final[Callable[[Open, Json], None]] = Open.__dict__["wire_"].__set__
-"""Sets `wire_`."""
-_let_go: Final[Callable[[Open], None]] = Open.__dict__["wire_"].__delete__
+type.__setattr__(Model, "extra_", Model.__dict__[EXTRA])
 
 
-if TYPE_CHECKING:
+class Open(Kept):
+    """The base of open objects, which msgspec leaves to the codec; they are no Structs."""
 
-    def Late(wire: str) -> Any: ...  # noqa: N802
-    def Rest(*wires: str) -> Any: ...  # noqa: N802
-
-else:
-
-    class Late:
-        """An optional member that is read from `wire_` when it is first asked for."""
-
-        absent = UNSET
-
-        def __init__(self, *wires: str) -> None:
-            self.wires = wires
-
-        def __set_name__(self, owner: type[Open], name: str) -> None:
-            self.name = name
-
-        def __get__(self, value: Open | None, owner: type[Open]) -> Json:
-            if value is None:
-                return self.absent
-            wire = getattr(value, "wire_", None)
-            found = self.absent if wire is None else self.read(wire)
-            value.__dict__[self.name] = found
-            return found
-
-        def read(self, wire: Json) -> Json:
-            return wire.get(self.wires[0], UNSET)
-
-    class Rest(Late):
-        """The members with other names; as they may be changed, the value then holds all itself."""
-
-        absent = EMPTY
-
-        def __get__(self, value: Open | None, owner: type[Open]) -> Json:
-            found = super().__get__(value, owner)
-            if found and getattr(value, "wire_", None) is not None:
-                for name in value._order:
-                    getattr(value, name)
-                _let_go(value)
-            return found
-
-        def read(self, wire: Json) -> Json:
-            return extras(wire, frozenset(self.wires), None) or EMPTY
+    __slots__ = ()
 
 
-def decoder(
-    T: Any, readers: Mapping[object, Callable[[Json, At], Json]]
-) -> Callable[[Any], Any]:
-    """The native decoder of a type; a lone struct is read as one of two, so that its tag counts."""
-
-    found: dict[Any, Callable[[Json, At], Json]] = {Extra: _unknown}
-
-    def hook(cls: Any, obj: Json) -> Json:
-        read = found.get(cls)
-        if read is None:
-            read = found[cls] = readers[getattr(cls, "of", cls)]
-        return read(obj, None)
-
-    return msgspec.json.Decoder(_with_tag(T), dec_hook=hook).decode
+def present(value: Struct) -> dict[str, Json]:
+    """The members of a Struct that are there."""
+    return {n: v for n, v in asdict(value).items() if v is not UNSET and v is not EMPTY}
 
 
-def _with_tag(T: Any) -> Any:
+# ---- the two gears
+
+
+def bind(codec: ModuleType, models: dict[str, Any]) -> Binding:
+    """The functions of a codec over the Structs in `models`."""
+    own = {"EXTRA": EXTRA, "hold": Extra, "make": make, "present": present}
+    return wire_bind(codec, models, fills=False, **own)
+
+
+class Hooks(dict[Any, Reader]):
+    """What reads the types that msgspec leaves to `dec_hook`, by class."""
+
+    def __init__(self, readers: Mapping[object, Reader]) -> None:
+        super().__init__({Checked[Extra]: _unknown})
+        self._readers = readers
+
+    def __missing__(self, cls: Any) -> Reader:
+        try:
+            read = self[cls] = self._readers[getattr(cls, "of", cls)]
+        except KeyError:
+            raise TypeError(f"{cls!r} is no type of this module") from None
+        return read
+
+
+def _unknown(x: Json, at: object) -> NoReturn:
+    raise ValueError("unknown members are for the codec")
+
+
+def with_tag(T: Any) -> Any:
     """A tagged struct beside one that nothing satisfies: in a union a tag must be there."""
     config = getattr(T, "__struct_config__", None)
     if config is None or config.tag is None:
         return T
     tag: Any = config.tag + 1 if isinstance(config.tag, int) else f"not {config.tag}"
-    member: Any = ("extra_", Extra, field(name=EXTRA))
+    member: Any = (EXTRA, Checked[Extra], field(name=NAMELESS))
     never = msgspec.defstruct("Never", [member], tag_field=config.tag_field, tag=tag)
     return T | never
 
 
-def encoder(to_wire: Callable[[object], Json]) -> Callable[[object], bytes]:
-    """The native encoder."""
+def written(value: Any, to_wire: Callable[[Any], Json]) -> Json:
+    """What msgspec does not know, as parsed JSON. Raises TypeError for what it must not write."""
+    if isinstance(value, Open):
+        wire = wire_of(value)
+        return to_wire(value) if wire is None else wire
+    raise TypeError(f"{type(value).__name__} is left to `encode`")
 
-    def hook(value: object) -> Json:
-        if isinstance(value, Open):
-            wire = getattr(value, "wire_", None)
-            return to_wire(value) if wire is None else wire
-        raise TypeError(type(value).__name__)
 
-    return msgspec.json.Encoder(enc_hook=hook).encode
+BEFORE: Final = frozenset((b":", b",", b"[", b""))
+"""What stands before a null that is a value, and before no word in a text."""
+
+
+def has_nan(value: Any, pack: Callable[[Any], bytes]) -> bool:
+    """Whether a value, of which some part was written as null, may hold a NaN or an infinity.
+
+    MessagePack writes such numbers as they are: a float is the byte 203, and its exponent, all
+    ones, is that of no other but the very large.
+    """
+    try:
+        packed = pack(value)
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
+        return True
+    if packed.find(203) < 0:
+        return False
+    return packed.find(b"\xcb\x7f") >= 0 or packed.find(b"\xcb\xff") >= 0
 
 
 _plain: Final = msgspec.json.Encoder().encode
@@ -281,11 +402,3 @@ def write(value: Json) -> bytes:
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         pass
     raise fault(value)
-
-
-def refused(value: Any, to_wire: Callable[[object], Json]) -> EncodeError:
-    """Why a value could not be written."""
-    try:
-        return fault(to_wire(value))
-    except EncodeError as error:
-        return error

@@ -113,6 +113,7 @@ def is_own(name: str, declared: set[str]) -> bool:
     return (
         name in declared
         or name.startswith(("_read_", "_write_", "read_", "check_", "write_"))
+        or (name.startswith("_") and name.endswith("_tags"))
         or (variable.isidentifier() and method == "isascii")
     )
 

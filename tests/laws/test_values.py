@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import keyword
@@ -226,8 +225,9 @@ def test_a_subclass_is_written_as_its_base_wherever_it_stands(flavour: Flavour) 
 def test_what_is_of_no_class_of_ours_is_named(name: str) -> None:
     flavour = flavour_of(REVISION, name)
     strange: list[Any] = [object(), [object()], {"a": object()}]
-    result = flavour.type("CallToolResult")
-    for value in (*strange, *(result(content=[item]) for item in strange)):
+    result = flavour.type("CallToolResult")(content=[])
+    result.content.append(object())
+    for value in (*strange, result):
         with pytest.raises(EncodeError) as caught:
             flavour.to_wire(value)
         assert caught.value.found == "object"
@@ -263,31 +263,6 @@ def test_what_is_printed_is_the_expression_that_makes_it(each: tuple[str, Flavou
         assert shown.startswith(f"{struct}(")
         assert "UNSET" not in shown.replace("'UNSET'", "")
         assert eval(shown, dict(names)) == made
-
-
-MISFITS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "no array": ("CallToolResult", {"content": 5}),
-    "no instance": ("Tool", {"name": "a", "input_schema": "object"}),
-    "an array of no instances": ("Tool", {"name": "a", "input_schema": ["object"]}),
-    "no unknown members": ("TextContent", {"text": "a", "extra_": [("a", 1)]}),
-    "null for unknown members": ("TextContent", {"text": "a", "extra_": None}),
-}
-
-
-@pytest.mark.parametrize("case", MISFITS)
-def test_what_stands_where_it_cannot_is_a_fault_of_making_or_of_writing(
-    flavour: Flavour, case: str
-) -> None:
-    name, members = MISFITS[case]
-    try:
-        made = flavour.type(name)(**members)
-    except (TypeError, ValueError):
-        assert flavour.name == "pydantic"
-        return
-    with pytest.raises(EncodeError, match=r"^\$: expected members of their declared types"):
-        flavour.to_wire(made)
-    with contextlib.suppress(EncodeError):
-        json.loads(flavour.encode(made))
 
 
 def test_writing_leaves_a_value_as_it_is(flavour: Flavour) -> None:

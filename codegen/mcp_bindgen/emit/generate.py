@@ -13,6 +13,7 @@ import jinja2
 from mcp_bindgen import paths
 from mcp_bindgen.convert.model import Pair
 from mcp_bindgen.emit.calls import answered, calls_view, methods_view
+from mcp_bindgen.emit.codec.view import codec_view
 from mcp_bindgen.emit.copies import copies
 from mcp_bindgen.emit.models.dataclass import dataclass_view
 from mcp_bindgen.emit.models.msgspec import msgspec_view
@@ -119,6 +120,8 @@ def _revision(
     yield f"{folder}/__init__.py", _render(engine, "revision.py.jinja", schema, title)
     yield f"{folder}/methods.py", _render(engine, "methods.py.jinja", schema, methods_view(schema))
     named = literals_chosen(answered(schema), options.literals)
+    codec = codec_view(named, options)
+    yield f"{folder}/codec.py", _render(engine, "codec.py.jinja", schema, codec)
     for flavour in _written(options.models):
         models = _MODELS[flavour](named, options)
         yield (

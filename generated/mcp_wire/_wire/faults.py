@@ -26,6 +26,7 @@ __all__ = [
     "KINDS",
     "DecodeError",
     "EncodeError",
+    "MemberError",
     "WireError",
     "fault",
     "kind",
@@ -55,6 +56,10 @@ class DecodeError(WireError):
 
 class EncodeError(WireError):
     """What was to be written is not JSON."""
+
+
+class MemberError(WireError, TypeError):
+    """A model was to be made of a value that its member does not take."""
 
 
 _PLAIN = pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -12,6 +12,7 @@ from .values import Json
 
 __all__ = [
     "STOPS",
+    "Writer",
     "Writers",
     "adopt",
     "merge",
@@ -19,16 +20,7 @@ __all__ = [
     "write_again",
     "write_array",
     "write_map",
-    "write_values",
 ]
-
-
-def write_values(writers: Writers, x: Iterable[Any]) -> list[Json]:
-    """As write_array, for values of several classes."""
-    written: list[Json] = []
-    for item in x:
-        written.append(writers[type(item)](item))
-    return written
 
 
 def write_array(write: Callable[[Any], Json], x: Iterable[Any]) -> list[Json]:
@@ -56,7 +48,8 @@ def merge(
     return x
 
 
-Writers: TypeAlias = dict[type[Any], Callable[[Any], Json]]
+Writer: TypeAlias = Callable[[Any], Json]
+Writers: TypeAlias = dict[type[Any], Writer]
 """What writes an instance, by its class; a subclass is not there until one is met."""
 
 

@@ -11,13 +11,25 @@ later, as pydantic has to compile that.
 
 from collections.abc import Mapping
 from typing import Annotated as With
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
 from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
 from .._wire import DecodeError, Json
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 __all__ = [
     "Annotations",
@@ -145,7 +157,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-
 LATEST_PROTOCOL_VERSION: Final = "2025-03-26"
 """The protocol revision to which these declarations belong."""
 JSONRPC_VERSION: Final = "2.0"
@@ -481,9 +492,9 @@ class ProgressNotificationParams(Model, frozen=True):
 class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
-    params: Maybe["PaginatedRequestParams"] = UNSET
     method: str
     """Name of the operation, such as `tools/list`."""
+    params: Maybe["PaginatedRequestParams"] = UNSET
 
 
 class PaginatedRequestParams(Model, frozen=True):
@@ -765,9 +776,9 @@ class GetPromptRequestParams(Model, frozen=True):
 class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
+    messages: list["PromptMessage"]
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
-    messages: list["PromptMessage"]
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -945,12 +956,12 @@ class Tool(Model, frozen=True):
 
     name: str
     """Identifies the tool on its server."""
-    description: Maybe[str] = UNSET
-    """Tells the model what the tool does and when to use it."""
     input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
+    description: Maybe[str] = UNSET
+    """Tells the model what the tool does and when to use it."""
     annotations: Maybe[ToolAnnotations] = UNSET
     """Hints about what calls of the tool do."""
 
@@ -993,10 +1004,10 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     """Value of `LoggingMessageNotification.params`."""
 
     level: "LoggingLevel"
-    logger: Maybe[str] = UNSET
-    """Part of the server that logs; absent means unnamed."""
     data: Any
     """The entry itself, as text or any other JSON value."""
+    logger: Maybe[str] = UNSET
+    """Part of the server that logs; absent means unnamed."""
 
 
 class CreateMessageRequest(Model, frozen=True):
@@ -1012,6 +1023,10 @@ class CreateMessageRequestParams(Model, frozen=True):
 
     messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
+    max_tokens: Number = Field(
+        validation_alias="maxTokens", serialization_alias="maxTokens"
+    )
+    """Upper limit of tokens to generate; fewer may come."""
     model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
@@ -1034,10 +1049,6 @@ class CreateMessageRequestParams(Model, frozen=True):
     """
     temperature: Maybe[Number] = UNSET
     """How random the generation should be."""
-    max_tokens: Number = Field(
-        validation_alias="maxTokens", serialization_alias="maxTokens"
-    )
-    """Upper limit of tokens to generate; fewer may come."""
     stop_sequences: Maybe[list[str]] = Field(
         default=UNSET,
         validation_alias="stopSequences",
@@ -1053,6 +1064,8 @@ class CreateMessageResult(Model, frozen=True):
 
     model: str
     """Name of the model that wrote it."""
+    role: "Role"
+    content: With["ImageContent | AudioContent | TextContent", Discriminator("type")]
     stop_reason: Maybe[
         With[Literal["endTurn", "stopSequence", "maxTokens"] | str, ORDERED]
     ] = Field(
@@ -1065,8 +1078,6 @@ class CreateMessageResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    role: "Role"
-    content: With["ImageContent | AudioContent | TextContent", Discriminator("type")]
 
 
 class SamplingMessage(Model, frozen=True):
@@ -1376,7 +1387,7 @@ name_unions(
 
 
 @overload
-def decode(T: type[_T], data: bytes | bytearray | memoryview | str) -> _T: ...
+def decode(T: "TypeForm[_T]", data: bytes | bytearray | memoryview | str) -> _T: ...
 @overload
 def decode(T: object, data: bytes | bytearray | memoryview | str) -> object: ...
 def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
@@ -1398,11 +1409,11 @@ def encode(value: object) -> bytes:
 
 
 @overload
-def from_wire(T: type[_T], obj: Json) -> _T: ...
+def from_wire(T: "TypeForm[_T]", obj: Json) -> _T: ...
 @overload
 def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
-    """The value of type `T` that parsed JSON holds.
+    """The value of type `T` that parsed JSON holds; `obj` may share parts with it.
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
@@ -1412,9 +1423,9 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON; what may be any JSON is copied unseen.
+    """A value as parsed JSON, which may share with it what may be any JSON, and is not looked at.
 
-    Raises EncodeError for an instance of a class that is not ours.
+    Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
     """
     return write_object(value)
 

@@ -11,13 +11,25 @@ later, as pydantic has to compile that.
 
 from collections.abc import Mapping
 from typing import Annotated as With
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
 from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
 from .._wire import DecodeError, Json
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 __all__ = [
     "Annotations",
@@ -157,7 +169,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-
 LATEST_PROTOCOL_VERSION: Final = "2025-06-18"
 """The protocol revision to which these declarations belong."""
 JSONRPC_VERSION: Final = "2.0"
@@ -509,9 +520,9 @@ class ProgressNotificationParams(Model, frozen=True):
 class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
-    params: Maybe["PaginatedRequestParams"] = UNSET
     method: str
     """Name of the operation, such as `tools/list`."""
+    params: Maybe["PaginatedRequestParams"] = UNSET
 
 
 class PaginatedRequestParams(Model, frozen=True):
@@ -677,6 +688,8 @@ class Resource(Model, frozen=True):
     """Identifies the resource on its server, which alone gives the URI its meaning.
     Format: uri.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -692,8 +705,6 @@ class Resource(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -707,6 +718,8 @@ class ResourceTemplate(Model, frozen=True):
     """RFC 6570 template from which a client builds resource URIs. Format:
     uri-template.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -718,8 +731,6 @@ class ResourceTemplate(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -812,9 +823,9 @@ class GetPromptRequestParams(Model, frozen=True):
 class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
+    messages: list["PromptMessage"]
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
-    messages: list["PromptMessage"]
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -824,6 +835,8 @@ class GetPromptResult(Model, frozen=True):
 class Prompt(Model, frozen=True):
     """A message template of the server, usually picked by the user."""
 
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """What the prompt achieves."""
     arguments: Maybe[list["PromptArgument"]] = UNSET
@@ -831,8 +844,6 @@ class Prompt(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -840,12 +851,12 @@ class Prompt(Model, frozen=True):
 class PromptArgument(Model, frozen=True):
     """A value with which a prompt can be filled in."""
 
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """What to enter."""
     required: Maybe[bool] = UNSET
     """True if `prompts/get` fails without it; absent means optional."""
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -868,6 +879,8 @@ class ResourceLink(Model, frozen=True):
     """Identifies the resource on its server, which alone gives the URI its meaning.
     Format: uri.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -883,8 +896,6 @@ class ResourceLink(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -1032,12 +1043,14 @@ class ToolAnnotations(Model, frozen=True):
 class Tool(Model, frozen=True):
     """A function of the server that a client may call."""
 
-    description: Maybe[str] = UNSET
-    """Tells the model what the tool does and when to use it."""
     input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
+    description: Maybe[str] = UNSET
+    """Tells the model what the tool does and when to use it."""
     output_schema: Maybe["ToolOutputSchema"] = Field(
         default=UNSET,
         validation_alias="outputSchema",
@@ -1051,8 +1064,6 @@ class Tool(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -1106,10 +1117,10 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     """Value of `LoggingMessageNotification.params`."""
 
     level: "LoggingLevel"
-    logger: Maybe[str] = UNSET
-    """Part of the server that logs; absent means unnamed."""
     data: Any
     """The entry itself, as text or any other JSON value."""
+    logger: Maybe[str] = UNSET
+    """Part of the server that logs; absent means unnamed."""
 
 
 class CreateMessageRequest(Model, frozen=True):
@@ -1125,6 +1136,10 @@ class CreateMessageRequestParams(Model, frozen=True):
 
     messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
+    max_tokens: Number = Field(
+        validation_alias="maxTokens", serialization_alias="maxTokens"
+    )
+    """Upper limit of tokens to generate; fewer may come."""
     model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
@@ -1147,10 +1162,6 @@ class CreateMessageRequestParams(Model, frozen=True):
     """
     temperature: Maybe[Number] = UNSET
     """How random the generation should be."""
-    max_tokens: Number = Field(
-        validation_alias="maxTokens", serialization_alias="maxTokens"
-    )
-    """Upper limit of tokens to generate; fewer may come."""
     stop_sequences: Maybe[list[str]] = Field(
         default=UNSET,
         validation_alias="stopSequences",
@@ -1166,6 +1177,8 @@ class CreateMessageResult(Model, frozen=True):
 
     model: str
     """Name of the model that wrote it."""
+    role: "Role"
+    content: With["ImageContent | AudioContent | TextContent", Discriminator("type")]
     stop_reason: Maybe[
         With[Literal["endTurn", "stopSequence", "maxTokens"] | str, ORDERED]
     ] = Field(
@@ -1178,8 +1191,6 @@ class CreateMessageResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    role: "Role"
-    content: With["ImageContent | AudioContent | TextContent", Discriminator("type")]
 
 
 class SamplingMessage(Model, frozen=True):
@@ -1480,10 +1491,10 @@ class EnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
     enum: list[str]
     """Values to pick one from."""
+    title: Maybe[str] = UNSET
+    description: Maybe[str] = UNSET
     enum_names: Maybe[list[str]] = Field(
         default=UNSET, validation_alias="enumNames", serialization_alias="enumNames"
     )
@@ -1625,7 +1636,7 @@ name_unions(
 
 
 @overload
-def decode(T: type[_T], data: bytes | bytearray | memoryview | str) -> _T: ...
+def decode(T: "TypeForm[_T]", data: bytes | bytearray | memoryview | str) -> _T: ...
 @overload
 def decode(T: object, data: bytes | bytearray | memoryview | str) -> object: ...
 def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
@@ -1647,11 +1658,11 @@ def encode(value: object) -> bytes:
 
 
 @overload
-def from_wire(T: type[_T], obj: Json) -> _T: ...
+def from_wire(T: "TypeForm[_T]", obj: Json) -> _T: ...
 @overload
 def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
-    """The value of type `T` that parsed JSON holds.
+    """The value of type `T` that parsed JSON holds; `obj` may share parts with it.
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
@@ -1661,9 +1672,9 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON; what may be any JSON is copied unseen.
+    """A value as parsed JSON, which may share with it what may be any JSON, and is not looked at.
 
-    Raises EncodeError for an instance of a class that is not ours.
+    Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
     """
     return write_object(value)
 

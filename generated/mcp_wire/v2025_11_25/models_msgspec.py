@@ -4,65 +4,63 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
 is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1. To a type checker `Checked[T]` is `T`; it marks what the native decoder
-leaves to a codec below.
+number: 1.0 is the literal 1. To a type checker `Checked[T]` is `T`; it marks what msgspec leaves to
+`dec_hook`, which decoders of your own need too, as encoders of your own need `enc_hook`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Annotated as With
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
-from msgspec import Meta, MsgspecError, field
+from msgspec import Meta, MsgspecError, field, json, msgpack, to_builtins
+from msgspec.json import Decoder
 
+from . import codec
 from .._msgspec import (
+    BEFORE,
     UNSET,
+    Bare,
     Checked,
-    Late,
+    Const,
+    Fixed,
+    Hooks,
     Model,
     Open,
-    Rest,
     Unset,
-    decoder,
-    encoder,
-    keep,
-    make,
-    refused,
+    bind,
+    has_nan,
+    with_tag,
     write,
+    written,
 )
 from .._wire import (
     EMPTY,
     GIVEN,
     STOPS,
-    At,
     DecodeError,
     Json,
-    Writers,
+    Late,
+    Reader,
+    Rest,
     check_depth,
-    check_map,
-    check_objects,
-    extras,
-    is_number,
-    is_string,
-    merge,
-    new,
     parse,
-    plain_writers,
-    read_array,
-    read_json,
-    read_literals,
-    read_map,
-    read_object,
-    read_string,
-    read_strings,
     too_deep,
     write_again,
-    write_array,
-    write_map,
-    write_values,
-    wrong,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 __all__ = [
     "Annotations",
@@ -254,14 +252,15 @@ __all__ = [
     "UntitledMultiSelectEnumSchema",
     "UntitledMultiSelectEnumSchemaItems",
     "UntitledSingleSelectEnumSchema",
+    "dec_hook",
     "decode",
+    "enc_hook",
     "encode",
     "from_wire",
     "to_wire",
 ]
 
 _T = TypeVar("_T")
-
 LATEST_PROTOCOL_VERSION: Final = "2025-11-25"
 """The protocol revision to which these declarations belong."""
 JSONRPC_VERSION: Final = "2.0"
@@ -405,9 +404,9 @@ class JSONRPCErrorResponse(
     """The answer to a request that failed."""
 
     jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    error: Error
     id: RequestId | Unset = UNSET
     """Id of the request that failed; absent if it could not be read."""
-    error: Error
 
 
 class URLElicitationRequiredError(
@@ -455,15 +454,21 @@ class CancelledNotificationParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class CancelledNotification(Open):
+class CancelledNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/cancelled",
+):
     """Tells the receiver to stop work on an earlier request of the sender and not to
     answer it.
     """
 
     method: ClassVar[Literal["notifications/cancelled"]] = "notifications/cancelled"
     params: CancelledNotificationParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
 
 
 class InitializeRequestParams(Model, frozen=True, kw_only=True):
@@ -477,17 +482,23 @@ class InitializeRequestParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class InitializeRequest(Open):
+class InitializeRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="initialize",
+):
     """Opens the session; until it is answered the client sends no other requests but
     pings.
     """
 
     method: ClassVar[Literal["initialize"]] = "initialize"
     params: InitializeRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class InitializeResult(Model, frozen=True, kw_only=True):
@@ -505,15 +516,21 @@ class InitializeResult(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the outcome itself."""
 
 
-class InitializedNotification(Open):
+class InitializedNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/initialized",
+):
     """Sent by the client once it has the answer to `initialize`; normal operation
     begins.
     """
 
     method: ClassVar[Literal["notifications/initialized"]] = "notifications/initialized"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     params: NotificationParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class ClientCapabilities(Model, frozen=True, kw_only=True):
@@ -704,29 +721,30 @@ class Implementation(Model, frozen=True, kw_only=True):
 
     version: str
     """Version of the software, not of the protocol."""
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: str | Unset = UNSET
     """What the software does, for people."""
     website_url: str | Unset = field(default=UNSET, name="websiteUrl")
     """Where to read more about the software. Format: uri."""
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: str | Unset = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: list[Icon] | Unset = UNSET
     """Images to choose from, for instance by size or theme."""
 
 
-class PingRequest(Open):
+class PingRequest(
+    Model, metaclass=Fixed, frozen=True, kw_only=True, tag_field="method", tag="ping"
+):
     """Sent by either side to find out whether the other still answers; the answer is
     empty.
     """
 
     method: ClassVar[Literal["ping"]] = "ping"
-    params: RequestParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
+    params: RequestParams | Unset = UNSET
 
 
 class ProgressNotificationParams(Model, frozen=True, kw_only=True):
@@ -746,13 +764,19 @@ class ProgressNotificationParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ProgressNotification(Open):
+class ProgressNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/progress",
+):
     """Reports how far the work on a request has come."""
 
     method: ClassVar[Literal["notifications/progress"]] = "notifications/progress"
     params: ProgressNotificationParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
 
 
 class PaginatedRequestParams(Model, frozen=True, kw_only=True):
@@ -769,12 +793,12 @@ class PaginatedRequest(
 ):
     """What requests for lists have in common."""
 
-    params: PaginatedRequestParams | Unset = UNSET
     jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
+    params: PaginatedRequestParams | Unset = UNSET
 
 
 class PaginatedResult(Open):
@@ -789,15 +813,21 @@ class PaginatedResult(Open):
     extra_: Mapping[str, Any] = Rest("nextCursor", "_meta")
 
 
-class ListResourcesRequest(Open):
+class ListResourcesRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="resources/list",
+):
     """Asks for the resources, one page at a time."""
 
     method: ClassVar[Literal["resources/list"]] = "resources/list"
-    params: PaginatedRequestParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
+    params: PaginatedRequestParams | Unset = UNSET
 
 
 class ListResourcesResult(Model, frozen=True, kw_only=True):
@@ -810,15 +840,21 @@ class ListResourcesResult(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the outcome itself."""
 
 
-class ListResourceTemplatesRequest(Open):
+class ListResourceTemplatesRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="resources/templates/list",
+):
     """Asks for the resource templates, one page at a time."""
 
     method: ClassVar[Literal["resources/templates/list"]] = "resources/templates/list"
-    params: PaginatedRequestParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
+    params: PaginatedRequestParams | Unset = UNSET
 
 
 class ListResourceTemplatesResult(Model, frozen=True, kw_only=True):
@@ -853,15 +889,21 @@ class ReadResourceRequestParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ReadResourceRequest(Open):
+class ReadResourceRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="resources/read",
+):
     """Asks for the contents of a resource."""
 
     method: ClassVar[Literal["resources/read"]] = "resources/read"
     params: ReadResourceRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class ReadResourceResult(Model, frozen=True, kw_only=True):
@@ -875,7 +917,14 @@ class ReadResourceResult(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the outcome itself."""
 
 
-class ResourceListChangedNotification(Open):
+class ResourceListChangedNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/resources/list_changed",
+):
     """Sent by a server whose set of resources has changed; the client may fetch the
     list anew.
     """
@@ -883,9 +932,8 @@ class ResourceListChangedNotification(Open):
     method: ClassVar[Literal["notifications/resources/list_changed"]] = (
         "notifications/resources/list_changed"
     )
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     params: NotificationParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class SubscribeRequestParams(Model, frozen=True, kw_only=True):
@@ -899,15 +947,21 @@ class SubscribeRequestParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class SubscribeRequest(Open):
+class SubscribeRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="resources/subscribe",
+):
     """Asks for a notification each time a certain resource changes."""
 
     method: ClassVar[Literal["resources/subscribe"]] = "resources/subscribe"
     params: SubscribeRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class UnsubscribeRequestParams(Model, frozen=True, kw_only=True):
@@ -921,15 +975,21 @@ class UnsubscribeRequestParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class UnsubscribeRequest(Open):
+class UnsubscribeRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="resources/unsubscribe",
+):
     """Ends the notifications for a resource that was subscribed to earlier."""
 
     method: ClassVar[Literal["resources/unsubscribe"]] = "resources/unsubscribe"
     params: UnsubscribeRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class ResourceUpdatedNotificationParams(Model, frozen=True, kw_only=True):
@@ -941,15 +1001,21 @@ class ResourceUpdatedNotificationParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class ResourceUpdatedNotification(Open):
+class ResourceUpdatedNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/resources/updated",
+):
     """Sent by a server when a resource that the client watches has changed."""
 
     method: ClassVar[Literal["notifications/resources/updated"]] = (
         "notifications/resources/updated"
     )
     params: ResourceUpdatedNotificationParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
 
 
 class Resource(Model, frozen=True, kw_only=True):
@@ -959,6 +1025,8 @@ class Resource(Model, frozen=True, kw_only=True):
     """Identifies the resource on its server, which alone gives the URI its meaning.
     Format: uri.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: str | Unset = UNSET
     """Explanation for models and people."""
     mime_type: str | Unset = field(default=UNSET, name="mimeType")
@@ -970,8 +1038,6 @@ class Resource(Model, frozen=True, kw_only=True):
     means unknown.
     """
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: str | Unset = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: list[Icon] | Unset = UNSET
@@ -985,6 +1051,8 @@ class ResourceTemplate(Model, frozen=True, kw_only=True):
     """RFC 6570 template from which a client builds resource URIs. Format:
     uri-template.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: str | Unset = UNSET
     """Explanation for models and people."""
     mime_type: str | Unset = field(default=UNSET, name="mimeType")
@@ -992,8 +1060,6 @@ class ResourceTemplate(Model, frozen=True, kw_only=True):
     annotations: Annotations | Unset = UNSET
     """Hints for the client on whom it is for and how much it matters."""
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: str | Unset = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: list[Icon] | Unset = UNSET
@@ -1034,15 +1100,21 @@ class BlobResourceContents(Model, frozen=True, kw_only=True):
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
 
 
-class ListPromptsRequest(Open):
+class ListPromptsRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="prompts/list",
+):
     """Asks for the prompts, one page at a time."""
 
     method: ClassVar[Literal["prompts/list"]] = "prompts/list"
-    params: PaginatedRequestParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
+    params: PaginatedRequestParams | Unset = UNSET
 
 
 class ListPromptsResult(Model, frozen=True, kw_only=True):
@@ -1066,23 +1138,29 @@ class GetPromptRequestParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class GetPromptRequest(Open):
+class GetPromptRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="prompts/get",
+):
     """Asks for a prompt with its arguments filled in."""
 
     method: ClassVar[Literal["prompts/get"]] = "prompts/get"
     params: GetPromptRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class GetPromptResult(Model, frozen=True, kw_only=True):
     """The messages that a prompt has turned into."""
 
+    messages: list[PromptMessage]
     description: str | Unset = UNSET
     """What the prompt is for, in words for people."""
-    messages: list[PromptMessage]
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the outcome itself."""
 
@@ -1090,13 +1168,13 @@ class GetPromptResult(Model, frozen=True, kw_only=True):
 class Prompt(Model, frozen=True, kw_only=True):
     """A message template of the server, usually picked by the user."""
 
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: str | Unset = UNSET
     """What the prompt achieves."""
     arguments: list[PromptArgument] | Unset = UNSET
     """Values that the prompt can take; absent means none."""
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: str | Unset = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: list[Icon] | Unset = UNSET
@@ -1106,12 +1184,12 @@ class Prompt(Model, frozen=True, kw_only=True):
 class PromptArgument(Model, frozen=True, kw_only=True):
     """A value with which a prompt can be filled in."""
 
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: str | Unset = UNSET
     """What to enter."""
     required: bool | Unset = UNSET
     """True if `prompts/get` fails without it; absent means optional."""
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: str | Unset = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -1135,6 +1213,8 @@ class ResourceLink(
     """Identifies the resource on its server, which alone gives the URI its meaning.
     Format: uri.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: str | Unset = UNSET
     """Explanation for models and people."""
     mime_type: str | Unset = field(default=UNSET, name="mimeType")
@@ -1146,8 +1226,6 @@ class ResourceLink(
     means unknown.
     """
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: str | Unset = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: list[Icon] | Unset = UNSET
@@ -1166,7 +1244,14 @@ class EmbeddedResource(
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
 
 
-class PromptListChangedNotification(Open):
+class PromptListChangedNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/prompts/list_changed",
+):
     """Sent by a server whose set of prompts has changed; the client may fetch the
     list anew.
     """
@@ -1174,20 +1259,25 @@ class PromptListChangedNotification(Open):
     method: ClassVar[Literal["notifications/prompts/list_changed"]] = (
         "notifications/prompts/list_changed"
     )
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     params: NotificationParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
 
 
-class ListToolsRequest(Open):
+class ListToolsRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="tools/list",
+):
     """Asks for the tools, one page at a time."""
 
     method: ClassVar[Literal["tools/list"]] = "tools/list"
-    params: PaginatedRequestParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
+    params: PaginatedRequestParams | Unset = UNSET
 
 
 class ListToolsResult(Model, frozen=True, kw_only=True):
@@ -1234,18 +1324,31 @@ class CallToolRequestParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class CallToolRequest(Open):
+class CallToolRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="tools/call",
+):
     """Runs a tool of the server."""
 
     method: ClassVar[Literal["tools/call"]] = "tools/call"
     params: CallToolRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
-class ToolListChangedNotification(Open):
+class ToolListChangedNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/tools/list_changed",
+):
     """Sent by a server whose set of tools has changed; the client may fetch the list
     anew.
     """
@@ -1253,9 +1356,8 @@ class ToolListChangedNotification(Open):
     method: ClassVar[Literal["notifications/tools/list_changed"]] = (
         "notifications/tools/list_changed"
     )
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     params: NotificationParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class ToolAnnotations(Model, frozen=True, kw_only=True):
@@ -1293,10 +1395,12 @@ class ToolExecution(Model, frozen=True, kw_only=True):
 class Tool(Model, frozen=True, kw_only=True):
     """A function of the server that a client may call."""
 
-    description: str | Unset = UNSET
-    """Tells the model what the tool does and when to use it."""
     input_schema: Checked[ToolInputSchema] = field(name="inputSchema")
     """JSON Schema of the arguments object."""
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
+    description: str | Unset = UNSET
+    """Tells the model what the tool does and when to use it."""
     execution: ToolExecution | Unset = UNSET
     """Absent means that calls cannot run as tasks."""
     output_schema: Checked[ToolOutputSchema] | Unset = field(
@@ -1308,8 +1412,6 @@ class Tool(Model, frozen=True, kw_only=True):
     annotations: ToolAnnotations | Unset = UNSET
     """Hints about what calls of the tool do."""
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: str | Unset = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: list[Icon] | Unset = UNSET
@@ -1319,9 +1421,9 @@ class Tool(Model, frozen=True, kw_only=True):
 class ToolInputSchema(Model, frozen=True, kw_only=True, tag_field="type", tag="object"):
     """Value of `Tool.inputSchema`."""
 
+    type: ClassVar[Literal["object"]] = "object"
     schema_: str | Unset = field(default=UNSET, name="$schema")
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    type: ClassVar[Literal["object"]] = "object"
     properties: dict[str, dict[str, Any]] | Unset = UNSET
     """Schema of each argument, by name."""
     required: list[str] | Unset = UNSET
@@ -1333,9 +1435,9 @@ class ToolOutputSchema(
 ):
     """Value of `Tool.outputSchema`."""
 
+    type: ClassVar[Literal["object"]] = "object"
     schema_: str | Unset = field(default=UNSET, name="$schema")
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    type: ClassVar[Literal["object"]] = "object"
     properties: dict[str, dict[str, Any]] | Unset = UNSET
     """Schema of each member of `structuredContent`, by name."""
     required: list[str] | Unset = UNSET
@@ -1363,8 +1465,6 @@ class Task(Model, frozen=True, kw_only=True):
     task_id: str = field(name="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
     status: TaskStatus
-    status_message: str | Unset = field(default=UNSET, name="statusMessage")
-    """More about the status in words, such as the cause of a failure."""
     created_at: str = field(name="createdAt")
     """When the task began, in ISO 8601 form."""
     last_updated_at: str = field(name="lastUpdatedAt")
@@ -1373,6 +1473,8 @@ class Task(Model, frozen=True, kw_only=True):
     """Milliseconds after creation when the receiver may delete the task; null means
     never.
     """
+    status_message: str | Unset = field(default=UNSET, name="statusMessage")
+    """More about the status in words, such as the cause of a failure."""
     poll_interval: int | float | Unset = field(default=UNSET, name="pollInterval")
     """Milliseconds that a requestor waits at least between two `tasks/get` requests."""
 
@@ -1387,15 +1489,21 @@ class CreateTaskResult(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the outcome itself."""
 
 
-class GetTaskRequest(Open):
+class GetTaskRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="tasks/get",
+):
     """Asks how a task stands."""
 
     method: ClassVar[Literal["tasks/get"]] = "tasks/get"
     params: GetTaskRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class GetTaskRequestParams(Model, frozen=True, kw_only=True):
@@ -1407,13 +1515,9 @@ class GetTaskRequestParams(Model, frozen=True, kw_only=True):
 class GetTaskResult(Model, frozen=True, kw_only=True):
     """How a task stands, with the members of the task at top level."""
 
-    meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    """Metadata kept apart from the outcome itself."""
     task_id: str = field(name="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
     status: TaskStatus
-    status_message: str | Unset = field(default=UNSET, name="statusMessage")
-    """More about the status in words, such as the cause of a failure."""
     created_at: str = field(name="createdAt")
     """When the task began, in ISO 8601 form."""
     last_updated_at: str = field(name="lastUpdatedAt")
@@ -1422,19 +1526,29 @@ class GetTaskResult(Model, frozen=True, kw_only=True):
     """Milliseconds after creation when the receiver may delete the task; null means
     never.
     """
+    meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
+    """Metadata kept apart from the outcome itself."""
+    status_message: str | Unset = field(default=UNSET, name="statusMessage")
+    """More about the status in words, such as the cause of a failure."""
     poll_interval: int | float | Unset = field(default=UNSET, name="pollInterval")
     """Milliseconds that a requestor waits at least between two `tasks/get` requests."""
 
 
-class GetTaskPayloadRequest(Open):
+class GetTaskPayloadRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="tasks/result",
+):
     """Asks for the outcome of a task; the answer waits until the task has ended."""
 
     method: ClassVar[Literal["tasks/result"]] = "tasks/result"
     params: GetTaskPayloadRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class GetTaskPayloadRequestParams(Model, frozen=True, kw_only=True):
@@ -1450,15 +1564,21 @@ class GetTaskPayloadResult(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the outcome itself."""
 
 
-class CancelTaskRequest(Open):
+class CancelTaskRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="tasks/cancel",
+):
     """Asks the receiver to give up a task that has not ended."""
 
     method: ClassVar[Literal["tasks/cancel"]] = "tasks/cancel"
     params: CancelTaskRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class CancelTaskRequestParams(Model, frozen=True, kw_only=True):
@@ -1470,13 +1590,9 @@ class CancelTaskRequestParams(Model, frozen=True, kw_only=True):
 class CancelTaskResult(Model, frozen=True, kw_only=True):
     """The cancelled task, with its members at top level."""
 
-    meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    """Metadata kept apart from the outcome itself."""
     task_id: str = field(name="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
     status: TaskStatus
-    status_message: str | Unset = field(default=UNSET, name="statusMessage")
-    """More about the status in words, such as the cause of a failure."""
     created_at: str = field(name="createdAt")
     """When the task began, in ISO 8601 form."""
     last_updated_at: str = field(name="lastUpdatedAt")
@@ -1485,19 +1601,29 @@ class CancelTaskResult(Model, frozen=True, kw_only=True):
     """Milliseconds after creation when the receiver may delete the task; null means
     never.
     """
+    meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
+    """Metadata kept apart from the outcome itself."""
+    status_message: str | Unset = field(default=UNSET, name="statusMessage")
+    """More about the status in words, such as the cause of a failure."""
     poll_interval: int | float | Unset = field(default=UNSET, name="pollInterval")
     """Milliseconds that a requestor waits at least between two `tasks/get` requests."""
 
 
-class ListTasksRequest(Open):
+class ListTasksRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="tasks/list",
+):
     """Asks for the requestor's own tasks, one page at a time."""
 
     method: ClassVar[Literal["tasks/list"]] = "tasks/list"
-    params: PaginatedRequestParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
+    params: PaginatedRequestParams | Unset = UNSET
 
 
 class ListTasksResult(Model, frozen=True, kw_only=True):
@@ -1513,13 +1639,9 @@ class ListTasksResult(Model, frozen=True, kw_only=True):
 class TaskStatusNotificationParams(Model, frozen=True, kw_only=True):
     """The whole task in its new state."""
 
-    meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    """Metadata kept apart from the parameters themselves."""
     task_id: str = field(name="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
     status: TaskStatus
-    status_message: str | Unset = field(default=UNSET, name="statusMessage")
-    """More about the status in words, such as the cause of a failure."""
     created_at: str = field(name="createdAt")
     """When the task began, in ISO 8601 form."""
     last_updated_at: str = field(name="lastUpdatedAt")
@@ -1528,11 +1650,22 @@ class TaskStatusNotificationParams(Model, frozen=True, kw_only=True):
     """Milliseconds after creation when the receiver may delete the task; null means
     never.
     """
+    meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
+    """Metadata kept apart from the parameters themselves."""
+    status_message: str | Unset = field(default=UNSET, name="statusMessage")
+    """More about the status in words, such as the cause of a failure."""
     poll_interval: int | float | Unset = field(default=UNSET, name="pollInterval")
     """Milliseconds that a requestor waits at least between two `tasks/get` requests."""
 
 
-class TaskStatusNotification(Open):
+class TaskStatusNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/tasks/status",
+):
     """Reports a change of a task's status; it is optional, so requestors poll all
     the same.
     """
@@ -1541,8 +1674,7 @@ class TaskStatusNotification(Open):
         "notifications/tasks/status"
     )
     params: TaskStatusNotificationParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
 
 
 class SetLevelRequestParams(Model, frozen=True, kw_only=True):
@@ -1554,36 +1686,48 @@ class SetLevelRequestParams(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the parameters themselves."""
 
 
-class SetLevelRequest(Open):
+class SetLevelRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="logging/setLevel",
+):
     """Tells the server how severe a log message has to be for the client to want it."""
 
     method: ClassVar[Literal["logging/setLevel"]] = "logging/setLevel"
     params: SetLevelRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class LoggingMessageNotificationParams(Model, frozen=True, kw_only=True):
     """Content of a log message."""
 
     level: LoggingLevel
-    logger: str | Unset = UNSET
-    """Part of the server that logs; absent means unnamed."""
     data: Any
     """The entry itself, as text or any other JSON value."""
+    logger: str | Unset = UNSET
+    """Part of the server that logs; absent means unnamed."""
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
     """Metadata kept apart from the parameters themselves."""
 
 
-class LoggingMessageNotification(Open):
+class LoggingMessageNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/message",
+):
     """A log message from the server."""
 
     method: ClassVar[Literal["notifications/message"]] = "notifications/message"
     params: LoggingMessageNotificationParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
 
 
 class CreateMessageRequestParams(Model, frozen=True, kw_only=True):
@@ -1591,6 +1735,8 @@ class CreateMessageRequestParams(Model, frozen=True, kw_only=True):
 
     messages: list[SamplingMessage]
     """The conversation, oldest message first."""
+    max_tokens: int | float = field(name="maxTokens")
+    """Upper limit of tokens to generate; fewer may come."""
     model_preferences: ModelPreferences | Unset = field(
         default=UNSET, name="modelPreferences"
     )
@@ -1605,8 +1751,6 @@ class CreateMessageRequestParams(Model, frozen=True, kw_only=True):
     """
     temperature: int | float | Unset = UNSET
     """How random the generation should be."""
-    max_tokens: int | float = field(name="maxTokens")
-    """Upper limit of tokens to generate; fewer may come."""
     stop_sequences: list[str] | Unset = field(default=UNSET, name="stopSequences")
     """Texts at which generation should end."""
     metadata: dict[str, Any] | Unset = UNSET
@@ -1634,15 +1778,21 @@ class ToolChoice(Model, frozen=True, kw_only=True):
     """
 
 
-class CreateMessageRequest(Open):
+class CreateMessageRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="sampling/createMessage",
+):
     """Sent by a server to have the client's language model continue a conversation."""
 
     method: ClassVar[Literal["sampling/createMessage"]] = "sampling/createMessage"
     params: CreateMessageRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class CreateMessageResult(Model, frozen=True, kw_only=True):
@@ -1650,14 +1800,6 @@ class CreateMessageResult(Model, frozen=True, kw_only=True):
 
     model: str
     """Name of the model that wrote it."""
-    stop_reason: (
-        Literal["endTurn", "stopSequence", "maxTokens", "toolUse"] | str | Unset
-    ) = field(default=UNSET, name="stopReason")
-    """Why generation ended; values outside this list may occur, and absent means
-    unknown.
-    """
-    meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
-    """Metadata kept apart from the outcome itself."""
     role: Role
     content: (
         ToolUseContent
@@ -1668,6 +1810,14 @@ class CreateMessageResult(Model, frozen=True, kw_only=True):
         | list[SamplingMessageContentBlock]
     )
     """One block or a list of blocks."""
+    stop_reason: (
+        Literal["endTurn", "stopSequence", "maxTokens", "toolUse"] | str | Unset
+    ) = field(default=UNSET, name="stopReason")
+    """Why generation ended; values outside this list may occur, and absent means
+    unknown.
+    """
+    meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
+    """Metadata kept apart from the outcome itself."""
 
 
 class SamplingMessage(Model, frozen=True, kw_only=True):
@@ -1830,15 +1980,21 @@ class CompleteRequestParamsContext(Model, frozen=True, kw_only=True):
     """Values of other arguments that are already decided, by name."""
 
 
-class CompleteRequest(Open):
+class CompleteRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="completion/complete",
+):
     """Asks for suggestions while the user types an argument."""
 
     method: ClassVar[Literal["completion/complete"]] = "completion/complete"
     params: CompleteRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class CompleteResult(Model, frozen=True, kw_only=True):
@@ -1882,15 +2038,21 @@ class PromptReference(
     """Label for people; absent means that `name` is shown."""
 
 
-class ListRootsRequest(Open):
+class ListRootsRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="roots/list",
+):
     """Sent by a server to learn which parts of the file system are open to it."""
 
     method: ClassVar[Literal["roots/list"]] = "roots/list"
-    params: RequestParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
+    params: RequestParams | Unset = UNSET
 
 
 class ListRootsResult(Model, frozen=True, kw_only=True):
@@ -1911,28 +2073,34 @@ class Root(Model, frozen=True, kw_only=True):
     meta: dict[str, Any] | Unset = field(default=UNSET, name="_meta")
 
 
-class RootsListChangedNotification(Open):
+class RootsListChangedNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/roots/list_changed",
+):
     """Sent by a client whose roots have changed; the server asks for them again."""
 
     method: ClassVar[Literal["notifications/roots/list_changed"]] = (
         "notifications/roots/list_changed"
     )
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     params: NotificationParams | Unset = UNSET
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class ElicitRequestFormParams(Model, frozen=True, kw_only=True):
     """Describes a form that the client shows to the user."""
 
-    mode: Literal["form"] | Unset = UNSET
-    """Absent means `form`."""
     message: str
     """Tells the user what is asked for and why."""
     requested_schema: Checked[ElicitRequestFormParamsRequestedSchema] = field(
         name="requestedSchema"
     )
     """JSON Schema of the form: a flat object with one property for each field."""
+    mode: Literal["form"] | Unset = UNSET
+    """Absent means `form`."""
     task: TaskMetadata | Unset = UNSET
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
@@ -1946,11 +2114,11 @@ class ElicitRequestFormParamsRequestedSchema(
 ):
     """Value of `ElicitRequestFormParams.requestedSchema`."""
 
-    schema_: str | Unset = field(default=UNSET, name="$schema")
-    """URI of the JSON Schema dialect; absent means 2020-12."""
     type: ClassVar[Literal["object"]] = "object"
     properties: dict[str, Checked[PrimitiveSchemaDefinition]]
     """The fields by name."""
+    schema_: str | Unset = field(default=UNSET, name="$schema")
+    """URI of the JSON Schema dialect; absent means 2020-12."""
     required: list[str] | Unset = UNSET
     """Names of the fields that the user has to fill in; absent means none."""
 
@@ -1981,15 +2149,21 @@ class ElicitRequestURLParams(
     """Metadata kept apart from the parameters themselves."""
 
 
-class ElicitRequest(Open):
+class ElicitRequest(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="elicitation/create",
+):
     """Sent by a server to ask the user something through the client."""
 
     method: ClassVar[Literal["elicitation/create"]] = "elicitation/create"
-    params: ElicitRequestParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
+    params: Checked[ElicitRequestParams]
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
     id: RequestId
     """Repeated in the response; a sender never uses it again during the session."""
-    extra_: Mapping[str, Any] = EMPTY
 
 
 class StringSchema(Model, frozen=True, kw_only=True, tag_field="type", tag="string"):
@@ -2038,10 +2212,10 @@ class UntitledSingleSelectEnumSchema(
     """Field for one value out of several, each shown as it is."""
 
     type: ClassVar[Literal["string"]] = "string"
-    title: str | Unset = UNSET
-    description: str | Unset = UNSET
     enum: list[str]
     """Values to pick one from."""
+    title: str | Unset = UNSET
+    description: str | Unset = UNSET
     default: str | Unset = UNSET
     """Value with which the field starts."""
 
@@ -2052,10 +2226,10 @@ class TitledSingleSelectEnumSchema(
     """Field for one value out of several, each with a label."""
 
     type: ClassVar[Literal["string"]] = "string"
-    title: str | Unset = UNSET
-    description: str | Unset = UNSET
     one_of: list[TitledSingleSelectEnumSchemaOneOfItem] = field(name="oneOf")
     """Values to pick one from, with their labels."""
+    title: str | Unset = UNSET
+    description: str | Unset = UNSET
     default: str | Unset = UNSET
     """Value with which the field starts."""
 
@@ -2075,13 +2249,13 @@ class UntitledMultiSelectEnumSchema(
     """Field for any number of values out of several, each shown as it is."""
 
     type: ClassVar[Literal["array"]] = "array"
+    items: Checked[UntitledMultiSelectEnumSchemaItems]
     title: str | Unset = UNSET
     description: str | Unset = UNSET
     min_items: int | float | Unset = field(default=UNSET, name="minItems")
     """The user picks at least this many values."""
     max_items: int | float | Unset = field(default=UNSET, name="maxItems")
     """The user picks at most this many values."""
-    items: Checked[UntitledMultiSelectEnumSchemaItems]
     default: list[str] | Unset = UNSET
     """Values that are chosen at the start."""
 
@@ -2102,13 +2276,13 @@ class TitledMultiSelectEnumSchema(
     """Field for any number of values out of several, each with a label."""
 
     type: ClassVar[Literal["array"]] = "array"
+    items: TitledMultiSelectEnumSchemaItems
     title: str | Unset = UNSET
     description: str | Unset = UNSET
     min_items: int | float | Unset = field(default=UNSET, name="minItems")
     """The user picks at least this many values."""
     max_items: int | float | Unset = field(default=UNSET, name="maxItems")
     """The user picks at most this many values."""
-    items: TitledMultiSelectEnumSchemaItems
     default: list[str] | Unset = UNSET
     """Values that are chosen at the start."""
 
@@ -2135,10 +2309,10 @@ class LegacyTitledEnumSchema(
     """Older way to give labels to a choice of one; new servers use `oneOf` instead."""
 
     type: ClassVar[Literal["string"]] = "string"
-    title: str | Unset = UNSET
-    description: str | Unset = UNSET
     enum: list[str]
     """Values to pick one from."""
+    title: str | Unset = UNSET
+    description: str | Unset = UNSET
     enum_names: list[str] | Unset = field(default=UNSET, name="enumNames")
     """Labels shown in place of `enum`, in the same order; absent means that the
     values are shown.
@@ -2160,15 +2334,21 @@ class ElicitResult(Model, frozen=True, kw_only=True):
     """Metadata kept apart from the outcome itself."""
 
 
-class ElicitationCompleteNotification(Open):
+class ElicitationCompleteNotification(
+    Model,
+    metaclass=Fixed,
+    frozen=True,
+    kw_only=True,
+    tag_field="method",
+    tag="notifications/elicitation/complete",
+):
     """Sent by a server when what the user does on a web page has come to its end."""
 
     method: ClassVar[Literal["notifications/elicitation/complete"]] = (
         "notifications/elicitation/complete"
     )
     params: ElicitationCompleteNotificationParams
-    jsonrpc: ClassVar[Literal["2.0"]] = "2.0"
-    extra_: Mapping[str, Any] = EMPTY
+    jsonrpc: Const[Literal["2.0"]] = "2.0"
 
 
 class ElicitationCompleteNotificationParams(Model, frozen=True, kw_only=True):
@@ -2355,7 +2535,7 @@ ServerResult: TypeAlias = (
 
 
 @overload
-def decode(T: type[_T], data: bytes | bytearray | memoryview | str) -> _T: ...
+def decode(T: TypeForm[_T], data: bytes | bytearray | memoryview | str) -> _T: ...
 @overload
 def decode(T: object, data: bytes | bytearray | memoryview | str) -> object: ...
 def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
@@ -2374,44 +2554,68 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
 def encode(value: object) -> bytes:
     """A value as JSON text in UTF-8.
 
-    The native encoder writes null for NaN, and unknown members under a name of their own with a
-    null in it: where there is one (`rpartition` looks for it soonest), the codec writes. Raises
-    EncodeError for what JSON has no form for, inside unknown members too.
+    Raises EncodeError for what JSON has no form for, inside unknown members too.
     """
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError, MsgspecError):
-        raise refused(value, to_wire) from None
-    return write(to_wire(value)) if text.rpartition(b"null")[1] else text
+        return write(to_wire(value))
+    head, null, _ = text.rpartition(b"null")
+    while null and head[-1:] not in BEFORE:
+        head, null, _ = head.rpartition(b"null")
+    if null and has_nan(value, _pack):
+        return write(to_wire(value))
+    return text
 
 
 @overload
-def from_wire(T: type[_T], obj: Json) -> _T: ...
+def from_wire(T: TypeForm[_T], obj: Json) -> _T: ...
 @overload
 def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
-    """The value of type `T` that parsed JSON holds; `obj` is not copied where it is kept as it is.
+    """The value of type `T` that parsed JSON holds; `obj` may share parts with it.
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
     try:
-        return (_READERS.get(T) or _reader(T))(obj, GIVEN)
+        return _reader(T)(obj, GIVEN)
     except RecursionError:
         raise too_deep() from None
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON, which shares with it, unseen, what may be any JSON.
+    """A value as parsed JSON, which may share with it what may be any JSON, and is not looked at.
 
     Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
     """
+    try:
+        if isinstance(value, Bare):
+            return to_builtins(value, enc_hook=enc_hook)
+    except (TypeError, ValueError, RecursionError, MsgspecError):
+        pass
     try:
         return _WRITERS[value.__class__](value)
     except STOPS as stopped:
         return write_again(_WRITERS, value, stopped)
 
 
-def _reader(T: object) -> Callable[[Json, At], Json]:
+def dec_hook(type: Any, obj: Json) -> Any:
+    """What a decoder of your own needs, to read the types of this module.
+
+    Raises DecodeError for what is not of the type.
+    """
+    return _HOOKS[type](obj, None)
+
+
+def enc_hook(obj: Any) -> Json:
+    """What an encoder of your own needs, to write the classes that are no Structs.
+
+    Raises TypeError for what `encode` alone can write: a value with unknown members.
+    """
+    return written(obj, to_wire)
+
+
+def _reader(T: object) -> Reader:
     try:
         return _READERS[T]
     except (KeyError, TypeError):
@@ -2421,7006 +2625,37 @@ def _reader(T: object) -> Callable[[Json, At], Json]:
 def _native(T: Any) -> Callable[[Any], Any]:
     """The native decoder of a type, or its codec where it has none."""
     reader = _reader(T)
-    if T in _CODEC:
+    if T in _CODEC_ONLY:
         _NATIVE[T] = lambda data: reader(parse(data), None)
     else:
-        _NATIVE[T] = decoder(T, _CHECKED)
+        _NATIVE[T] = Decoder(with_tag(T), dec_hook=dec_hook).decode
     return _NATIVE[T]
 
 
-def _write(value: object) -> Json:
-    return _WRITERS[value.__class__](value)
-
-
-# ---- what each type declares
-_TaskAugmentedRequestParams_members: Final = frozenset({"task", "_meta"})
-_RequestParamsMeta_members: Final = frozenset({"progressToken"})
-_RequestParams_members: Final = frozenset({"_meta"})
-_Request_members: Final = frozenset({"method", "params"})
-_NotificationParams_members: Final = frozenset({"_meta"})
-_Notification_members: Final = frozenset({"method", "params"})
-_Result_members: Final = frozenset({"_meta"})
-_Error_members: Final = frozenset({"code", "message", "data"})
-_JSONRPCRequest_members: Final = frozenset({"jsonrpc", "id", "method", "params"})
-_JSONRPCNotification_members: Final = frozenset({"jsonrpc", "method", "params"})
-_JSONRPCResultResponse_members: Final = frozenset({"jsonrpc", "id", "result"})
-_JSONRPCErrorResponse_members: Final = frozenset({"jsonrpc", "id", "error"})
-_URLElicitationRequiredError_members: Final = frozenset({"error", "jsonrpc", "id"})
-_URLElicitationRequiredErrorError_members: Final = frozenset(
-    {"code", "message", "data"}
-)
-_URLElicitationRequiredErrorErrorData_members: Final = frozenset({"elicitations"})
-_CancelledNotificationParams_members: Final = frozenset(
-    {"requestId", "reason", "_meta"}
-)
-_CancelledNotification_members: Final = frozenset({"method", "params", "jsonrpc"})
-_InitializeRequestParams_members: Final = frozenset(
-    {"protocolVersion", "capabilities", "clientInfo", "_meta"}
-)
-_InitializeRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_InitializeResult_members: Final = frozenset(
-    {"protocolVersion", "capabilities", "serverInfo", "instructions", "_meta"}
-)
-_InitializedNotification_members: Final = frozenset({"method", "params", "jsonrpc"})
-_ClientCapabilities_members: Final = frozenset(
-    {"experimental", "roots", "sampling", "elicitation", "tasks"}
-)
-_ClientCapabilitiesRoots_members: Final = frozenset({"listChanged"})
-_ClientCapabilitiesSampling_members: Final = frozenset({"context", "tools"})
-_ClientCapabilitiesElicitation_members: Final = frozenset({"form", "url"})
-_ClientCapabilitiesTasks_members: Final = frozenset({"list", "cancel", "requests"})
-_ClientCapabilitiesTasksRequests_members: Final = frozenset({"sampling", "elicitation"})
-_ClientCapabilitiesTasksRequestsSampling_members: Final = frozenset({"createMessage"})
-_ClientCapabilitiesTasksRequestsElicitation_members: Final = frozenset({"create"})
-_ServerCapabilities_members: Final = frozenset(
-    {"experimental", "logging", "completions", "prompts", "resources", "tools", "tasks"}
-)
-_ServerCapabilitiesPrompts_members: Final = frozenset({"listChanged"})
-_ServerCapabilitiesResources_members: Final = frozenset({"subscribe", "listChanged"})
-_ServerCapabilitiesTools_members: Final = frozenset({"listChanged"})
-_ServerCapabilitiesTasks_members: Final = frozenset({"list", "cancel", "requests"})
-_ServerCapabilitiesTasksRequests_members: Final = frozenset({"tools"})
-_ServerCapabilitiesTasksRequestsTools_members: Final = frozenset({"call"})
-_Icon_members: Final = frozenset({"src", "mimeType", "sizes", "theme"})
-_Icons_members: Final = frozenset({"icons"})
-_BaseMetadata_members: Final = frozenset({"name", "title"})
-_Implementation_members: Final = frozenset(
-    {"version", "description", "websiteUrl", "name", "title", "icons"}
-)
-_PingRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ProgressNotificationParams_members: Final = frozenset(
-    {"progressToken", "progress", "total", "message", "_meta"}
-)
-_ProgressNotification_members: Final = frozenset({"method", "params", "jsonrpc"})
-_PaginatedRequestParams_members: Final = frozenset({"cursor", "_meta"})
-_PaginatedRequest_members: Final = frozenset({"params", "jsonrpc", "id", "method"})
-_PaginatedResult_members: Final = frozenset({"nextCursor", "_meta"})
-_ListResourcesRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ListResourcesResult_members: Final = frozenset({"resources", "nextCursor", "_meta"})
-_ListResourceTemplatesRequest_members: Final = frozenset(
-    {"method", "params", "jsonrpc", "id"}
-)
-_ListResourceTemplatesResult_members: Final = frozenset(
-    {"resourceTemplates", "nextCursor", "_meta"}
-)
-_ResourceRequestParams_members: Final = frozenset({"uri", "_meta"})
-_ReadResourceRequestParams_members: Final = frozenset({"uri", "_meta"})
-_ReadResourceRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ReadResourceResult_members: Final = frozenset({"contents", "_meta"})
-_ResourceListChangedNotification_members: Final = frozenset(
-    {"method", "params", "jsonrpc"}
-)
-_SubscribeRequestParams_members: Final = frozenset({"uri", "_meta"})
-_SubscribeRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_UnsubscribeRequestParams_members: Final = frozenset({"uri", "_meta"})
-_UnsubscribeRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ResourceUpdatedNotificationParams_members: Final = frozenset({"uri", "_meta"})
-_ResourceUpdatedNotification_members: Final = frozenset({"method", "params", "jsonrpc"})
-_Resource_members: Final = frozenset(
-    {
-        "uri",
-        "description",
-        "mimeType",
-        "annotations",
-        "size",
-        "_meta",
-        "name",
-        "title",
-        "icons",
-    }
-)
-_ResourceTemplate_members: Final = frozenset(
-    {
-        "uriTemplate",
-        "description",
-        "mimeType",
-        "annotations",
-        "_meta",
-        "name",
-        "title",
-        "icons",
-    }
-)
-_ResourceContents_members: Final = frozenset({"uri", "mimeType", "_meta"})
-_TextResourceContents_members: Final = frozenset({"text", "uri", "mimeType", "_meta"})
-_BlobResourceContents_members: Final = frozenset({"blob", "uri", "mimeType", "_meta"})
-_ListPromptsRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ListPromptsResult_members: Final = frozenset({"prompts", "nextCursor", "_meta"})
-_GetPromptRequestParams_members: Final = frozenset({"name", "arguments", "_meta"})
-_GetPromptRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_GetPromptResult_members: Final = frozenset({"description", "messages", "_meta"})
-_Prompt_members: Final = frozenset(
-    {"description", "arguments", "_meta", "name", "title", "icons"}
-)
-_PromptArgument_members: Final = frozenset({"description", "required", "name", "title"})
-_PromptMessage_members: Final = frozenset({"role", "content"})
-_ResourceLink_members: Final = frozenset(
-    {
-        "type",
-        "uri",
-        "description",
-        "mimeType",
-        "annotations",
-        "size",
-        "_meta",
-        "name",
-        "title",
-        "icons",
-    }
-)
-_EmbeddedResource_members: Final = frozenset(
-    {"type", "resource", "annotations", "_meta"}
-)
-_PromptListChangedNotification_members: Final = frozenset(
-    {"method", "params", "jsonrpc"}
-)
-_ListToolsRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ListToolsResult_members: Final = frozenset({"tools", "nextCursor", "_meta"})
-_CallToolResult_members: Final = frozenset(
-    {"content", "structuredContent", "isError", "_meta"}
-)
-_CallToolRequestParams_members: Final = frozenset(
-    {"name", "arguments", "task", "_meta"}
-)
-_CallToolRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ToolListChangedNotification_members: Final = frozenset({"method", "params", "jsonrpc"})
-_ToolAnnotations_members: Final = frozenset(
-    {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
-)
-_ToolExecution_members: Final = frozenset({"taskSupport"})
-_Tool_members: Final = frozenset(
-    {
-        "description",
-        "inputSchema",
-        "execution",
-        "outputSchema",
-        "annotations",
-        "_meta",
-        "name",
-        "title",
-        "icons",
-    }
-)
-_ToolInputSchema_members: Final = frozenset(
-    {"$schema", "type", "properties", "required"}
-)
-_ToolOutputSchema_members: Final = frozenset(
-    {"$schema", "type", "properties", "required"}
-)
-_TaskMetadata_members: Final = frozenset({"ttl"})
-_RelatedTaskMetadata_members: Final = frozenset({"taskId"})
-_Task_members: Final = frozenset(
-    {
-        "taskId",
-        "status",
-        "statusMessage",
-        "createdAt",
-        "lastUpdatedAt",
-        "ttl",
-        "pollInterval",
-    }
-)
-_CreateTaskResult_members: Final = frozenset({"task", "_meta"})
-_GetTaskRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_GetTaskRequestParams_members: Final = frozenset({"taskId"})
-_GetTaskResult_members: Final = frozenset(
-    {
-        "_meta",
-        "taskId",
-        "status",
-        "statusMessage",
-        "createdAt",
-        "lastUpdatedAt",
-        "ttl",
-        "pollInterval",
-    }
-)
-_GetTaskPayloadRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_GetTaskPayloadRequestParams_members: Final = frozenset({"taskId"})
-_GetTaskPayloadResult_members: Final = frozenset({"_meta"})
-_CancelTaskRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_CancelTaskRequestParams_members: Final = frozenset({"taskId"})
-_CancelTaskResult_members: Final = frozenset(
-    {
-        "_meta",
-        "taskId",
-        "status",
-        "statusMessage",
-        "createdAt",
-        "lastUpdatedAt",
-        "ttl",
-        "pollInterval",
-    }
-)
-_ListTasksRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ListTasksResult_members: Final = frozenset({"tasks", "nextCursor", "_meta"})
-_TaskStatusNotificationParams_members: Final = frozenset(
-    {
-        "_meta",
-        "taskId",
-        "status",
-        "statusMessage",
-        "createdAt",
-        "lastUpdatedAt",
-        "ttl",
-        "pollInterval",
-    }
-)
-_TaskStatusNotification_members: Final = frozenset({"method", "params", "jsonrpc"})
-_SetLevelRequestParams_members: Final = frozenset({"level", "_meta"})
-_SetLevelRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_LoggingMessageNotificationParams_members: Final = frozenset(
-    {"level", "logger", "data", "_meta"}
-)
-_LoggingMessageNotification_members: Final = frozenset({"method", "params", "jsonrpc"})
-_CreateMessageRequestParams_members: Final = frozenset(
-    {
-        "messages",
-        "modelPreferences",
-        "systemPrompt",
-        "includeContext",
-        "temperature",
-        "maxTokens",
-        "stopSequences",
-        "metadata",
-        "tools",
-        "toolChoice",
-        "task",
-        "_meta",
-    }
-)
-_ToolChoice_members: Final = frozenset({"mode"})
-_CreateMessageRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_CreateMessageResult_members: Final = frozenset(
-    {"model", "stopReason", "_meta", "role", "content"}
-)
-_SamplingMessage_members: Final = frozenset({"role", "content", "_meta"})
-_Annotations_members: Final = frozenset({"audience", "priority", "lastModified"})
-_TextContent_members: Final = frozenset({"type", "text", "annotations", "_meta"})
-_ImageContent_members: Final = frozenset(
-    {"type", "data", "mimeType", "annotations", "_meta"}
-)
-_AudioContent_members: Final = frozenset(
-    {"type", "data", "mimeType", "annotations", "_meta"}
-)
-_ToolUseContent_members: Final = frozenset({"type", "id", "name", "input", "_meta"})
-_ToolResultContent_members: Final = frozenset(
-    {"type", "toolUseId", "content", "structuredContent", "isError", "_meta"}
-)
-_ModelPreferences_members: Final = frozenset(
-    {"hints", "costPriority", "speedPriority", "intelligencePriority"}
-)
-_ModelHint_members: Final = frozenset({"name"})
-_CompleteRequestParams_members: Final = frozenset(
-    {"ref", "argument", "context", "_meta"}
-)
-_CompleteRequestParamsArgument_members: Final = frozenset({"name", "value"})
-_CompleteRequestParamsContext_members: Final = frozenset({"arguments"})
-_CompleteRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_CompleteResult_members: Final = frozenset({"completion", "_meta"})
-_CompleteResultCompletion_members: Final = frozenset({"values", "total", "hasMore"})
-_ResourceTemplateReference_members: Final = frozenset({"type", "uri"})
-_PromptReference_members: Final = frozenset({"type", "name", "title"})
-_ListRootsRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_ListRootsResult_members: Final = frozenset({"roots", "_meta"})
-_Root_members: Final = frozenset({"uri", "name", "_meta"})
-_RootsListChangedNotification_members: Final = frozenset(
-    {"method", "params", "jsonrpc"}
-)
-_ElicitRequestFormParams_members: Final = frozenset(
-    {"mode", "message", "requestedSchema", "task", "_meta"}
-)
-_ElicitRequestFormParamsRequestedSchema_members: Final = frozenset(
-    {"$schema", "type", "properties", "required"}
-)
-_ElicitRequestURLParams_members: Final = frozenset(
-    {"mode", "message", "elicitationId", "url", "task", "_meta"}
-)
-_ElicitRequest_members: Final = frozenset({"method", "params", "jsonrpc", "id"})
-_StringSchema_members: Final = frozenset(
-    {"type", "title", "description", "minLength", "maxLength", "format", "default"}
-)
-_NumberSchema_members: Final = frozenset(
-    {"type", "title", "description", "minimum", "maximum", "default"}
-)
-_BooleanSchema_members: Final = frozenset({"type", "title", "description", "default"})
-_UntitledSingleSelectEnumSchema_members: Final = frozenset(
-    {"type", "title", "description", "enum", "default"}
-)
-_TitledSingleSelectEnumSchema_members: Final = frozenset(
-    {"type", "title", "description", "oneOf", "default"}
-)
-_TitledSingleSelectEnumSchemaOneOfItem_members: Final = frozenset({"const", "title"})
-_UntitledMultiSelectEnumSchema_members: Final = frozenset(
-    {"type", "title", "description", "minItems", "maxItems", "items", "default"}
-)
-_UntitledMultiSelectEnumSchemaItems_members: Final = frozenset({"type", "enum"})
-_TitledMultiSelectEnumSchema_members: Final = frozenset(
-    {"type", "title", "description", "minItems", "maxItems", "items", "default"}
-)
-_TitledMultiSelectEnumSchemaItems_members: Final = frozenset({"anyOf"})
-_TitledMultiSelectEnumSchemaItemsAnyOfItem_members: Final = frozenset(
-    {"const", "title"}
-)
-_LegacyTitledEnumSchema_members: Final = frozenset(
-    {"type", "title", "description", "enum", "enumNames", "default"}
-)
-_ElicitResult_members: Final = frozenset({"action", "content", "_meta"})
-_ElicitationCompleteNotification_members: Final = frozenset(
-    {"method", "params", "jsonrpc"}
-)
-_ElicitationCompleteNotificationParams_members: Final = frozenset({"elicitationId"})
-
-# ---- how each type is read and written
-
-
-def _read_TaskAugmentedRequestParams(o: Json, at: At) -> TaskAugmentedRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "task" in o:
-            task = o["task"]
-            task = _read_TaskMetadata(task, (at, "task"))
-            held["task"] = task
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _TaskAugmentedRequestParams_members, at)
-    return make(TaskAugmentedRequestParams, held)
-
-
-def _write_TaskAugmentedRequestParams(x: TaskAugmentedRequestParams) -> Json:
-    o: Json = {}
-    if x.task is not UNSET:
-        o["task"] = _write_TaskMetadata(x.task)
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TaskAugmentedRequestParams_members)
-    return o
-
-
-def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if "progressToken" in o:
-        progress_token = o["progressToken"]
-        progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    if at is not None:
-        extras(o, _RequestParamsMeta_members, at)
-    made = new(RequestParamsMeta)
-    keep(made, o)
-    return made
-
-
-def _read_ProgressToken(x: Json, at: At) -> Json:
-    if is_string(x) or is_number(x):
-        return x
-    raise wrong(at, "string | number", x)
-
-
-def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
-    o: Json = {}
-    if x.progress_token is not UNSET:
-        o["progressToken"] = x.progress_token
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RequestParamsMeta_members)
-    return o
-
-
-def _read_RequestParams(o: Json, at: At) -> RequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _RequestParams_members, at)
-    return make(RequestParams, held)
-
-
-def _write_RequestParams(x: RequestParams) -> Json:
-    o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RequestParams_members)
-    return o
-
-
-def _read_Request(o: Json, at: At) -> Request:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    method = o.get("method")
-    if method.__class__ is not str or not (method.isascii() or is_string(method)):
-        raise wrong((at, "method"), "string", o.get("method", UNSET))
-    held: dict[str, Json] = {"method": method}
-    if len(o) != 1:
-        if "params" in o:
-            params = o["params"]
-            params = read_object(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Request_members, at)
-    return make(Request, held)
-
-
-def _write_Request(x: Request) -> Json:
-    o: Json = {"method": x.method}
-    if x.params is not UNSET:
-        o["params"] = x.params
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Request_members)
-    return o
-
-
-def _read_NotificationParams(o: Json, at: At) -> NotificationParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _NotificationParams_members, at)
-    return make(NotificationParams, held)
-
-
-def _write_NotificationParams(x: NotificationParams) -> Json:
-    o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _NotificationParams_members)
-    return o
-
-
-def _read_Notification(o: Json, at: At) -> Notification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    method = o.get("method")
-    if method.__class__ is not str or not (method.isascii() or is_string(method)):
-        raise wrong((at, "method"), "string", o.get("method", UNSET))
-    held: dict[str, Json] = {"method": method}
-    if len(o) != 1:
-        if "params" in o:
-            params = o["params"]
-            params = read_object(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Notification_members, at)
-    return make(Notification, held)
-
-
-def _write_Notification(x: Notification) -> Json:
-    o: Json = {"method": x.method}
-    if x.params is not UNSET:
-        o["params"] = x.params
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Notification_members)
-    return o
-
-
-def _read_Result(o: Json, at: At) -> Result:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Result_members, at)
-    return make(Result, held)
-
-
-def _write_Result(x: Result) -> Json:
-    o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Result_members)
-    return o
-
-
-def _read_Error(o: Json, at: At) -> Error:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    code = o.get("code")
-    if not is_number(code):
-        raise wrong((at, "code"), "number", o.get("code", UNSET))
-    message = o.get("message")
-    if message.__class__ is not str or not (message.isascii() or is_string(message)):
-        raise wrong((at, "message"), "string", o.get("message", UNSET))
-    held: dict[str, Json] = {"code": code, "message": message}
-    if len(o) != 2:
-        if "data" in o:
-            data = o["data"]
-            data = read_json(data, (at, "data"))
-            held["data"] = data
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Error_members, at)
-    return make(Error, held)
-
-
-def _write_Error(x: Error) -> Json:
-    o: Json = {"code": x.code, "message": x.message}
-    if x.data is not UNSET:
-        o["data"] = x.data
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Error_members)
-    return o
-
-
-def _read_JSONRPCRequest(o: Json, at: At) -> JSONRPCRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method")
-    if method.__class__ is not str or not (method.isascii() or is_string(method)):
-        raise wrong((at, "method"), "string", o.get("method", UNSET))
-    held: dict[str, Json] = {"id": id, "method": method}
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = read_object(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _JSONRPCRequest_members, at)
-    return make(JSONRPCRequest, held)
-
-
-def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "method": x.method}
-    if x.params is not UNSET:
-        o["params"] = x.params
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCRequest_members)
-    return o
-
-
-def _read_JSONRPCNotification(o: Json, at: At) -> JSONRPCNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    method = o.get("method")
-    if method.__class__ is not str or not (method.isascii() or is_string(method)):
-        raise wrong((at, "method"), "string", o.get("method", UNSET))
-    held: dict[str, Json] = {"method": method}
-    if len(o) != 2:
-        if "params" in o:
-            params = o["params"]
-            params = read_object(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _JSONRPCNotification_members, at)
-    return make(JSONRPCNotification, held)
-
-
-def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
-    o: Json = {"jsonrpc": "2.0", "method": x.method}
-    if x.params is not UNSET:
-        o["params"] = x.params
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCNotification_members)
-    return o
-
-
-def _read_JSONRPCResultResponse(o: Json, at: At) -> JSONRPCResultResponse:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    result = o.get("result", UNSET)
-    result = _read_Result(result, (at, "result"))
-    held: dict[str, Json] = {"id": id, "result": result}
-    if len(o) != 3:
-        held["extra_"] = extras(o, _JSONRPCResultResponse_members, at)
-    return make(JSONRPCResultResponse, held)
-
-
-def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "result": _write_Result(x.result)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCResultResponse_members)
-    return o
-
-
-def _read_JSONRPCErrorResponse(o: Json, at: At) -> JSONRPCErrorResponse:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    error = o.get("error", UNSET)
-    error = _read_Error(error, (at, "error"))
-    held: dict[str, Json] = {"error": error}
-    if len(o) != 2:
-        if "id" in o:
-            id = o["id"]
-            id = _read_ProgressToken(id, (at, "id"))
-            held["id"] = id
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _JSONRPCErrorResponse_members, at)
-    return make(JSONRPCErrorResponse, held)
-
-
-def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
-    o: Json = {"jsonrpc": "2.0", "error": _write_Error(x.error)}
-    if x.id is not UNSET:
-        o["id"] = x.id
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _JSONRPCErrorResponse_members)
-    return o
-
-
-def _read_URLElicitationRequiredError(o: Json, at: At) -> URLElicitationRequiredError:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    error = o.get("error", UNSET)
-    error = _read_URLElicitationRequiredErrorError(error, (at, "error"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    held: dict[str, Json] = {"error": error}
-    if len(o) != 2:
-        if "id" in o:
-            id = o["id"]
-            id = _read_ProgressToken(id, (at, "id"))
-            held["id"] = id
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _URLElicitationRequiredError_members, at)
-    return make(URLElicitationRequiredError, held)
-
-
-def _write_URLElicitationRequiredError(x: URLElicitationRequiredError) -> Json:
-    o: Json = {
-        "error": _write_URLElicitationRequiredErrorError(x.error),
-        "jsonrpc": "2.0",
-    }
-    if x.id is not UNSET:
-        o["id"] = x.id
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _URLElicitationRequiredError_members)
-    return o
-
-
-def _read_URLElicitationRequiredErrorError(
-    o: Json, at: At
-) -> URLElicitationRequiredErrorError:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    code = o.get("code")
-    if not is_number(code) or code != -32042:
-        raise wrong((at, "code"), "-32042", o.get("code", UNSET))
-    message = o.get("message")
-    if message.__class__ is not str or not (message.isascii() or is_string(message)):
-        raise wrong((at, "message"), "string", o.get("message", UNSET))
-    data = o.get("data", UNSET)
-    data = _read_URLElicitationRequiredErrorErrorData(data, (at, "data"))
-    held: dict[str, Json] = {"message": message, "data": data}
-    if len(o) != 3:
-        held["extra_"] = extras(o, _URLElicitationRequiredErrorError_members, at)
-    return make(URLElicitationRequiredErrorError, held)
-
-
-def _write_URLElicitationRequiredErrorError(
-    x: URLElicitationRequiredErrorError,
-) -> Json:
-    o: Json = {
-        "code": -32042,
-        "message": x.message,
-        "data": _write_URLElicitationRequiredErrorErrorData(x.data),
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _URLElicitationRequiredErrorError_members)
-    return o
-
-
-def _read_URLElicitationRequiredErrorErrorData(
-    o: Json, at: At
-) -> URLElicitationRequiredErrorErrorData:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    elicitations = o.get("elicitations", UNSET)
-    elicitations = read_array(
-        _read_ElicitRequestURLParams, elicitations, (at, "elicitations")
-    )
-    made = new(URLElicitationRequiredErrorErrorData)
-    held = made.__dict__
-    held["elicitations"] = elicitations
-    if len(o) != 1:
-        held["extra_"] = extras(o, _URLElicitationRequiredErrorErrorData_members, at)
-    return made
-
-
-def _write_URLElicitationRequiredErrorErrorData(
-    x: URLElicitationRequiredErrorErrorData,
-) -> Json:
-    o: Json = {
-        "elicitations": write_array(_write_ElicitRequestURLParams, x.elicitations)
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _URLElicitationRequiredErrorErrorData_members)
-    return o
-
-
-def _read_CancelledNotificationParams(o: Json, at: At) -> CancelledNotificationParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "requestId" in o:
-            request_id = o["requestId"]
-            request_id = _read_ProgressToken(request_id, (at, "requestId"))
-            held["request_id"] = request_id
-        if "reason" in o:
-            reason = o["reason"]
-            if reason.__class__ is not str or not (
-                reason.isascii() or is_string(reason)
-            ):
-                raise wrong((at, "reason"), "string", reason)
-            held["reason"] = reason
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CancelledNotificationParams_members, at)
-    return make(CancelledNotificationParams, held)
-
-
-def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
-    o: Json = {}
-    if x.request_id is not UNSET:
-        o["requestId"] = x.request_id
-    if x.reason is not UNSET:
-        o["reason"] = x.reason
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelledNotificationParams_members)
-    return o
-
-
-def _read_CancelledNotification(o: Json, at: At) -> CancelledNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/cancelled":
-        raise wrong((at, "method"), '"notifications/cancelled"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_CancelledNotificationParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(CancelledNotification)
-    held = made.__dict__
-    held["params"] = params
-    if len(o) != 3:
-        held["extra_"] = extras(o, _CancelledNotification_members, at)
-    return made
-
-
-def _write_CancelledNotification(x: CancelledNotification) -> Json:
-    o: Json = {
-        "method": "notifications/cancelled",
-        "params": _write_CancelledNotificationParams(x.params),
-        "jsonrpc": "2.0",
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelledNotification_members)
-    return o
-
-
-def _read_InitializeRequestParams(o: Json, at: At) -> InitializeRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str or not (
-        protocol_version.isascii() or is_string(protocol_version)
-    ):
-        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
-    capabilities = o.get("capabilities", UNSET)
-    capabilities = _read_ClientCapabilities(capabilities, (at, "capabilities"))
-    client_info = o.get("clientInfo", UNSET)
-    client_info = _read_Implementation(client_info, (at, "clientInfo"))
-    held: dict[str, Json] = {
-        "protocol_version": protocol_version,
-        "capabilities": capabilities,
-        "client_info": client_info,
-    }
-    if len(o) != 3:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _InitializeRequestParams_members, at)
-    return make(InitializeRequestParams, held)
-
-
-def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
-    o: Json = {
-        "protocolVersion": x.protocol_version,
-        "capabilities": _write_ClientCapabilities(x.capabilities),
-        "clientInfo": _write_Implementation(x.client_info),
-    }
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InitializeRequestParams_members)
-    return o
-
-
-def _read_InitializeRequest(o: Json, at: At) -> InitializeRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "initialize":
-        raise wrong((at, "method"), '"initialize"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_InitializeRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(InitializeRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _InitializeRequest_members, at)
-    return made
-
-
-def _write_InitializeRequest(x: InitializeRequest) -> Json:
-    o: Json = {
-        "method": "initialize",
-        "params": _write_InitializeRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InitializeRequest_members)
-    return o
-
-
-def _read_InitializeResult(o: Json, at: At) -> InitializeResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    protocol_version = o.get("protocolVersion")
-    if protocol_version.__class__ is not str or not (
-        protocol_version.isascii() or is_string(protocol_version)
-    ):
-        raise wrong((at, "protocolVersion"), "string", o.get("protocolVersion", UNSET))
-    capabilities = o.get("capabilities", UNSET)
-    capabilities = _read_ServerCapabilities(capabilities, (at, "capabilities"))
-    server_info = o.get("serverInfo", UNSET)
-    server_info = _read_Implementation(server_info, (at, "serverInfo"))
-    held: dict[str, Json] = {
-        "protocol_version": protocol_version,
-        "capabilities": capabilities,
-        "server_info": server_info,
-    }
-    if len(o) != 3:
-        if "instructions" in o:
-            instructions = o["instructions"]
-            if instructions.__class__ is not str or not (
-                instructions.isascii() or is_string(instructions)
-            ):
-                raise wrong((at, "instructions"), "string", instructions)
-            held["instructions"] = instructions
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _InitializeResult_members, at)
-    return make(InitializeResult, held)
-
-
-def _write_InitializeResult(x: InitializeResult) -> Json:
-    o: Json = {
-        "protocolVersion": x.protocol_version,
-        "capabilities": _write_ServerCapabilities(x.capabilities),
-        "serverInfo": _write_Implementation(x.server_info),
-    }
-    if x.instructions is not UNSET:
-        o["instructions"] = x.instructions
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InitializeResult_members)
-    return o
-
-
-def _read_InitializedNotification(o: Json, at: At) -> InitializedNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/initialized":
-        raise wrong(
-            (at, "method"), '"notifications/initialized"', o.get("method", UNSET)
-        )
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(InitializedNotification)
-    held = made.__dict__
-    if len(o) != 2:
-        if "params" in o:
-            params = o["params"]
-            params = _read_NotificationParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _InitializedNotification_members, at)
-    return made
-
-
-def _write_InitializedNotification(x: InitializedNotification) -> Json:
-    o: Json = {"method": "notifications/initialized", "jsonrpc": "2.0"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _InitializedNotification_members)
-    return o
-
-
-def _read_ClientCapabilities(o: Json, at: At) -> ClientCapabilities:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "experimental" in o:
-            experimental = o["experimental"]
-            experimental = check_objects(experimental, (at, "experimental"))
-            held["experimental"] = experimental
-        if "roots" in o:
-            roots = o["roots"]
-            roots = _read_ClientCapabilitiesRoots(roots, (at, "roots"))
-            held["roots"] = roots
-        if "sampling" in o:
-            sampling = o["sampling"]
-            sampling = _read_ClientCapabilitiesSampling(sampling, (at, "sampling"))
-            held["sampling"] = sampling
-        if "elicitation" in o:
-            elicitation = o["elicitation"]
-            elicitation = _read_ClientCapabilitiesElicitation(
-                elicitation, (at, "elicitation")
-            )
-            held["elicitation"] = elicitation
-        if "tasks" in o:
-            tasks = o["tasks"]
-            tasks = _read_ClientCapabilitiesTasks(tasks, (at, "tasks"))
-            held["tasks"] = tasks
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ClientCapabilities_members, at)
-    return make(ClientCapabilities, held)
-
-
-def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
-    o: Json = {}
-    if x.experimental is not UNSET:
-        o["experimental"] = x.experimental
-    if x.roots is not UNSET:
-        o["roots"] = _write_ClientCapabilitiesRoots(x.roots)
-    if x.sampling is not UNSET:
-        o["sampling"] = _write_ClientCapabilitiesSampling(x.sampling)
-    if x.elicitation is not UNSET:
-        o["elicitation"] = _write_ClientCapabilitiesElicitation(x.elicitation)
-    if x.tasks is not UNSET:
-        o["tasks"] = _write_ClientCapabilitiesTasks(x.tasks)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilities_members)
-    return o
-
-
-def _read_ClientCapabilitiesRoots(o: Json, at: At) -> ClientCapabilitiesRoots:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "listChanged" in o:
-            list_changed = o["listChanged"]
-            if list_changed.__class__ is not bool:
-                raise wrong((at, "listChanged"), "boolean", list_changed)
-            held["list_changed"] = list_changed
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ClientCapabilitiesRoots_members, at)
-    return make(ClientCapabilitiesRoots, held)
-
-
-def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
-    o: Json = {}
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesRoots_members)
-    return o
-
-
-def _read_ClientCapabilitiesSampling(o: Json, at: At) -> ClientCapabilitiesSampling:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "context" in o:
-            context = o["context"]
-            context = read_object(context, (at, "context"))
-            held["context"] = context
-        if "tools" in o:
-            tools = o["tools"]
-            tools = read_object(tools, (at, "tools"))
-            held["tools"] = tools
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ClientCapabilitiesSampling_members, at)
-    return make(ClientCapabilitiesSampling, held)
-
-
-def _write_ClientCapabilitiesSampling(x: ClientCapabilitiesSampling) -> Json:
-    o: Json = {}
-    if x.context is not UNSET:
-        o["context"] = x.context
-    if x.tools is not UNSET:
-        o["tools"] = x.tools
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesSampling_members)
-    return o
-
-
-def _read_ClientCapabilitiesElicitation(
-    o: Json, at: At
-) -> ClientCapabilitiesElicitation:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "form" in o:
-            form = o["form"]
-            form = read_object(form, (at, "form"))
-            held["form"] = form
-        if "url" in o:
-            url = o["url"]
-            url = read_object(url, (at, "url"))
-            held["url"] = url
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ClientCapabilitiesElicitation_members, at)
-    return make(ClientCapabilitiesElicitation, held)
-
-
-def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Json:
-    o: Json = {}
-    if x.form is not UNSET:
-        o["form"] = x.form
-    if x.url is not UNSET:
-        o["url"] = x.url
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesElicitation_members)
-    return o
-
-
-def _read_ClientCapabilitiesTasks(o: Json, at: At) -> ClientCapabilitiesTasks:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "list" in o:
-            list_ = o["list"]
-            list_ = read_object(list_, (at, "list"))
-            held["list_"] = list_
-        if "cancel" in o:
-            cancel = o["cancel"]
-            cancel = read_object(cancel, (at, "cancel"))
-            held["cancel"] = cancel
-        if "requests" in o:
-            requests = o["requests"]
-            requests = _read_ClientCapabilitiesTasksRequests(requests, (at, "requests"))
-            held["requests"] = requests
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ClientCapabilitiesTasks_members, at)
-    return make(ClientCapabilitiesTasks, held)
-
-
-def _write_ClientCapabilitiesTasks(x: ClientCapabilitiesTasks) -> Json:
-    o: Json = {}
-    if x.list_ is not UNSET:
-        o["list"] = x.list_
-    if x.cancel is not UNSET:
-        o["cancel"] = x.cancel
-    if x.requests is not UNSET:
-        o["requests"] = _write_ClientCapabilitiesTasksRequests(x.requests)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesTasks_members)
-    return o
-
-
-def _read_ClientCapabilitiesTasksRequests(
-    o: Json, at: At
-) -> ClientCapabilitiesTasksRequests:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "sampling" in o:
-            sampling = o["sampling"]
-            sampling = _read_ClientCapabilitiesTasksRequestsSampling(
-                sampling, (at, "sampling")
-            )
-            held["sampling"] = sampling
-        if "elicitation" in o:
-            elicitation = o["elicitation"]
-            elicitation = _read_ClientCapabilitiesTasksRequestsElicitation(
-                elicitation, (at, "elicitation")
-            )
-            held["elicitation"] = elicitation
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ClientCapabilitiesTasksRequests_members, at)
-    return make(ClientCapabilitiesTasksRequests, held)
-
-
-def _write_ClientCapabilitiesTasksRequests(x: ClientCapabilitiesTasksRequests) -> Json:
-    o: Json = {}
-    if x.sampling is not UNSET:
-        o["sampling"] = _write_ClientCapabilitiesTasksRequestsSampling(x.sampling)
-    if x.elicitation is not UNSET:
-        o["elicitation"] = _write_ClientCapabilitiesTasksRequestsElicitation(
-            x.elicitation
-        )
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesTasksRequests_members)
-    return o
-
-
-def _read_ClientCapabilitiesTasksRequestsSampling(
-    o: Json, at: At
-) -> ClientCapabilitiesTasksRequestsSampling:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "createMessage" in o:
-            create_message = o["createMessage"]
-            create_message = read_object(create_message, (at, "createMessage"))
-            held["create_message"] = create_message
-        if len(o) != len(held):
-            held["extra_"] = extras(
-                o, _ClientCapabilitiesTasksRequestsSampling_members, at
-            )
-    return make(ClientCapabilitiesTasksRequestsSampling, held)
-
-
-def _write_ClientCapabilitiesTasksRequestsSampling(
-    x: ClientCapabilitiesTasksRequestsSampling,
-) -> Json:
-    o: Json = {}
-    if x.create_message is not UNSET:
-        o["createMessage"] = x.create_message
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesTasksRequestsSampling_members)
-    return o
-
-
-def _read_ClientCapabilitiesTasksRequestsElicitation(
-    o: Json, at: At
-) -> ClientCapabilitiesTasksRequestsElicitation:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "create" in o:
-            create = o["create"]
-            create = read_object(create, (at, "create"))
-            held["create"] = create
-        if len(o) != len(held):
-            held["extra_"] = extras(
-                o, _ClientCapabilitiesTasksRequestsElicitation_members, at
-            )
-    return make(ClientCapabilitiesTasksRequestsElicitation, held)
-
-
-def _write_ClientCapabilitiesTasksRequestsElicitation(
-    x: ClientCapabilitiesTasksRequestsElicitation,
-) -> Json:
-    o: Json = {}
-    if x.create is not UNSET:
-        o["create"] = x.create
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ClientCapabilitiesTasksRequestsElicitation_members)
-    return o
-
-
-def _read_ServerCapabilities(o: Json, at: At) -> ServerCapabilities:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "experimental" in o:
-            experimental = o["experimental"]
-            experimental = check_objects(experimental, (at, "experimental"))
-            held["experimental"] = experimental
-        if "logging" in o:
-            logging = o["logging"]
-            logging = read_object(logging, (at, "logging"))
-            held["logging"] = logging
-        if "completions" in o:
-            completions = o["completions"]
-            completions = read_object(completions, (at, "completions"))
-            held["completions"] = completions
-        if "prompts" in o:
-            prompts = o["prompts"]
-            prompts = _read_ServerCapabilitiesPrompts(prompts, (at, "prompts"))
-            held["prompts"] = prompts
-        if "resources" in o:
-            resources = o["resources"]
-            resources = _read_ServerCapabilitiesResources(resources, (at, "resources"))
-            held["resources"] = resources
-        if "tools" in o:
-            tools = o["tools"]
-            tools = _read_ServerCapabilitiesTools(tools, (at, "tools"))
-            held["tools"] = tools
-        if "tasks" in o:
-            tasks = o["tasks"]
-            tasks = _read_ServerCapabilitiesTasks(tasks, (at, "tasks"))
-            held["tasks"] = tasks
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ServerCapabilities_members, at)
-    return make(ServerCapabilities, held)
-
-
-def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
-    o: Json = {}
-    if x.experimental is not UNSET:
-        o["experimental"] = x.experimental
-    if x.logging is not UNSET:
-        o["logging"] = x.logging
-    if x.completions is not UNSET:
-        o["completions"] = x.completions
-    if x.prompts is not UNSET:
-        o["prompts"] = _write_ServerCapabilitiesPrompts(x.prompts)
-    if x.resources is not UNSET:
-        o["resources"] = _write_ServerCapabilitiesResources(x.resources)
-    if x.tools is not UNSET:
-        o["tools"] = _write_ServerCapabilitiesTools(x.tools)
-    if x.tasks is not UNSET:
-        o["tasks"] = _write_ServerCapabilitiesTasks(x.tasks)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilities_members)
-    return o
-
-
-def _read_ServerCapabilitiesPrompts(o: Json, at: At) -> ServerCapabilitiesPrompts:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "listChanged" in o:
-            list_changed = o["listChanged"]
-            if list_changed.__class__ is not bool:
-                raise wrong((at, "listChanged"), "boolean", list_changed)
-            held["list_changed"] = list_changed
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ServerCapabilitiesPrompts_members, at)
-    return make(ServerCapabilitiesPrompts, held)
-
-
-def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
-    o: Json = {}
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesPrompts_members)
-    return o
-
-
-def _read_ServerCapabilitiesResources(o: Json, at: At) -> ServerCapabilitiesResources:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "subscribe" in o:
-            subscribe = o["subscribe"]
-            if subscribe.__class__ is not bool:
-                raise wrong((at, "subscribe"), "boolean", subscribe)
-            held["subscribe"] = subscribe
-        if "listChanged" in o:
-            list_changed = o["listChanged"]
-            if list_changed.__class__ is not bool:
-                raise wrong((at, "listChanged"), "boolean", list_changed)
-            held["list_changed"] = list_changed
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ServerCapabilitiesResources_members, at)
-    return make(ServerCapabilitiesResources, held)
-
-
-def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
-    o: Json = {}
-    if x.subscribe is not UNSET:
-        o["subscribe"] = x.subscribe
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesResources_members)
-    return o
-
-
-def _read_ServerCapabilitiesTools(o: Json, at: At) -> ServerCapabilitiesTools:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "listChanged" in o:
-            list_changed = o["listChanged"]
-            if list_changed.__class__ is not bool:
-                raise wrong((at, "listChanged"), "boolean", list_changed)
-            held["list_changed"] = list_changed
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ServerCapabilitiesTools_members, at)
-    return make(ServerCapabilitiesTools, held)
-
-
-def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
-    o: Json = {}
-    if x.list_changed is not UNSET:
-        o["listChanged"] = x.list_changed
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesTools_members)
-    return o
-
-
-def _read_ServerCapabilitiesTasks(o: Json, at: At) -> ServerCapabilitiesTasks:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "list" in o:
-            list_ = o["list"]
-            list_ = read_object(list_, (at, "list"))
-            held["list_"] = list_
-        if "cancel" in o:
-            cancel = o["cancel"]
-            cancel = read_object(cancel, (at, "cancel"))
-            held["cancel"] = cancel
-        if "requests" in o:
-            requests = o["requests"]
-            requests = _read_ServerCapabilitiesTasksRequests(requests, (at, "requests"))
-            held["requests"] = requests
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ServerCapabilitiesTasks_members, at)
-    return make(ServerCapabilitiesTasks, held)
-
-
-def _write_ServerCapabilitiesTasks(x: ServerCapabilitiesTasks) -> Json:
-    o: Json = {}
-    if x.list_ is not UNSET:
-        o["list"] = x.list_
-    if x.cancel is not UNSET:
-        o["cancel"] = x.cancel
-    if x.requests is not UNSET:
-        o["requests"] = _write_ServerCapabilitiesTasksRequests(x.requests)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesTasks_members)
-    return o
-
-
-def _read_ServerCapabilitiesTasksRequests(
-    o: Json, at: At
-) -> ServerCapabilitiesTasksRequests:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "tools" in o:
-            tools = o["tools"]
-            tools = _read_ServerCapabilitiesTasksRequestsTools(tools, (at, "tools"))
-            held["tools"] = tools
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ServerCapabilitiesTasksRequests_members, at)
-    return make(ServerCapabilitiesTasksRequests, held)
-
-
-def _write_ServerCapabilitiesTasksRequests(x: ServerCapabilitiesTasksRequests) -> Json:
-    o: Json = {}
-    if x.tools is not UNSET:
-        o["tools"] = _write_ServerCapabilitiesTasksRequestsTools(x.tools)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesTasksRequests_members)
-    return o
-
-
-def _read_ServerCapabilitiesTasksRequestsTools(
-    o: Json, at: At
-) -> ServerCapabilitiesTasksRequestsTools:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "call" in o:
-            call = o["call"]
-            call = read_object(call, (at, "call"))
-            held["call"] = call
-        if len(o) != len(held):
-            held["extra_"] = extras(
-                o, _ServerCapabilitiesTasksRequestsTools_members, at
-            )
-    return make(ServerCapabilitiesTasksRequestsTools, held)
-
-
-def _write_ServerCapabilitiesTasksRequestsTools(
-    x: ServerCapabilitiesTasksRequestsTools,
-) -> Json:
-    o: Json = {}
-    if x.call is not UNSET:
-        o["call"] = x.call
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ServerCapabilitiesTasksRequestsTools_members)
-    return o
-
-
-def _read_Icon(o: Json, at: At) -> Icon:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    src = o.get("src")
-    if src.__class__ is not str or not (src.isascii() or is_string(src)):
-        raise wrong((at, "src"), "string", o.get("src", UNSET))
-    held: dict[str, Json] = {"src": src}
-    if len(o) != 1:
-        if "mimeType" in o:
-            mime_type = o["mimeType"]
-            if mime_type.__class__ is not str or not (
-                mime_type.isascii() or is_string(mime_type)
-            ):
-                raise wrong((at, "mimeType"), "string", mime_type)
-            held["mime_type"] = mime_type
-        if "sizes" in o:
-            sizes = o["sizes"]
-            sizes = read_strings(sizes, (at, "sizes"))
-            held["sizes"] = sizes
-        if "theme" in o:
-            theme = o["theme"]
-            if theme not in ("light", "dark"):
-                raise wrong((at, "theme"), '"light" | "dark"', theme)
-            held["theme"] = theme
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Icon_members, at)
-    return make(Icon, held)
-
-
-def _write_Icon(x: Icon) -> Json:
-    o: Json = {"src": x.src}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.sizes is not UNSET:
-        o["sizes"] = x.sizes
-    if x.theme is not UNSET:
-        o["theme"] = x.theme
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Icon_members)
-    return o
-
-
-def _read_Icons(o: Json, at: At) -> Icons:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "icons" in o:
-            icons = o["icons"]
-            icons = read_array(_read_Icon, icons, (at, "icons"))
-            held["icons"] = icons
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Icons_members, at)
-    return make(Icons, held)
-
-
-def _write_Icons(x: Icons) -> Json:
-    o: Json = {}
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Icons_members)
-    return o
-
-
-def _read_BaseMetadata(o: Json, at: At) -> BaseMetadata:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"name": name}
-    if len(o) != 1:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _BaseMetadata_members, at)
-    return make(BaseMetadata, held)
-
-
-def _write_BaseMetadata(x: BaseMetadata) -> Json:
-    o: Json = {"name": x.name}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _BaseMetadata_members)
-    return o
-
-
-def _read_Implementation(o: Json, at: At) -> Implementation:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    version = o.get("version")
-    if version.__class__ is not str or not (version.isascii() or is_string(version)):
-        raise wrong((at, "version"), "string", o.get("version", UNSET))
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"version": version, "name": name}
-    if len(o) != 2:
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "websiteUrl" in o:
-            website_url = o["websiteUrl"]
-            if website_url.__class__ is not str or not (
-                website_url.isascii() or is_string(website_url)
-            ):
-                raise wrong((at, "websiteUrl"), "string", website_url)
-            held["website_url"] = website_url
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "icons" in o:
-            icons = o["icons"]
-            icons = read_array(_read_Icon, icons, (at, "icons"))
-            held["icons"] = icons
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Implementation_members, at)
-    return make(Implementation, held)
-
-
-def _write_Implementation(x: Implementation) -> Json:
-    o: Json = {"version": x.version, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.website_url is not UNSET:
-        o["websiteUrl"] = x.website_url
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Implementation_members)
-    return o
-
-
-def _read_PingRequest(o: Json, at: At) -> PingRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "ping":
-        raise wrong((at, "method"), '"ping"', o.get("method", UNSET))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(PingRequest)
-    held = made.__dict__
-    held["id"] = id
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = _read_RequestParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _PingRequest_members, at)
-    return made
-
-
-def _write_PingRequest(x: PingRequest) -> Json:
-    o: Json = {"method": "ping", "jsonrpc": "2.0", "id": x.id}
-    if x.params is not UNSET:
-        o["params"] = _write_RequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PingRequest_members)
-    return o
-
-
-def _read_ProgressNotificationParams(o: Json, at: At) -> ProgressNotificationParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    progress_token = o.get("progressToken", UNSET)
-    progress_token = _read_ProgressToken(progress_token, (at, "progressToken"))
-    progress = o.get("progress")
-    if not is_number(progress):
-        raise wrong((at, "progress"), "number", o.get("progress", UNSET))
-    held: dict[str, Json] = {"progress_token": progress_token, "progress": progress}
-    if len(o) != 2:
-        if "total" in o:
-            total = o["total"]
-            if not is_number(total):
-                raise wrong((at, "total"), "number", total)
-            held["total"] = total
-        if "message" in o:
-            message = o["message"]
-            if message.__class__ is not str or not (
-                message.isascii() or is_string(message)
-            ):
-                raise wrong((at, "message"), "string", message)
-            held["message"] = message
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ProgressNotificationParams_members, at)
-    return make(ProgressNotificationParams, held)
-
-
-def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
-    o: Json = {"progressToken": x.progress_token, "progress": x.progress}
-    if x.total is not UNSET:
-        o["total"] = x.total
-    if x.message is not UNSET:
-        o["message"] = x.message
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ProgressNotificationParams_members)
-    return o
-
-
-def _read_ProgressNotification(o: Json, at: At) -> ProgressNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/progress":
-        raise wrong((at, "method"), '"notifications/progress"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_ProgressNotificationParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(ProgressNotification)
-    held = made.__dict__
-    held["params"] = params
-    if len(o) != 3:
-        held["extra_"] = extras(o, _ProgressNotification_members, at)
-    return made
-
-
-def _write_ProgressNotification(x: ProgressNotification) -> Json:
-    o: Json = {
-        "method": "notifications/progress",
-        "params": _write_ProgressNotificationParams(x.params),
-        "jsonrpc": "2.0",
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ProgressNotification_members)
-    return o
-
-
-def _read_PaginatedRequestParams(o: Json, at: At) -> PaginatedRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "cursor" in o:
-            cursor = o["cursor"]
-            if cursor.__class__ is not str or not (
-                cursor.isascii() or is_string(cursor)
-            ):
-                raise wrong((at, "cursor"), "string", cursor)
-            held["cursor"] = cursor
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _PaginatedRequestParams_members, at)
-    return make(PaginatedRequestParams, held)
-
-
-def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
-    o: Json = {}
-    if x.cursor is not UNSET:
-        o["cursor"] = x.cursor
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedRequestParams_members)
-    return o
-
-
-def _read_PaginatedRequest(o: Json, at: At) -> PaginatedRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    method = o.get("method")
-    if method.__class__ is not str or not (method.isascii() or is_string(method)):
-        raise wrong((at, "method"), "string", o.get("method", UNSET))
-    held: dict[str, Json] = {"id": id, "method": method}
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = _read_PaginatedRequestParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _PaginatedRequest_members, at)
-    return make(PaginatedRequest, held)
-
-
-def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
-    o: Json = {"jsonrpc": "2.0", "id": x.id, "method": x.method}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedRequest_members)
-    return o
-
-
-def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if "nextCursor" in o:
-        next_cursor = o["nextCursor"]
-        if next_cursor.__class__ is not str or not (
-            next_cursor.isascii() or is_string(next_cursor)
-        ):
-            raise wrong((at, "nextCursor"), "string", next_cursor)
-    if "_meta" in o:
-        meta = o["_meta"]
-        meta = read_object(meta, (at, "_meta"))
-    if at is not None:
-        extras(o, _PaginatedResult_members, at)
-    made = new(PaginatedResult)
-    keep(made, o)
-    return made
-
-
-def _write_PaginatedResult(x: PaginatedResult) -> Json:
-    o: Json = {}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PaginatedResult_members)
-    return o
-
-
-def _read_ListResourcesRequest(o: Json, at: At) -> ListResourcesRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "resources/list":
-        raise wrong((at, "method"), '"resources/list"', o.get("method", UNSET))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(ListResourcesRequest)
-    held = made.__dict__
-    held["id"] = id
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = _read_PaginatedRequestParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _ListResourcesRequest_members, at)
-    return made
-
-
-def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
-    o: Json = {"method": "resources/list", "jsonrpc": "2.0", "id": x.id}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourcesRequest_members)
-    return o
-
-
-def _read_ListResourcesResult(o: Json, at: At) -> ListResourcesResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    resources = o.get("resources", UNSET)
-    resources = read_array(_read_Resource, resources, (at, "resources"))
-    held: dict[str, Json] = {"resources": resources}
-    if len(o) != 1:
-        if "nextCursor" in o:
-            next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str or not (
-                next_cursor.isascii() or is_string(next_cursor)
-            ):
-                raise wrong((at, "nextCursor"), "string", next_cursor)
-            held["next_cursor"] = next_cursor
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ListResourcesResult_members, at)
-    return make(ListResourcesResult, held)
-
-
-def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
-    o: Json = {"resources": write_array(_write_Resource, x.resources)}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourcesResult_members)
-    return o
-
-
-def _read_ListResourceTemplatesRequest(o: Json, at: At) -> ListResourceTemplatesRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "resources/templates/list":
-        raise wrong(
-            (at, "method"), '"resources/templates/list"', o.get("method", UNSET)
-        )
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(ListResourceTemplatesRequest)
-    held = made.__dict__
-    held["id"] = id
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = _read_PaginatedRequestParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _ListResourceTemplatesRequest_members, at)
-    return made
-
-
-def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
-    o: Json = {"method": "resources/templates/list", "jsonrpc": "2.0", "id": x.id}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourceTemplatesRequest_members)
-    return o
-
-
-def _read_ListResourceTemplatesResult(o: Json, at: At) -> ListResourceTemplatesResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    resource_templates = o.get("resourceTemplates", UNSET)
-    resource_templates = read_array(
-        _read_ResourceTemplate, resource_templates, (at, "resourceTemplates")
-    )
-    held: dict[str, Json] = {"resource_templates": resource_templates}
-    if len(o) != 1:
-        if "nextCursor" in o:
-            next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str or not (
-                next_cursor.isascii() or is_string(next_cursor)
-            ):
-                raise wrong((at, "nextCursor"), "string", next_cursor)
-            held["next_cursor"] = next_cursor
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ListResourceTemplatesResult_members, at)
-    return make(ListResourceTemplatesResult, held)
-
-
-def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
-    o: Json = {
-        "resourceTemplates": write_array(_write_ResourceTemplate, x.resource_templates)
-    }
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListResourceTemplatesResult_members)
-    return o
-
-
-def _read_ResourceRequestParams(o: Json, at: At) -> ResourceRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"uri": uri}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ResourceRequestParams_members, at)
-    return make(ResourceRequestParams, held)
-
-
-def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceRequestParams_members)
-    return o
-
-
-def _read_ReadResourceRequestParams(o: Json, at: At) -> ReadResourceRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"uri": uri}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ReadResourceRequestParams_members, at)
-    return make(ReadResourceRequestParams, held)
-
-
-def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceRequestParams_members)
-    return o
-
-
-def _read_ReadResourceRequest(o: Json, at: At) -> ReadResourceRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "resources/read":
-        raise wrong((at, "method"), '"resources/read"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_ReadResourceRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(ReadResourceRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _ReadResourceRequest_members, at)
-    return made
-
-
-def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
-    o: Json = {
-        "method": "resources/read",
-        "params": _write_ReadResourceRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceRequest_members)
-    return o
-
-
-def _read_ReadResourceResult(o: Json, at: At) -> ReadResourceResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    contents = o.get("contents", UNSET)
-    contents = read_array(
-        _read_ReadResourceResult_contents_item, contents, (at, "contents")
-    )
-    held: dict[str, Json] = {"contents": contents}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ReadResourceResult_members, at)
-    return make(ReadResourceResult, held)
-
-
-def _read_ReadResourceResult_contents_item(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if "text" in x and "uri" in x:
-            try:
-                return _read_TextResourceContents(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "blob" in x and "uri" in x:
-            try:
-                return _read_BlobResourceContents(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(at, "TextResourceContents | BlobResourceContents", x)
-    raise wrong(at, "TextResourceContents | BlobResourceContents", x)
-
-
-def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    o: Json = {"contents": write_values(_WRITERS, x.contents)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ReadResourceResult_members)
-    return o
-
-
-def _read_ResourceListChangedNotification(
-    o: Json, at: At
-) -> ResourceListChangedNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/resources/list_changed":
-        raise wrong(
-            (at, "method"),
-            '"notifications/resources/list_changed"',
-            o.get("method", UNSET),
-        )
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(ResourceListChangedNotification)
-    held = made.__dict__
-    if len(o) != 2:
-        if "params" in o:
-            params = o["params"]
-            params = _read_NotificationParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _ResourceListChangedNotification_members, at)
-    return made
-
-
-def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/resources/list_changed", "jsonrpc": "2.0"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceListChangedNotification_members)
-    return o
-
-
-def _read_SubscribeRequestParams(o: Json, at: At) -> SubscribeRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"uri": uri}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _SubscribeRequestParams_members, at)
-    return make(SubscribeRequestParams, held)
-
-
-def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscribeRequestParams_members)
-    return o
-
-
-def _read_SubscribeRequest(o: Json, at: At) -> SubscribeRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "resources/subscribe":
-        raise wrong((at, "method"), '"resources/subscribe"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_SubscribeRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(SubscribeRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _SubscribeRequest_members, at)
-    return made
-
-
-def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
-    o: Json = {
-        "method": "resources/subscribe",
-        "params": _write_SubscribeRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SubscribeRequest_members)
-    return o
-
-
-def _read_UnsubscribeRequestParams(o: Json, at: At) -> UnsubscribeRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"uri": uri}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _UnsubscribeRequestParams_members, at)
-    return make(UnsubscribeRequestParams, held)
-
-
-def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
-    o: Json = {"uri": x.uri}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UnsubscribeRequestParams_members)
-    return o
-
-
-def _read_UnsubscribeRequest(o: Json, at: At) -> UnsubscribeRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "resources/unsubscribe":
-        raise wrong((at, "method"), '"resources/unsubscribe"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_UnsubscribeRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(UnsubscribeRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _UnsubscribeRequest_members, at)
-    return made
-
-
-def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
-    o: Json = {
-        "method": "resources/unsubscribe",
-        "params": _write_UnsubscribeRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UnsubscribeRequest_members)
-    return o
-
-
-def _read_ResourceUpdatedNotificationParams(
-    o: Json, at: At
-) -> ResourceUpdatedNotificationParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"uri": uri}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ResourceUpdatedNotificationParams_members, at)
-    return make(ResourceUpdatedNotificationParams, held)
-
-
-def _write_ResourceUpdatedNotificationParams(
-    x: ResourceUpdatedNotificationParams,
-) -> Json:
-    o: Json = {"uri": x.uri}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceUpdatedNotificationParams_members)
-    return o
-
-
-def _read_ResourceUpdatedNotification(o: Json, at: At) -> ResourceUpdatedNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/resources/updated":
-        raise wrong(
-            (at, "method"), '"notifications/resources/updated"', o.get("method", UNSET)
-        )
-    params = o.get("params", UNSET)
-    params = _read_ResourceUpdatedNotificationParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(ResourceUpdatedNotification)
-    held = made.__dict__
-    held["params"] = params
-    if len(o) != 3:
-        held["extra_"] = extras(o, _ResourceUpdatedNotification_members, at)
-    return made
-
-
-def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
-    o: Json = {
-        "method": "notifications/resources/updated",
-        "params": _write_ResourceUpdatedNotificationParams(x.params),
-        "jsonrpc": "2.0",
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceUpdatedNotification_members)
-    return o
-
-
-def _read_Resource(o: Json, at: At) -> Resource:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"uri": uri, "name": name}
-    if len(o) != 2:
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "mimeType" in o:
-            mime_type = o["mimeType"]
-            if mime_type.__class__ is not str or not (
-                mime_type.isascii() or is_string(mime_type)
-            ):
-                raise wrong((at, "mimeType"), "string", mime_type)
-            held["mime_type"] = mime_type
-        if "annotations" in o:
-            annotations = o["annotations"]
-            annotations = _read_Annotations(annotations, (at, "annotations"))
-            held["annotations"] = annotations
-        if "size" in o:
-            size = o["size"]
-            if not is_number(size):
-                raise wrong((at, "size"), "number", size)
-            held["size"] = size
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "icons" in o:
-            icons = o["icons"]
-            icons = read_array(_read_Icon, icons, (at, "icons"))
-            held["icons"] = icons
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Resource_members, at)
-    return make(Resource, held)
-
-
-def _write_Resource(x: Resource) -> Json:
-    o: Json = {"uri": x.uri, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.size is not UNSET:
-        o["size"] = x.size
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Resource_members)
-    return o
-
-
-def _read_ResourceTemplate(o: Json, at: At) -> ResourceTemplate:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri_template = o.get("uriTemplate")
-    if uri_template.__class__ is not str or not (
-        uri_template.isascii() or is_string(uri_template)
-    ):
-        raise wrong((at, "uriTemplate"), "string", o.get("uriTemplate", UNSET))
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"uri_template": uri_template, "name": name}
-    if len(o) != 2:
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "mimeType" in o:
-            mime_type = o["mimeType"]
-            if mime_type.__class__ is not str or not (
-                mime_type.isascii() or is_string(mime_type)
-            ):
-                raise wrong((at, "mimeType"), "string", mime_type)
-            held["mime_type"] = mime_type
-        if "annotations" in o:
-            annotations = o["annotations"]
-            annotations = _read_Annotations(annotations, (at, "annotations"))
-            held["annotations"] = annotations
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "icons" in o:
-            icons = o["icons"]
-            icons = read_array(_read_Icon, icons, (at, "icons"))
-            held["icons"] = icons
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ResourceTemplate_members, at)
-    return make(ResourceTemplate, held)
-
-
-def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
-    o: Json = {"uriTemplate": x.uri_template, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceTemplate_members)
-    return o
-
-
-def _read_ResourceContents(o: Json, at: At) -> ResourceContents:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"uri": uri}
-    if len(o) != 1:
-        if "mimeType" in o:
-            mime_type = o["mimeType"]
-            if mime_type.__class__ is not str or not (
-                mime_type.isascii() or is_string(mime_type)
-            ):
-                raise wrong((at, "mimeType"), "string", mime_type)
-            held["mime_type"] = mime_type
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ResourceContents_members, at)
-    return make(ResourceContents, held)
-
-
-def _write_ResourceContents(x: ResourceContents) -> Json:
-    o: Json = {"uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceContents_members)
-    return o
-
-
-def _read_TextResourceContents(o: Json, at: At) -> TextResourceContents:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    text = o.get("text")
-    if text.__class__ is not str or not (text.isascii() or is_string(text)):
-        raise wrong((at, "text"), "string", o.get("text", UNSET))
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"text": text, "uri": uri}
-    if len(o) != 2:
-        if "mimeType" in o:
-            mime_type = o["mimeType"]
-            if mime_type.__class__ is not str or not (
-                mime_type.isascii() or is_string(mime_type)
-            ):
-                raise wrong((at, "mimeType"), "string", mime_type)
-            held["mime_type"] = mime_type
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _TextResourceContents_members, at)
-    return make(TextResourceContents, held)
-
-
-def _write_TextResourceContents(x: TextResourceContents) -> Json:
-    o: Json = {"text": x.text, "uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TextResourceContents_members)
-    return o
-
-
-def _read_BlobResourceContents(o: Json, at: At) -> BlobResourceContents:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    blob = o.get("blob")
-    if blob.__class__ is not str or not (blob.isascii() or is_string(blob)):
-        raise wrong((at, "blob"), "string", o.get("blob", UNSET))
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"blob": blob, "uri": uri}
-    if len(o) != 2:
-        if "mimeType" in o:
-            mime_type = o["mimeType"]
-            if mime_type.__class__ is not str or not (
-                mime_type.isascii() or is_string(mime_type)
-            ):
-                raise wrong((at, "mimeType"), "string", mime_type)
-            held["mime_type"] = mime_type
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _BlobResourceContents_members, at)
-    return make(BlobResourceContents, held)
-
-
-def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
-    o: Json = {"blob": x.blob, "uri": x.uri}
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _BlobResourceContents_members)
-    return o
-
-
-def _read_ListPromptsRequest(o: Json, at: At) -> ListPromptsRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "prompts/list":
-        raise wrong((at, "method"), '"prompts/list"', o.get("method", UNSET))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(ListPromptsRequest)
-    held = made.__dict__
-    held["id"] = id
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = _read_PaginatedRequestParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _ListPromptsRequest_members, at)
-    return made
-
-
-def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
-    o: Json = {"method": "prompts/list", "jsonrpc": "2.0", "id": x.id}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListPromptsRequest_members)
-    return o
-
-
-def _read_ListPromptsResult(o: Json, at: At) -> ListPromptsResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    prompts = o.get("prompts", UNSET)
-    prompts = read_array(_read_Prompt, prompts, (at, "prompts"))
-    held: dict[str, Json] = {"prompts": prompts}
-    if len(o) != 1:
-        if "nextCursor" in o:
-            next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str or not (
-                next_cursor.isascii() or is_string(next_cursor)
-            ):
-                raise wrong((at, "nextCursor"), "string", next_cursor)
-            held["next_cursor"] = next_cursor
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ListPromptsResult_members, at)
-    return make(ListPromptsResult, held)
-
-
-def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
-    o: Json = {"prompts": write_array(_write_Prompt, x.prompts)}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListPromptsResult_members)
-    return o
-
-
-def _read_GetPromptRequestParams(o: Json, at: At) -> GetPromptRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"name": name}
-    if len(o) != 1:
-        if "arguments" in o:
-            arguments = o["arguments"]
-            arguments = check_map(read_string, arguments, (at, "arguments"))
-            held["arguments"] = arguments
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _GetPromptRequestParams_members, at)
-    return make(GetPromptRequestParams, held)
-
-
-def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
-    o: Json = {"name": x.name}
-    if x.arguments is not UNSET:
-        o["arguments"] = x.arguments
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptRequestParams_members)
-    return o
-
-
-def _read_GetPromptRequest(o: Json, at: At) -> GetPromptRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "prompts/get":
-        raise wrong((at, "method"), '"prompts/get"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_GetPromptRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(GetPromptRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _GetPromptRequest_members, at)
-    return made
-
-
-def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
-    o: Json = {
-        "method": "prompts/get",
-        "params": _write_GetPromptRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptRequest_members)
-    return o
-
-
-def _read_GetPromptResult(o: Json, at: At) -> GetPromptResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    messages = o.get("messages", UNSET)
-    messages = read_array(_read_PromptMessage, messages, (at, "messages"))
-    held: dict[str, Json] = {"messages": messages}
-    if len(o) != 1:
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _GetPromptResult_members, at)
-    return make(GetPromptResult, held)
-
-
-def _write_GetPromptResult(x: GetPromptResult) -> Json:
-    o: Json = {"messages": write_array(_write_PromptMessage, x.messages)}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetPromptResult_members)
-    return o
-
-
-def _read_Prompt(o: Json, at: At) -> Prompt:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"name": name}
-    if len(o) != 1:
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "arguments" in o:
-            arguments = o["arguments"]
-            arguments = read_array(_read_PromptArgument, arguments, (at, "arguments"))
-            held["arguments"] = arguments
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "icons" in o:
-            icons = o["icons"]
-            icons = read_array(_read_Icon, icons, (at, "icons"))
-            held["icons"] = icons
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Prompt_members, at)
-    return make(Prompt, held)
-
-
-def _write_Prompt(x: Prompt) -> Json:
-    o: Json = {"name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.arguments is not UNSET:
-        o["arguments"] = write_array(_write_PromptArgument, x.arguments)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Prompt_members)
-    return o
-
-
-def _read_PromptArgument(o: Json, at: At) -> PromptArgument:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"name": name}
-    if len(o) != 1:
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "required" in o:
-            required = o["required"]
-            if required.__class__ is not bool:
-                raise wrong((at, "required"), "boolean", required)
-            held["required"] = required
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _PromptArgument_members, at)
-    return make(PromptArgument, held)
-
-
-def _write_PromptArgument(x: PromptArgument) -> Json:
-    o: Json = {"name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.required is not UNSET:
-        o["required"] = x.required
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptArgument_members)
-    return o
-
-
-def _read_PromptMessage(o: Json, at: At) -> PromptMessage:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    role = o.get("role")
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
-    content = o.get("content", UNSET)
-    content = _read_ContentBlock(content, (at, "content"))
-    held: dict[str, Json] = {"role": role, "content": content}
-    if len(o) != 2:
-        held["extra_"] = extras(o, _PromptMessage_members, at)
-    return make(PromptMessage, held)
-
-
-def _read_ContentBlock(x: Json, at: At) -> Json:
-    if x.__class__ is dict:
-        match x.get("type"):
-            case "resource_link":
-                return _read_ResourceLink(x, at)
-            case "resource":
-                return _read_EmbeddedResource(x, at)
-            case "text":
-                return _read_TextContent(x, at)
-            case "image":
-                return _read_ImageContent(x, at)
-            case "audio":
-                return _read_AudioContent(x, at)
-            case _:
-                raise wrong(
-                    (at, "type"),
-                    '"resource_link" | "resource" | "text" | "image" | "audio"',
-                    x.get("type", UNSET),
-                )
-    raise wrong(
-        at,
-        "ResourceLink | ImageContent | AudioContent | TextContent | EmbeddedResource",
-        x,
-    )
-
-
-def _write_PromptMessage(x: PromptMessage) -> Json:
-    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptMessage_members)
-    return o
-
-
-def _read_ResourceLink(o: Json, at: At) -> ResourceLink:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "resource_link":
-        raise wrong((at, "type"), '"resource_link"', o.get("type", UNSET))
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"uri": uri, "name": name}
-    if len(o) != 3:
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "mimeType" in o:
-            mime_type = o["mimeType"]
-            if mime_type.__class__ is not str or not (
-                mime_type.isascii() or is_string(mime_type)
-            ):
-                raise wrong((at, "mimeType"), "string", mime_type)
-            held["mime_type"] = mime_type
-        if "annotations" in o:
-            annotations = o["annotations"]
-            annotations = _read_Annotations(annotations, (at, "annotations"))
-            held["annotations"] = annotations
-        if "size" in o:
-            size = o["size"]
-            if not is_number(size):
-                raise wrong((at, "size"), "number", size)
-            held["size"] = size
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "icons" in o:
-            icons = o["icons"]
-            icons = read_array(_read_Icon, icons, (at, "icons"))
-            held["icons"] = icons
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _ResourceLink_members, at)
-    return make(ResourceLink, held)
-
-
-def _write_ResourceLink(x: ResourceLink) -> Json:
-    o: Json = {"type": "resource_link", "uri": x.uri, "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.mime_type is not UNSET:
-        o["mimeType"] = x.mime_type
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.size is not UNSET:
-        o["size"] = x.size
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceLink_members)
-    return o
-
-
-def _read_EmbeddedResource(o: Json, at: At) -> EmbeddedResource:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "resource":
-        raise wrong((at, "type"), '"resource"', o.get("type", UNSET))
-    resource = o.get("resource", UNSET)
-    resource = _read_ReadResourceResult_contents_item(resource, (at, "resource"))
-    held: dict[str, Json] = {"resource": resource}
-    if len(o) != 2:
-        if "annotations" in o:
-            annotations = o["annotations"]
-            annotations = _read_Annotations(annotations, (at, "annotations"))
-            held["annotations"] = annotations
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _EmbeddedResource_members, at)
-    return make(EmbeddedResource, held)
-
-
-def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    o: Json = {
-        "type": "resource",
-        "resource": _WRITERS[x.resource.__class__](x.resource),
-    }
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _EmbeddedResource_members)
-    return o
-
-
-def _read_PromptListChangedNotification(
-    o: Json, at: At
-) -> PromptListChangedNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/prompts/list_changed":
-        raise wrong(
-            (at, "method"),
-            '"notifications/prompts/list_changed"',
-            o.get("method", UNSET),
-        )
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(PromptListChangedNotification)
-    held = made.__dict__
-    if len(o) != 2:
-        if "params" in o:
-            params = o["params"]
-            params = _read_NotificationParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _PromptListChangedNotification_members, at)
-    return made
-
-
-def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/prompts/list_changed", "jsonrpc": "2.0"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptListChangedNotification_members)
-    return o
-
-
-def _read_ListToolsRequest(o: Json, at: At) -> ListToolsRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "tools/list":
-        raise wrong((at, "method"), '"tools/list"', o.get("method", UNSET))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(ListToolsRequest)
-    held = made.__dict__
-    held["id"] = id
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = _read_PaginatedRequestParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _ListToolsRequest_members, at)
-    return made
-
-
-def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
-    o: Json = {"method": "tools/list", "jsonrpc": "2.0", "id": x.id}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListToolsRequest_members)
-    return o
-
-
-def _read_ListToolsResult(o: Json, at: At) -> ListToolsResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    tools = o.get("tools", UNSET)
-    tools = read_array(_read_Tool, tools, (at, "tools"))
-    held: dict[str, Json] = {"tools": tools}
-    if len(o) != 1:
-        if "nextCursor" in o:
-            next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str or not (
-                next_cursor.isascii() or is_string(next_cursor)
-            ):
-                raise wrong((at, "nextCursor"), "string", next_cursor)
-            held["next_cursor"] = next_cursor
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ListToolsResult_members, at)
-    return make(ListToolsResult, held)
-
-
-def _write_ListToolsResult(x: ListToolsResult) -> Json:
-    o: Json = {"tools": write_array(_write_Tool, x.tools)}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListToolsResult_members)
-    return o
-
-
-def _read_CallToolResult(o: Json, at: At) -> CallToolResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    content = o.get("content", UNSET)
-    content = read_array(_read_ContentBlock, content, (at, "content"))
-    held: dict[str, Json] = {"content": content}
-    if len(o) != 1:
-        if "structuredContent" in o:
-            structured_content = o["structuredContent"]
-            structured_content = read_object(
-                structured_content, (at, "structuredContent")
-            )
-            held["structured_content"] = structured_content
-        if "isError" in o:
-            is_error = o["isError"]
-            if is_error.__class__ is not bool:
-                raise wrong((at, "isError"), "boolean", is_error)
-            held["is_error"] = is_error
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CallToolResult_members, at)
-    return make(CallToolResult, held)
-
-
-def _write_CallToolResult(x: CallToolResult) -> Json:
-    o: Json = {"content": write_values(_WRITERS, x.content)}
-    if x.structured_content is not UNSET:
-        o["structuredContent"] = x.structured_content
-    if x.is_error is not UNSET:
-        o["isError"] = x.is_error
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolResult_members)
-    return o
-
-
-def _read_CallToolRequestParams(o: Json, at: At) -> CallToolRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"name": name}
-    if len(o) != 1:
-        if "arguments" in o:
-            arguments = o["arguments"]
-            arguments = read_object(arguments, (at, "arguments"))
-            held["arguments"] = arguments
-        if "task" in o:
-            task = o["task"]
-            task = _read_TaskMetadata(task, (at, "task"))
-            held["task"] = task
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CallToolRequestParams_members, at)
-    return make(CallToolRequestParams, held)
-
-
-def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
-    o: Json = {"name": x.name}
-    if x.arguments is not UNSET:
-        o["arguments"] = x.arguments
-    if x.task is not UNSET:
-        o["task"] = _write_TaskMetadata(x.task)
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolRequestParams_members)
-    return o
-
-
-def _read_CallToolRequest(o: Json, at: At) -> CallToolRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "tools/call":
-        raise wrong((at, "method"), '"tools/call"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_CallToolRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(CallToolRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _CallToolRequest_members, at)
-    return made
-
-
-def _write_CallToolRequest(x: CallToolRequest) -> Json:
-    o: Json = {
-        "method": "tools/call",
-        "params": _write_CallToolRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CallToolRequest_members)
-    return o
-
-
-def _read_ToolListChangedNotification(o: Json, at: At) -> ToolListChangedNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/tools/list_changed":
-        raise wrong(
-            (at, "method"), '"notifications/tools/list_changed"', o.get("method", UNSET)
-        )
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(ToolListChangedNotification)
-    held = made.__dict__
-    if len(o) != 2:
-        if "params" in o:
-            params = o["params"]
-            params = _read_NotificationParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _ToolListChangedNotification_members, at)
-    return made
-
-
-def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/tools/list_changed", "jsonrpc": "2.0"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolListChangedNotification_members)
-    return o
-
-
-def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "readOnlyHint" in o:
-            read_only_hint = o["readOnlyHint"]
-            if read_only_hint.__class__ is not bool:
-                raise wrong((at, "readOnlyHint"), "boolean", read_only_hint)
-            held["read_only_hint"] = read_only_hint
-        if "destructiveHint" in o:
-            destructive_hint = o["destructiveHint"]
-            if destructive_hint.__class__ is not bool:
-                raise wrong((at, "destructiveHint"), "boolean", destructive_hint)
-            held["destructive_hint"] = destructive_hint
-        if "idempotentHint" in o:
-            idempotent_hint = o["idempotentHint"]
-            if idempotent_hint.__class__ is not bool:
-                raise wrong((at, "idempotentHint"), "boolean", idempotent_hint)
-            held["idempotent_hint"] = idempotent_hint
-        if "openWorldHint" in o:
-            open_world_hint = o["openWorldHint"]
-            if open_world_hint.__class__ is not bool:
-                raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
-            held["open_world_hint"] = open_world_hint
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ToolAnnotations_members, at)
-    return make(ToolAnnotations, held)
-
-
-def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
-    o: Json = {}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.read_only_hint is not UNSET:
-        o["readOnlyHint"] = x.read_only_hint
-    if x.destructive_hint is not UNSET:
-        o["destructiveHint"] = x.destructive_hint
-    if x.idempotent_hint is not UNSET:
-        o["idempotentHint"] = x.idempotent_hint
-    if x.open_world_hint is not UNSET:
-        o["openWorldHint"] = x.open_world_hint
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolAnnotations_members)
-    return o
-
-
-def _read_ToolExecution(o: Json, at: At) -> ToolExecution:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "taskSupport" in o:
-            task_support = o["taskSupport"]
-            if task_support not in ("forbidden", "optional", "required"):
-                raise wrong(
-                    (at, "taskSupport"),
-                    '"forbidden" | "optional" | "required"',
-                    task_support,
-                )
-            held["task_support"] = task_support
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ToolExecution_members, at)
-    return make(ToolExecution, held)
-
-
-def _write_ToolExecution(x: ToolExecution) -> Json:
-    o: Json = {}
-    if x.task_support is not UNSET:
-        o["taskSupport"] = x.task_support
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolExecution_members)
-    return o
-
-
-def _read_Tool(o: Json, at: At) -> Tool:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    input_schema = o.get("inputSchema", UNSET)
-    input_schema = _read_ToolInputSchema(input_schema, (at, "inputSchema"))
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"input_schema": input_schema, "name": name}
-    if len(o) != 2:
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "execution" in o:
-            execution = o["execution"]
-            execution = _read_ToolExecution(execution, (at, "execution"))
-            held["execution"] = execution
-        if "outputSchema" in o:
-            output_schema = o["outputSchema"]
-            output_schema = _read_ToolOutputSchema(output_schema, (at, "outputSchema"))
-            held["output_schema"] = output_schema
-        if "annotations" in o:
-            annotations = o["annotations"]
-            annotations = _read_ToolAnnotations(annotations, (at, "annotations"))
-            held["annotations"] = annotations
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "icons" in o:
-            icons = o["icons"]
-            icons = read_array(_read_Icon, icons, (at, "icons"))
-            held["icons"] = icons
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Tool_members, at)
-    return make(Tool, held)
-
-
-def _write_Tool(x: Tool) -> Json:
-    o: Json = {"inputSchema": _write_ToolInputSchema(x.input_schema), "name": x.name}
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.execution is not UNSET:
-        o["execution"] = _write_ToolExecution(x.execution)
-    if x.output_schema is not UNSET:
-        o["outputSchema"] = _write_ToolOutputSchema(x.output_schema)
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_ToolAnnotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.icons is not UNSET:
-        o["icons"] = write_array(_write_Icon, x.icons)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Tool_members)
-    return o
-
-
-def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "object":
-        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
-    if len(o) != 1:
-        if "$schema" in o:
-            schema_ = o["$schema"]
-            if schema_.__class__ is not str or not (
-                schema_.isascii() or is_string(schema_)
-            ):
-                raise wrong((at, "$schema"), "string", schema_)
-            held["schema_"] = schema_
-        if "properties" in o:
-            properties = o["properties"]
-            properties = check_objects(properties, (at, "properties"))
-            held["properties"] = properties
-        if "required" in o:
-            required = o["required"]
-            required = read_strings(required, (at, "required"))
-            held["required"] = required
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _ToolInputSchema_members, at)
-    return make(ToolInputSchema, held)
-
-
-def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
-    o: Json = {"type": "object"}
-    if x.schema_ is not UNSET:
-        o["$schema"] = x.schema_
-    if x.properties is not UNSET:
-        o["properties"] = x.properties
-    if x.required is not UNSET:
-        o["required"] = x.required
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolInputSchema_members)
-    return o
-
-
-def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "object":
-        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
-    if len(o) != 1:
-        if "$schema" in o:
-            schema_ = o["$schema"]
-            if schema_.__class__ is not str or not (
-                schema_.isascii() or is_string(schema_)
-            ):
-                raise wrong((at, "$schema"), "string", schema_)
-            held["schema_"] = schema_
-        if "properties" in o:
-            properties = o["properties"]
-            properties = check_objects(properties, (at, "properties"))
-            held["properties"] = properties
-        if "required" in o:
-            required = o["required"]
-            required = read_strings(required, (at, "required"))
-            held["required"] = required
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _ToolOutputSchema_members, at)
-    return make(ToolOutputSchema, held)
-
-
-def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
-    o: Json = {"type": "object"}
-    if x.schema_ is not UNSET:
-        o["$schema"] = x.schema_
-    if x.properties is not UNSET:
-        o["properties"] = x.properties
-    if x.required is not UNSET:
-        o["required"] = x.required
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolOutputSchema_members)
-    return o
-
-
-def _read_TaskMetadata(o: Json, at: At) -> TaskMetadata:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "ttl" in o:
-            ttl = o["ttl"]
-            if not is_number(ttl):
-                raise wrong((at, "ttl"), "number", ttl)
-            held["ttl"] = ttl
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _TaskMetadata_members, at)
-    return make(TaskMetadata, held)
-
-
-def _write_TaskMetadata(x: TaskMetadata) -> Json:
-    o: Json = {}
-    if x.ttl is not UNSET:
-        o["ttl"] = x.ttl
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TaskMetadata_members)
-    return o
-
-
-def _read_RelatedTaskMetadata(o: Json, at: At) -> RelatedTaskMetadata:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task_id = o.get("taskId")
-    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
-        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
-    held: dict[str, Json] = {"task_id": task_id}
-    if len(o) != 1:
-        held["extra_"] = extras(o, _RelatedTaskMetadata_members, at)
-    return make(RelatedTaskMetadata, held)
-
-
-def _write_RelatedTaskMetadata(x: RelatedTaskMetadata) -> Json:
-    o: Json = {"taskId": x.task_id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RelatedTaskMetadata_members)
-    return o
-
-
-def _read_Task(o: Json, at: At) -> Task:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task_id = o.get("taskId")
-    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
-        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
-    status = o.get("status")
-    if status not in ("working", "input_required", "completed", "failed", "cancelled"):
-        raise wrong(
-            (at, "status"),
-            '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            o.get("status", UNSET),
-        )
-    created_at = o.get("createdAt")
-    if created_at.__class__ is not str or not (
-        created_at.isascii() or is_string(created_at)
-    ):
-        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
-    last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str or not (
-        last_updated_at.isascii() or is_string(last_updated_at)
-    ):
-        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
-    ttl = o.get("ttl", UNSET)
-    ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    held: dict[str, Json] = {
-        "task_id": task_id,
-        "status": status,
-        "created_at": created_at,
-        "last_updated_at": last_updated_at,
-        "ttl": ttl,
-    }
-    if len(o) != 5:
-        if "statusMessage" in o:
-            status_message = o["statusMessage"]
-            if status_message.__class__ is not str or not (
-                status_message.isascii() or is_string(status_message)
-            ):
-                raise wrong((at, "statusMessage"), "string", status_message)
-            held["status_message"] = status_message
-        if "pollInterval" in o:
-            poll_interval = o["pollInterval"]
-            if not is_number(poll_interval):
-                raise wrong((at, "pollInterval"), "number", poll_interval)
-            held["poll_interval"] = poll_interval
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Task_members, at)
-    return make(Task, held)
-
-
-def _read_Task_ttl(x: Json, at: At) -> Json:
-    if is_number(x) or x is None:
-        return x
-    raise wrong(at, "number | null", x)
-
-
-def _write_Task(x: Task) -> Json:
-    o: Json = {
-        "taskId": x.task_id,
-        "status": x.status,
-        "createdAt": x.created_at,
-        "lastUpdatedAt": x.last_updated_at,
-        "ttl": x.ttl,
-    }
-    if x.status_message is not UNSET:
-        o["statusMessage"] = x.status_message
-    if x.poll_interval is not UNSET:
-        o["pollInterval"] = x.poll_interval
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Task_members)
-    return o
-
-
-def _read_CreateTaskResult(o: Json, at: At) -> CreateTaskResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task = o.get("task", UNSET)
-    task = _read_Task(task, (at, "task"))
-    held: dict[str, Json] = {"task": task}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CreateTaskResult_members, at)
-    return make(CreateTaskResult, held)
-
-
-def _write_CreateTaskResult(x: CreateTaskResult) -> Json:
-    o: Json = {"task": _write_Task(x.task)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateTaskResult_members)
-    return o
-
-
-def _read_GetTaskRequest(o: Json, at: At) -> GetTaskRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "tasks/get":
-        raise wrong((at, "method"), '"tasks/get"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_GetTaskRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(GetTaskRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _GetTaskRequest_members, at)
-    return made
-
-
-def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
-    o: Json = {
-        "method": "tasks/get",
-        "params": _write_GetTaskRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetTaskRequest_members)
-    return o
-
-
-def _read_GetTaskRequestParams(o: Json, at: At) -> GetTaskRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task_id = o.get("taskId")
-    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
-        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
-    held: dict[str, Json] = {"task_id": task_id}
-    if len(o) != 1:
-        held["extra_"] = extras(o, _GetTaskRequestParams_members, at)
-    return make(GetTaskRequestParams, held)
-
-
-def _write_GetTaskRequestParams(x: GetTaskRequestParams) -> Json:
-    o: Json = {"taskId": x.task_id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetTaskRequestParams_members)
-    return o
-
-
-def _read_GetTaskResult(o: Json, at: At) -> GetTaskResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task_id = o.get("taskId")
-    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
-        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
-    status = o.get("status")
-    if status not in ("working", "input_required", "completed", "failed", "cancelled"):
-        raise wrong(
-            (at, "status"),
-            '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            o.get("status", UNSET),
-        )
-    created_at = o.get("createdAt")
-    if created_at.__class__ is not str or not (
-        created_at.isascii() or is_string(created_at)
-    ):
-        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
-    last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str or not (
-        last_updated_at.isascii() or is_string(last_updated_at)
-    ):
-        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
-    ttl = o.get("ttl", UNSET)
-    ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    held: dict[str, Json] = {
-        "task_id": task_id,
-        "status": status,
-        "created_at": created_at,
-        "last_updated_at": last_updated_at,
-        "ttl": ttl,
-    }
-    if len(o) != 5:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if "statusMessage" in o:
-            status_message = o["statusMessage"]
-            if status_message.__class__ is not str or not (
-                status_message.isascii() or is_string(status_message)
-            ):
-                raise wrong((at, "statusMessage"), "string", status_message)
-            held["status_message"] = status_message
-        if "pollInterval" in o:
-            poll_interval = o["pollInterval"]
-            if not is_number(poll_interval):
-                raise wrong((at, "pollInterval"), "number", poll_interval)
-            held["poll_interval"] = poll_interval
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _GetTaskResult_members, at)
-    return make(GetTaskResult, held)
-
-
-def _write_GetTaskResult(x: GetTaskResult) -> Json:
-    o: Json = {
-        "taskId": x.task_id,
-        "status": x.status,
-        "createdAt": x.created_at,
-        "lastUpdatedAt": x.last_updated_at,
-        "ttl": x.ttl,
-    }
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.status_message is not UNSET:
-        o["statusMessage"] = x.status_message
-    if x.poll_interval is not UNSET:
-        o["pollInterval"] = x.poll_interval
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetTaskResult_members)
-    return o
-
-
-def _read_GetTaskPayloadRequest(o: Json, at: At) -> GetTaskPayloadRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "tasks/result":
-        raise wrong((at, "method"), '"tasks/result"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_GetTaskPayloadRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(GetTaskPayloadRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _GetTaskPayloadRequest_members, at)
-    return made
-
-
-def _write_GetTaskPayloadRequest(x: GetTaskPayloadRequest) -> Json:
-    o: Json = {
-        "method": "tasks/result",
-        "params": _write_GetTaskPayloadRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetTaskPayloadRequest_members)
-    return o
-
-
-def _read_GetTaskPayloadRequestParams(o: Json, at: At) -> GetTaskPayloadRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task_id = o.get("taskId")
-    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
-        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
-    held: dict[str, Json] = {"task_id": task_id}
-    if len(o) != 1:
-        held["extra_"] = extras(o, _GetTaskPayloadRequestParams_members, at)
-    return make(GetTaskPayloadRequestParams, held)
-
-
-def _write_GetTaskPayloadRequestParams(x: GetTaskPayloadRequestParams) -> Json:
-    o: Json = {"taskId": x.task_id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetTaskPayloadRequestParams_members)
-    return o
-
-
-def _read_GetTaskPayloadResult(o: Json, at: At) -> GetTaskPayloadResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _GetTaskPayloadResult_members, at)
-    return make(GetTaskPayloadResult, held)
-
-
-def _write_GetTaskPayloadResult(x: GetTaskPayloadResult) -> Json:
-    o: Json = {}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _GetTaskPayloadResult_members)
-    return o
-
-
-def _read_CancelTaskRequest(o: Json, at: At) -> CancelTaskRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "tasks/cancel":
-        raise wrong((at, "method"), '"tasks/cancel"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_CancelTaskRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(CancelTaskRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _CancelTaskRequest_members, at)
-    return made
-
-
-def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
-    o: Json = {
-        "method": "tasks/cancel",
-        "params": _write_CancelTaskRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelTaskRequest_members)
-    return o
-
-
-def _read_CancelTaskRequestParams(o: Json, at: At) -> CancelTaskRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task_id = o.get("taskId")
-    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
-        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
-    held: dict[str, Json] = {"task_id": task_id}
-    if len(o) != 1:
-        held["extra_"] = extras(o, _CancelTaskRequestParams_members, at)
-    return make(CancelTaskRequestParams, held)
-
-
-def _write_CancelTaskRequestParams(x: CancelTaskRequestParams) -> Json:
-    o: Json = {"taskId": x.task_id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelTaskRequestParams_members)
-    return o
-
-
-def _read_CancelTaskResult(o: Json, at: At) -> CancelTaskResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task_id = o.get("taskId")
-    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
-        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
-    status = o.get("status")
-    if status not in ("working", "input_required", "completed", "failed", "cancelled"):
-        raise wrong(
-            (at, "status"),
-            '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            o.get("status", UNSET),
-        )
-    created_at = o.get("createdAt")
-    if created_at.__class__ is not str or not (
-        created_at.isascii() or is_string(created_at)
-    ):
-        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
-    last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str or not (
-        last_updated_at.isascii() or is_string(last_updated_at)
-    ):
-        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
-    ttl = o.get("ttl", UNSET)
-    ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    held: dict[str, Json] = {
-        "task_id": task_id,
-        "status": status,
-        "created_at": created_at,
-        "last_updated_at": last_updated_at,
-        "ttl": ttl,
-    }
-    if len(o) != 5:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if "statusMessage" in o:
-            status_message = o["statusMessage"]
-            if status_message.__class__ is not str or not (
-                status_message.isascii() or is_string(status_message)
-            ):
-                raise wrong((at, "statusMessage"), "string", status_message)
-            held["status_message"] = status_message
-        if "pollInterval" in o:
-            poll_interval = o["pollInterval"]
-            if not is_number(poll_interval):
-                raise wrong((at, "pollInterval"), "number", poll_interval)
-            held["poll_interval"] = poll_interval
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CancelTaskResult_members, at)
-    return make(CancelTaskResult, held)
-
-
-def _write_CancelTaskResult(x: CancelTaskResult) -> Json:
-    o: Json = {
-        "taskId": x.task_id,
-        "status": x.status,
-        "createdAt": x.created_at,
-        "lastUpdatedAt": x.last_updated_at,
-        "ttl": x.ttl,
-    }
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.status_message is not UNSET:
-        o["statusMessage"] = x.status_message
-    if x.poll_interval is not UNSET:
-        o["pollInterval"] = x.poll_interval
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CancelTaskResult_members)
-    return o
-
-
-def _read_ListTasksRequest(o: Json, at: At) -> ListTasksRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "tasks/list":
-        raise wrong((at, "method"), '"tasks/list"', o.get("method", UNSET))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(ListTasksRequest)
-    held = made.__dict__
-    held["id"] = id
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = _read_PaginatedRequestParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _ListTasksRequest_members, at)
-    return made
-
-
-def _write_ListTasksRequest(x: ListTasksRequest) -> Json:
-    o: Json = {"method": "tasks/list", "jsonrpc": "2.0", "id": x.id}
-    if x.params is not UNSET:
-        o["params"] = _write_PaginatedRequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListTasksRequest_members)
-    return o
-
-
-def _read_ListTasksResult(o: Json, at: At) -> ListTasksResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    tasks = o.get("tasks", UNSET)
-    tasks = read_array(_read_Task, tasks, (at, "tasks"))
-    held: dict[str, Json] = {"tasks": tasks}
-    if len(o) != 1:
-        if "nextCursor" in o:
-            next_cursor = o["nextCursor"]
-            if next_cursor.__class__ is not str or not (
-                next_cursor.isascii() or is_string(next_cursor)
-            ):
-                raise wrong((at, "nextCursor"), "string", next_cursor)
-            held["next_cursor"] = next_cursor
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ListTasksResult_members, at)
-    return make(ListTasksResult, held)
-
-
-def _write_ListTasksResult(x: ListTasksResult) -> Json:
-    o: Json = {"tasks": write_array(_write_Task, x.tasks)}
-    if x.next_cursor is not UNSET:
-        o["nextCursor"] = x.next_cursor
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListTasksResult_members)
-    return o
-
-
-def _read_TaskStatusNotificationParams(o: Json, at: At) -> TaskStatusNotificationParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    task_id = o.get("taskId")
-    if task_id.__class__ is not str or not (task_id.isascii() or is_string(task_id)):
-        raise wrong((at, "taskId"), "string", o.get("taskId", UNSET))
-    status = o.get("status")
-    if status not in ("working", "input_required", "completed", "failed", "cancelled"):
-        raise wrong(
-            (at, "status"),
-            '"working" | "input_required" | "completed" | "failed" | "cancelled"',
-            o.get("status", UNSET),
-        )
-    created_at = o.get("createdAt")
-    if created_at.__class__ is not str or not (
-        created_at.isascii() or is_string(created_at)
-    ):
-        raise wrong((at, "createdAt"), "string", o.get("createdAt", UNSET))
-    last_updated_at = o.get("lastUpdatedAt")
-    if last_updated_at.__class__ is not str or not (
-        last_updated_at.isascii() or is_string(last_updated_at)
-    ):
-        raise wrong((at, "lastUpdatedAt"), "string", o.get("lastUpdatedAt", UNSET))
-    ttl = o.get("ttl", UNSET)
-    ttl = _read_Task_ttl(ttl, (at, "ttl"))
-    held: dict[str, Json] = {
-        "task_id": task_id,
-        "status": status,
-        "created_at": created_at,
-        "last_updated_at": last_updated_at,
-        "ttl": ttl,
-    }
-    if len(o) != 5:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if "statusMessage" in o:
-            status_message = o["statusMessage"]
-            if status_message.__class__ is not str or not (
-                status_message.isascii() or is_string(status_message)
-            ):
-                raise wrong((at, "statusMessage"), "string", status_message)
-            held["status_message"] = status_message
-        if "pollInterval" in o:
-            poll_interval = o["pollInterval"]
-            if not is_number(poll_interval):
-                raise wrong((at, "pollInterval"), "number", poll_interval)
-            held["poll_interval"] = poll_interval
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _TaskStatusNotificationParams_members, at)
-    return make(TaskStatusNotificationParams, held)
-
-
-def _write_TaskStatusNotificationParams(x: TaskStatusNotificationParams) -> Json:
-    o: Json = {
-        "taskId": x.task_id,
-        "status": x.status,
-        "createdAt": x.created_at,
-        "lastUpdatedAt": x.last_updated_at,
-        "ttl": x.ttl,
-    }
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.status_message is not UNSET:
-        o["statusMessage"] = x.status_message
-    if x.poll_interval is not UNSET:
-        o["pollInterval"] = x.poll_interval
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TaskStatusNotificationParams_members)
-    return o
-
-
-def _read_TaskStatusNotification(o: Json, at: At) -> TaskStatusNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/tasks/status":
-        raise wrong(
-            (at, "method"), '"notifications/tasks/status"', o.get("method", UNSET)
-        )
-    params = o.get("params", UNSET)
-    params = _read_TaskStatusNotificationParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(TaskStatusNotification)
-    held = made.__dict__
-    held["params"] = params
-    if len(o) != 3:
-        held["extra_"] = extras(o, _TaskStatusNotification_members, at)
-    return made
-
-
-def _write_TaskStatusNotification(x: TaskStatusNotification) -> Json:
-    o: Json = {
-        "method": "notifications/tasks/status",
-        "params": _write_TaskStatusNotificationParams(x.params),
-        "jsonrpc": "2.0",
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TaskStatusNotification_members)
-    return o
-
-
-def _read_SetLevelRequestParams(o: Json, at: At) -> SetLevelRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    level = o.get("level")
-    if level not in (
-        "debug",
-        "info",
-        "notice",
-        "warning",
-        "error",
-        "critical",
-        "alert",
-        "emergency",
-    ):
-        raise wrong(
-            (at, "level"),
-            '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            o.get("level", UNSET),
-        )
-    held: dict[str, Json] = {"level": level}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _SetLevelRequestParams_members, at)
-    return make(SetLevelRequestParams, held)
-
-
-def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
-    o: Json = {"level": x.level}
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SetLevelRequestParams_members)
-    return o
-
-
-def _read_SetLevelRequest(o: Json, at: At) -> SetLevelRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "logging/setLevel":
-        raise wrong((at, "method"), '"logging/setLevel"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_SetLevelRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(SetLevelRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _SetLevelRequest_members, at)
-    return made
-
-
-def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
-    o: Json = {
-        "method": "logging/setLevel",
-        "params": _write_SetLevelRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SetLevelRequest_members)
-    return o
-
-
-def _read_LoggingMessageNotificationParams(
-    o: Json, at: At
-) -> LoggingMessageNotificationParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    level = o.get("level")
-    if level not in (
-        "debug",
-        "info",
-        "notice",
-        "warning",
-        "error",
-        "critical",
-        "alert",
-        "emergency",
-    ):
-        raise wrong(
-            (at, "level"),
-            '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            o.get("level", UNSET),
-        )
-    data = o.get("data", UNSET)
-    data = read_json(data, (at, "data"))
-    held: dict[str, Json] = {"level": level, "data": data}
-    if len(o) != 2:
-        if "logger" in o:
-            logger = o["logger"]
-            if logger.__class__ is not str or not (
-                logger.isascii() or is_string(logger)
-            ):
-                raise wrong((at, "logger"), "string", logger)
-            held["logger"] = logger
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _LoggingMessageNotificationParams_members, at)
-    return make(LoggingMessageNotificationParams, held)
-
-
-def _write_LoggingMessageNotificationParams(
-    x: LoggingMessageNotificationParams,
-) -> Json:
-    o: Json = {"level": x.level, "data": x.data}
-    if x.logger is not UNSET:
-        o["logger"] = x.logger
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _LoggingMessageNotificationParams_members)
-    return o
-
-
-def _read_LoggingMessageNotification(o: Json, at: At) -> LoggingMessageNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/message":
-        raise wrong((at, "method"), '"notifications/message"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_LoggingMessageNotificationParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(LoggingMessageNotification)
-    held = made.__dict__
-    held["params"] = params
-    if len(o) != 3:
-        held["extra_"] = extras(o, _LoggingMessageNotification_members, at)
-    return made
-
-
-def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
-    o: Json = {
-        "method": "notifications/message",
-        "params": _write_LoggingMessageNotificationParams(x.params),
-        "jsonrpc": "2.0",
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _LoggingMessageNotification_members)
-    return o
-
-
-def _read_CreateMessageRequestParams(o: Json, at: At) -> CreateMessageRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    messages = o.get("messages", UNSET)
-    messages = read_array(_read_SamplingMessage, messages, (at, "messages"))
-    max_tokens = o.get("maxTokens")
-    if not is_number(max_tokens):
-        raise wrong((at, "maxTokens"), "number", o.get("maxTokens", UNSET))
-    held: dict[str, Json] = {"messages": messages, "max_tokens": max_tokens}
-    if len(o) != 2:
-        if "modelPreferences" in o:
-            model_preferences = o["modelPreferences"]
-            model_preferences = _read_ModelPreferences(
-                model_preferences, (at, "modelPreferences")
-            )
-            held["model_preferences"] = model_preferences
-        if "systemPrompt" in o:
-            system_prompt = o["systemPrompt"]
-            if system_prompt.__class__ is not str or not (
-                system_prompt.isascii() or is_string(system_prompt)
-            ):
-                raise wrong((at, "systemPrompt"), "string", system_prompt)
-            held["system_prompt"] = system_prompt
-        if "includeContext" in o:
-            include_context = o["includeContext"]
-            if include_context not in ("none", "thisServer", "allServers"):
-                raise wrong(
-                    (at, "includeContext"),
-                    '"none" | "thisServer" | "allServers"',
-                    include_context,
-                )
-            held["include_context"] = include_context
-        if "temperature" in o:
-            temperature = o["temperature"]
-            if not is_number(temperature):
-                raise wrong((at, "temperature"), "number", temperature)
-            held["temperature"] = temperature
-        if "stopSequences" in o:
-            stop_sequences = o["stopSequences"]
-            stop_sequences = read_strings(stop_sequences, (at, "stopSequences"))
-            held["stop_sequences"] = stop_sequences
-        if "metadata" in o:
-            metadata = o["metadata"]
-            metadata = read_object(metadata, (at, "metadata"))
-            held["metadata"] = metadata
-        if "tools" in o:
-            tools = o["tools"]
-            tools = read_array(_read_Tool, tools, (at, "tools"))
-            held["tools"] = tools
-        if "toolChoice" in o:
-            tool_choice = o["toolChoice"]
-            tool_choice = _read_ToolChoice(tool_choice, (at, "toolChoice"))
-            held["tool_choice"] = tool_choice
-        if "task" in o:
-            task = o["task"]
-            task = _read_TaskMetadata(task, (at, "task"))
-            held["task"] = task
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CreateMessageRequestParams_members, at)
-    return make(CreateMessageRequestParams, held)
-
-
-def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
-    o: Json = {
-        "messages": write_array(_write_SamplingMessage, x.messages),
-        "maxTokens": x.max_tokens,
-    }
-    if x.model_preferences is not UNSET:
-        o["modelPreferences"] = _write_ModelPreferences(x.model_preferences)
-    if x.system_prompt is not UNSET:
-        o["systemPrompt"] = x.system_prompt
-    if x.include_context is not UNSET:
-        o["includeContext"] = x.include_context
-    if x.temperature is not UNSET:
-        o["temperature"] = x.temperature
-    if x.stop_sequences is not UNSET:
-        o["stopSequences"] = x.stop_sequences
-    if x.metadata is not UNSET:
-        o["metadata"] = x.metadata
-    if x.tools is not UNSET:
-        o["tools"] = write_array(_write_Tool, x.tools)
-    if x.tool_choice is not UNSET:
-        o["toolChoice"] = _write_ToolChoice(x.tool_choice)
-    if x.task is not UNSET:
-        o["task"] = _write_TaskMetadata(x.task)
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageRequestParams_members)
-    return o
-
-
-def _read_ToolChoice(o: Json, at: At) -> ToolChoice:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "mode" in o:
-            mode = o["mode"]
-            if mode not in ("auto", "required", "none"):
-                raise wrong((at, "mode"), '"auto" | "required" | "none"', mode)
-            held["mode"] = mode
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ToolChoice_members, at)
-    return make(ToolChoice, held)
-
-
-def _write_ToolChoice(x: ToolChoice) -> Json:
-    o: Json = {}
-    if x.mode is not UNSET:
-        o["mode"] = x.mode
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolChoice_members)
-    return o
-
-
-def _read_CreateMessageRequest(o: Json, at: At) -> CreateMessageRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "sampling/createMessage":
-        raise wrong((at, "method"), '"sampling/createMessage"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_CreateMessageRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(CreateMessageRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _CreateMessageRequest_members, at)
-    return made
-
-
-def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
-    o: Json = {
-        "method": "sampling/createMessage",
-        "params": _write_CreateMessageRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageRequest_members)
-    return o
-
-
-def _read_CreateMessageResult(o: Json, at: At) -> CreateMessageResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    model = o.get("model")
-    if model.__class__ is not str or not (model.isascii() or is_string(model)):
-        raise wrong((at, "model"), "string", o.get("model", UNSET))
-    role = o.get("role")
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
-    content = o.get("content", UNSET)
-    content = _read_CreateMessageResult_content(content, (at, "content"))
-    held: dict[str, Json] = {"model": model, "role": role, "content": content}
-    if len(o) != 3:
-        if "stopReason" in o:
-            stop_reason = o["stopReason"]
-            if stop_reason.__class__ is not str or not (
-                stop_reason.isascii() or is_string(stop_reason)
-            ):
-                raise wrong(
-                    (at, "stopReason"),
-                    '"endTurn" | "stopSequence" | "maxTokens" | "toolUse" | string',
-                    stop_reason,
-                )
-            held["stop_reason"] = stop_reason
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CreateMessageResult_members, at)
-    return make(CreateMessageResult, held)
-
-
-def _read_CreateMessageResult_content(x: Json, at: At) -> Json:
-    if x.__class__ is dict:
-        match x.get("type"):
-            case "text":
-                return _read_TextContent(x, at)
-            case "image":
-                return _read_ImageContent(x, at)
-            case "audio":
-                return _read_AudioContent(x, at)
-            case "tool_use":
-                return _read_ToolUseContent(x, at)
-            case "tool_result":
-                return _read_ToolResultContent(x, at)
-            case _:
-                raise wrong(
-                    (at, "type"),
-                    '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    x.get("type", UNSET),
-                )
-    if x.__class__ is list:
-        return _read_CreateMessageResult_content_array(x, at)
-    raise wrong(
-        at,
-        "ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent | array",
-        x,
-    )
-
-
-def _read_CreateMessageResult_content_array(x: Json, at: At) -> Json:
-    return read_array(_read_SamplingMessageContentBlock, x, at)
-
-
-def _read_SamplingMessageContentBlock(x: Json, at: At) -> Json:
-    if x.__class__ is dict:
-        match x.get("type"):
-            case "text":
-                return _read_TextContent(x, at)
-            case "image":
-                return _read_ImageContent(x, at)
-            case "audio":
-                return _read_AudioContent(x, at)
-            case "tool_use":
-                return _read_ToolUseContent(x, at)
-            case "tool_result":
-                return _read_ToolResultContent(x, at)
-            case _:
-                raise wrong(
-                    (at, "type"),
-                    '"text" | "image" | "audio" | "tool_use" | "tool_result"',
-                    x.get("type", UNSET),
-                )
-    raise wrong(
-        at,
-        "ToolUseContent | ToolResultContent | ImageContent | AudioContent | TextContent",
-        x,
-    )
-
-
-def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    o: Json = {
-        "model": x.model,
-        "role": x.role,
-        "content": _WRITERS[x.content.__class__](x.content),
-    }
-    if x.stop_reason is not UNSET:
-        o["stopReason"] = x.stop_reason
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CreateMessageResult_members)
-    return o
-
-
-def _read_SamplingMessage(o: Json, at: At) -> SamplingMessage:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    role = o.get("role")
-    if role not in ("user", "assistant"):
-        raise wrong((at, "role"), '"user" | "assistant"', o.get("role", UNSET))
-    content = o.get("content", UNSET)
-    content = _read_CreateMessageResult_content(content, (at, "content"))
-    held: dict[str, Json] = {"role": role, "content": content}
-    if len(o) != 2:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _SamplingMessage_members, at)
-    return make(SamplingMessage, held)
-
-
-def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    o: Json = {"role": x.role, "content": _WRITERS[x.content.__class__](x.content)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _SamplingMessage_members)
-    return o
-
-
-def _read_Annotations(o: Json, at: At) -> Annotations:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "audience" in o:
-            audience = o["audience"]
-            audience = read_literals(("user", "assistant"), audience, (at, "audience"))
-            held["audience"] = audience
-        if "priority" in o:
-            priority = o["priority"]
-            if not is_number(priority):
-                raise wrong((at, "priority"), "number", priority)
-            if priority < 0:
-                raise wrong((at, "priority"), "at least 0", priority)
-            if priority > 1:
-                raise wrong((at, "priority"), "at most 1", priority)
-            held["priority"] = priority
-        if "lastModified" in o:
-            last_modified = o["lastModified"]
-            if last_modified.__class__ is not str or not (
-                last_modified.isascii() or is_string(last_modified)
-            ):
-                raise wrong((at, "lastModified"), "string", last_modified)
-            held["last_modified"] = last_modified
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Annotations_members, at)
-    return make(Annotations, held)
-
-
-def _write_Annotations(x: Annotations) -> Json:
-    o: Json = {}
-    if x.audience is not UNSET:
-        o["audience"] = x.audience
-    if x.priority is not UNSET:
-        o["priority"] = x.priority
-    if x.last_modified is not UNSET:
-        o["lastModified"] = x.last_modified
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Annotations_members)
-    return o
-
-
-def _read_TextContent(o: Json, at: At) -> TextContent:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "text":
-        raise wrong((at, "type"), '"text"', o.get("type", UNSET))
-    text = o.get("text")
-    if text.__class__ is not str or not (text.isascii() or is_string(text)):
-        raise wrong((at, "text"), "string", o.get("text", UNSET))
-    held: dict[str, Json] = {"text": text}
-    if len(o) != 2:
-        if "annotations" in o:
-            annotations = o["annotations"]
-            annotations = _read_Annotations(annotations, (at, "annotations"))
-            held["annotations"] = annotations
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _TextContent_members, at)
-    return make(TextContent, held)
-
-
-def _write_TextContent(x: TextContent) -> Json:
-    o: Json = {"type": "text", "text": x.text}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TextContent_members)
-    return o
-
-
-def _read_ImageContent(o: Json, at: At) -> ImageContent:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "image":
-        raise wrong((at, "type"), '"image"', o.get("type", UNSET))
-    data = o.get("data")
-    if data.__class__ is not str or not (data.isascii() or is_string(data)):
-        raise wrong((at, "data"), "string", o.get("data", UNSET))
-    mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str or not (
-        mime_type.isascii() or is_string(mime_type)
-    ):
-        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
-    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
-    if len(o) != 3:
-        if "annotations" in o:
-            annotations = o["annotations"]
-            annotations = _read_Annotations(annotations, (at, "annotations"))
-            held["annotations"] = annotations
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _ImageContent_members, at)
-    return make(ImageContent, held)
-
-
-def _write_ImageContent(x: ImageContent) -> Json:
-    o: Json = {"type": "image", "data": x.data, "mimeType": x.mime_type}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ImageContent_members)
-    return o
-
-
-def _read_AudioContent(o: Json, at: At) -> AudioContent:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "audio":
-        raise wrong((at, "type"), '"audio"', o.get("type", UNSET))
-    data = o.get("data")
-    if data.__class__ is not str or not (data.isascii() or is_string(data)):
-        raise wrong((at, "data"), "string", o.get("data", UNSET))
-    mime_type = o.get("mimeType")
-    if mime_type.__class__ is not str or not (
-        mime_type.isascii() or is_string(mime_type)
-    ):
-        raise wrong((at, "mimeType"), "string", o.get("mimeType", UNSET))
-    held: dict[str, Json] = {"data": data, "mime_type": mime_type}
-    if len(o) != 3:
-        if "annotations" in o:
-            annotations = o["annotations"]
-            annotations = _read_Annotations(annotations, (at, "annotations"))
-            held["annotations"] = annotations
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _AudioContent_members, at)
-    return make(AudioContent, held)
-
-
-def _write_AudioContent(x: AudioContent) -> Json:
-    o: Json = {"type": "audio", "data": x.data, "mimeType": x.mime_type}
-    if x.annotations is not UNSET:
-        o["annotations"] = _write_Annotations(x.annotations)
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _AudioContent_members)
-    return o
-
-
-def _read_ToolUseContent(o: Json, at: At) -> ToolUseContent:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "tool_use":
-        raise wrong((at, "type"), '"tool_use"', o.get("type", UNSET))
-    id = o.get("id")
-    if id.__class__ is not str or not (id.isascii() or is_string(id)):
-        raise wrong((at, "id"), "string", o.get("id", UNSET))
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    input = o.get("input", UNSET)
-    input = read_object(input, (at, "input"))
-    held: dict[str, Json] = {"id": id, "name": name, "input": input}
-    if len(o) != 4:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _ToolUseContent_members, at)
-    return make(ToolUseContent, held)
-
-
-def _write_ToolUseContent(x: ToolUseContent) -> Json:
-    o: Json = {"type": "tool_use", "id": x.id, "name": x.name, "input": x.input}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolUseContent_members)
-    return o
-
-
-def _read_ToolResultContent(o: Json, at: At) -> ToolResultContent:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "tool_result":
-        raise wrong((at, "type"), '"tool_result"', o.get("type", UNSET))
-    tool_use_id = o.get("toolUseId")
-    if tool_use_id.__class__ is not str or not (
-        tool_use_id.isascii() or is_string(tool_use_id)
-    ):
-        raise wrong((at, "toolUseId"), "string", o.get("toolUseId", UNSET))
-    content = o.get("content", UNSET)
-    content = read_array(_read_ContentBlock, content, (at, "content"))
-    held: dict[str, Json] = {"tool_use_id": tool_use_id, "content": content}
-    if len(o) != 3:
-        if "structuredContent" in o:
-            structured_content = o["structuredContent"]
-            structured_content = read_object(
-                structured_content, (at, "structuredContent")
-            )
-            held["structured_content"] = structured_content
-        if "isError" in o:
-            is_error = o["isError"]
-            if is_error.__class__ is not bool:
-                raise wrong((at, "isError"), "boolean", is_error)
-            held["is_error"] = is_error
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _ToolResultContent_members, at)
-    return make(ToolResultContent, held)
-
-
-def _write_ToolResultContent(x: ToolResultContent) -> Json:
-    o: Json = {
-        "type": "tool_result",
-        "toolUseId": x.tool_use_id,
-        "content": write_values(_WRITERS, x.content),
-    }
-    if x.structured_content is not UNSET:
-        o["structuredContent"] = x.structured_content
-    if x.is_error is not UNSET:
-        o["isError"] = x.is_error
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ToolResultContent_members)
-    return o
-
-
-def _read_ModelPreferences(o: Json, at: At) -> ModelPreferences:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "hints" in o:
-            hints = o["hints"]
-            hints = read_array(_read_ModelHint, hints, (at, "hints"))
-            held["hints"] = hints
-        if "costPriority" in o:
-            cost_priority = o["costPriority"]
-            if not is_number(cost_priority):
-                raise wrong((at, "costPriority"), "number", cost_priority)
-            if cost_priority < 0:
-                raise wrong((at, "costPriority"), "at least 0", cost_priority)
-            if cost_priority > 1:
-                raise wrong((at, "costPriority"), "at most 1", cost_priority)
-            held["cost_priority"] = cost_priority
-        if "speedPriority" in o:
-            speed_priority = o["speedPriority"]
-            if not is_number(speed_priority):
-                raise wrong((at, "speedPriority"), "number", speed_priority)
-            if speed_priority < 0:
-                raise wrong((at, "speedPriority"), "at least 0", speed_priority)
-            if speed_priority > 1:
-                raise wrong((at, "speedPriority"), "at most 1", speed_priority)
-            held["speed_priority"] = speed_priority
-        if "intelligencePriority" in o:
-            intelligence_priority = o["intelligencePriority"]
-            if not is_number(intelligence_priority):
-                raise wrong(
-                    (at, "intelligencePriority"), "number", intelligence_priority
-                )
-            if intelligence_priority < 0:
-                raise wrong(
-                    (at, "intelligencePriority"), "at least 0", intelligence_priority
-                )
-            if intelligence_priority > 1:
-                raise wrong(
-                    (at, "intelligencePriority"), "at most 1", intelligence_priority
-                )
-            held["intelligence_priority"] = intelligence_priority
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ModelPreferences_members, at)
-    return make(ModelPreferences, held)
-
-
-def _write_ModelPreferences(x: ModelPreferences) -> Json:
-    o: Json = {}
-    if x.hints is not UNSET:
-        o["hints"] = write_array(_write_ModelHint, x.hints)
-    if x.cost_priority is not UNSET:
-        o["costPriority"] = x.cost_priority
-    if x.speed_priority is not UNSET:
-        o["speedPriority"] = x.speed_priority
-    if x.intelligence_priority is not UNSET:
-        o["intelligencePriority"] = x.intelligence_priority
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ModelPreferences_members)
-    return o
-
-
-def _read_ModelHint(o: Json, at: At) -> ModelHint:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "name" in o:
-            name = o["name"]
-            if name.__class__ is not str or not (name.isascii() or is_string(name)):
-                raise wrong((at, "name"), "string", name)
-            held["name"] = name
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ModelHint_members, at)
-    return make(ModelHint, held)
-
-
-def _write_ModelHint(x: ModelHint) -> Json:
-    o: Json = {}
-    if x.name is not UNSET:
-        o["name"] = x.name
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ModelHint_members)
-    return o
-
-
-def _read_CompleteRequestParams(o: Json, at: At) -> CompleteRequestParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    ref = o.get("ref", UNSET)
-    ref = _read_CompleteRequestParams_ref(ref, (at, "ref"))
-    argument = o.get("argument", UNSET)
-    argument = _read_CompleteRequestParamsArgument(argument, (at, "argument"))
-    held: dict[str, Json] = {"ref": ref, "argument": argument}
-    if len(o) != 2:
-        if "context" in o:
-            context = o["context"]
-            context = _read_CompleteRequestParamsContext(context, (at, "context"))
-            held["context"] = context
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CompleteRequestParams_members, at)
-    return make(CompleteRequestParams, held)
-
-
-def _read_CompleteRequestParams_ref(x: Json, at: At) -> Json:
-    if x.__class__ is dict:
-        match x.get("type"):
-            case "ref/resource":
-                return _read_ResourceTemplateReference(x, at)
-            case "ref/prompt":
-                return _read_PromptReference(x, at)
-            case _:
-                raise wrong(
-                    (at, "type"), '"ref/resource" | "ref/prompt"', x.get("type", UNSET)
-                )
-    raise wrong(at, "PromptReference | ResourceTemplateReference", x)
-
-
-def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
-    o: Json = {
-        "ref": _WRITERS[x.ref.__class__](x.ref),
-        "argument": _write_CompleteRequestParamsArgument(x.argument),
-    }
-    if x.context is not UNSET:
-        o["context"] = _write_CompleteRequestParamsContext(x.context)
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequestParams_members)
-    return o
-
-
-def _read_CompleteRequestParamsArgument(
-    o: Json, at: At
-) -> CompleteRequestParamsArgument:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    value = o.get("value")
-    if value.__class__ is not str or not (value.isascii() or is_string(value)):
-        raise wrong((at, "value"), "string", o.get("value", UNSET))
-    held: dict[str, Json] = {"name": name, "value": value}
-    if len(o) != 2:
-        held["extra_"] = extras(o, _CompleteRequestParamsArgument_members, at)
-    return make(CompleteRequestParamsArgument, held)
-
-
-def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
-    o: Json = {"name": x.name, "value": x.value}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequestParamsArgument_members)
-    return o
-
-
-def _read_CompleteRequestParamsContext(o: Json, at: At) -> CompleteRequestParamsContext:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    held: dict[str, Json] = {}
-    if len(o) != 0:
-        if "arguments" in o:
-            arguments = o["arguments"]
-            arguments = check_map(read_string, arguments, (at, "arguments"))
-            held["arguments"] = arguments
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CompleteRequestParamsContext_members, at)
-    return make(CompleteRequestParamsContext, held)
-
-
-def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
-    o: Json = {}
-    if x.arguments is not UNSET:
-        o["arguments"] = x.arguments
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequestParamsContext_members)
-    return o
-
-
-def _read_CompleteRequest(o: Json, at: At) -> CompleteRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "completion/complete":
-        raise wrong((at, "method"), '"completion/complete"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_CompleteRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(CompleteRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _CompleteRequest_members, at)
-    return made
-
-
-def _write_CompleteRequest(x: CompleteRequest) -> Json:
-    o: Json = {
-        "method": "completion/complete",
-        "params": _write_CompleteRequestParams(x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteRequest_members)
-    return o
-
-
-def _read_CompleteResult(o: Json, at: At) -> CompleteResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    completion = o.get("completion", UNSET)
-    completion = _read_CompleteResultCompletion(completion, (at, "completion"))
-    held: dict[str, Json] = {"completion": completion}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CompleteResult_members, at)
-    return make(CompleteResult, held)
-
-
-def _write_CompleteResult(x: CompleteResult) -> Json:
-    o: Json = {"completion": _write_CompleteResultCompletion(x.completion)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteResult_members)
-    return o
-
-
-def _read_CompleteResultCompletion(o: Json, at: At) -> CompleteResultCompletion:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    values = o.get("values", UNSET)
-    values = read_strings(values, (at, "values"))
-    held: dict[str, Json] = {"values": values}
-    if len(o) != 1:
-        if "total" in o:
-            total = o["total"]
-            if not is_number(total):
-                raise wrong((at, "total"), "number", total)
-            held["total"] = total
-        if "hasMore" in o:
-            has_more = o["hasMore"]
-            if has_more.__class__ is not bool:
-                raise wrong((at, "hasMore"), "boolean", has_more)
-            held["has_more"] = has_more
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _CompleteResultCompletion_members, at)
-    return make(CompleteResultCompletion, held)
-
-
-def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
-    o: Json = {"values": x.values}
-    if x.total is not UNSET:
-        o["total"] = x.total
-    if x.has_more is not UNSET:
-        o["hasMore"] = x.has_more
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _CompleteResultCompletion_members)
-    return o
-
-
-def _read_ResourceTemplateReference(o: Json, at: At) -> ResourceTemplateReference:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "ref/resource":
-        raise wrong((at, "type"), '"ref/resource"', o.get("type", UNSET))
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"uri": uri}
-    if len(o) != 2:
-        held["extra_"] = extras(o, _ResourceTemplateReference_members, at)
-    return make(ResourceTemplateReference, held)
-
-
-def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
-    o: Json = {"type": "ref/resource", "uri": x.uri}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ResourceTemplateReference_members)
-    return o
-
-
-def _read_PromptReference(o: Json, at: At) -> PromptReference:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "ref/prompt":
-        raise wrong((at, "type"), '"ref/prompt"', o.get("type", UNSET))
-    name = o.get("name")
-    if name.__class__ is not str or not (name.isascii() or is_string(name)):
-        raise wrong((at, "name"), "string", o.get("name", UNSET))
-    held: dict[str, Json] = {"name": name}
-    if len(o) != 2:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _PromptReference_members, at)
-    return make(PromptReference, held)
-
-
-def _write_PromptReference(x: PromptReference) -> Json:
-    o: Json = {"type": "ref/prompt", "name": x.name}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _PromptReference_members)
-    return o
-
-
-def _read_ListRootsRequest(o: Json, at: At) -> ListRootsRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "roots/list":
-        raise wrong((at, "method"), '"roots/list"', o.get("method", UNSET))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(ListRootsRequest)
-    held = made.__dict__
-    held["id"] = id
-    if len(o) != 3:
-        if "params" in o:
-            params = o["params"]
-            params = _read_RequestParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _ListRootsRequest_members, at)
-    return made
-
-
-def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
-    o: Json = {"method": "roots/list", "jsonrpc": "2.0", "id": x.id}
-    if x.params is not UNSET:
-        o["params"] = _write_RequestParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListRootsRequest_members)
-    return o
-
-
-def _read_ListRootsResult(o: Json, at: At) -> ListRootsResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    roots = o.get("roots", UNSET)
-    roots = read_array(_read_Root, roots, (at, "roots"))
-    held: dict[str, Json] = {"roots": roots}
-    if len(o) != 1:
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ListRootsResult_members, at)
-    return make(ListRootsResult, held)
-
-
-def _write_ListRootsResult(x: ListRootsResult) -> Json:
-    o: Json = {"roots": write_array(_write_Root, x.roots)}
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ListRootsResult_members)
-    return o
-
-
-def _read_Root(o: Json, at: At) -> Root:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    uri = o.get("uri")
-    if uri.__class__ is not str or not (uri.isascii() or is_string(uri)):
-        raise wrong((at, "uri"), "string", o.get("uri", UNSET))
-    held: dict[str, Json] = {"uri": uri}
-    if len(o) != 1:
-        if "name" in o:
-            name = o["name"]
-            if name.__class__ is not str or not (name.isascii() or is_string(name)):
-                raise wrong((at, "name"), "string", name)
-            held["name"] = name
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _Root_members, at)
-    return make(Root, held)
-
-
-def _write_Root(x: Root) -> Json:
-    o: Json = {"uri": x.uri}
-    if x.name is not UNSET:
-        o["name"] = x.name
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _Root_members)
-    return o
-
-
-def _read_RootsListChangedNotification(o: Json, at: At) -> RootsListChangedNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/roots/list_changed":
-        raise wrong(
-            (at, "method"), '"notifications/roots/list_changed"', o.get("method", UNSET)
-        )
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(RootsListChangedNotification)
-    held = made.__dict__
-    if len(o) != 2:
-        if "params" in o:
-            params = o["params"]
-            params = _read_NotificationParams(params, (at, "params"))
-            held["params"] = params
-        if len(o) != len(held) + 2:
-            held["extra_"] = extras(o, _RootsListChangedNotification_members, at)
-    return made
-
-
-def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json:
-    o: Json = {"method": "notifications/roots/list_changed", "jsonrpc": "2.0"}
-    if x.params is not UNSET:
-        o["params"] = _write_NotificationParams(x.params)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _RootsListChangedNotification_members)
-    return o
-
-
-def _read_ElicitRequestFormParams(o: Json, at: At) -> ElicitRequestFormParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    message = o.get("message")
-    if message.__class__ is not str or not (message.isascii() or is_string(message)):
-        raise wrong((at, "message"), "string", o.get("message", UNSET))
-    requested_schema = o.get("requestedSchema", UNSET)
-    requested_schema = _read_ElicitRequestFormParamsRequestedSchema(
-        requested_schema, (at, "requestedSchema")
-    )
-    held: dict[str, Json] = {"message": message, "requested_schema": requested_schema}
-    if len(o) != 2:
-        if "mode" in o:
-            mode = o["mode"]
-            if mode != "form":
-                raise wrong((at, "mode"), '"form"', mode)
-            held["mode"] = mode
-        if "task" in o:
-            task = o["task"]
-            task = _read_TaskMetadata(task, (at, "task"))
-            held["task"] = task
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ElicitRequestFormParams_members, at)
-    return make(ElicitRequestFormParams, held)
-
-
-def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
-    o: Json = {
-        "message": x.message,
-        "requestedSchema": _write_ElicitRequestFormParamsRequestedSchema(
-            x.requested_schema
-        ),
-    }
-    if x.mode is not UNSET:
-        o["mode"] = x.mode
-    if x.task is not UNSET:
-        o["task"] = _write_TaskMetadata(x.task)
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitRequestFormParams_members)
-    return o
-
-
-def _read_ElicitRequestFormParamsRequestedSchema(
-    o: Json, at: At
-) -> ElicitRequestFormParamsRequestedSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "object":
-        raise wrong((at, "type"), '"object"', o.get("type", UNSET))
-    properties = o.get("properties", UNSET)
-    properties = read_map(
-        _read_PrimitiveSchemaDefinition, properties, (at, "properties")
-    )
-    held: dict[str, Json] = {"properties": properties}
-    if len(o) != 2:
-        if "$schema" in o:
-            schema_ = o["$schema"]
-            if schema_.__class__ is not str or not (
-                schema_.isascii() or is_string(schema_)
-            ):
-                raise wrong((at, "$schema"), "string", schema_)
-            held["schema_"] = schema_
-        if "required" in o:
-            required = o["required"]
-            required = read_strings(required, (at, "required"))
-            held["required"] = required
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(
-                o, _ElicitRequestFormParamsRequestedSchema_members, at
-            )
-    return make(ElicitRequestFormParamsRequestedSchema, held)
-
-
-def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if x.get("type") == "array" and "items" in x:
-            try:
-                return _read_UntitledMultiSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "array" and "items" in x:
-            try:
-                return _read_TitledMultiSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "string" and "enum" in x:
-            try:
-                return _read_LegacyTitledEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "string" and "enum" in x:
-            try:
-                return _read_UntitledSingleSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "string" and "oneOf" in x:
-            try:
-                return _read_TitledSingleSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "string":
-            try:
-                return _read_StringSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "boolean":
-            try:
-                return _read_BooleanSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "type" in x:
-            try:
-                return _read_NumberSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(
-            at,
-            "UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema | LegacyTitledEnumSchema | UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema | StringSchema | BooleanSchema | NumberSchema",
-            x,
-        )
-    raise wrong(
-        at,
-        "UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema | LegacyTitledEnumSchema | UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema | StringSchema | BooleanSchema | NumberSchema",
-        x,
-    )
-
-
-def _write_ElicitRequestFormParamsRequestedSchema(
-    x: ElicitRequestFormParamsRequestedSchema,
-) -> Json:
-    o: Json = {"type": "object", "properties": write_map(_write, x.properties)}
-    if x.schema_ is not UNSET:
-        o["$schema"] = x.schema_
-    if x.required is not UNSET:
-        o["required"] = x.required
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitRequestFormParamsRequestedSchema_members)
-    return o
-
-
-def _read_ElicitRequestURLParams(o: Json, at: At) -> ElicitRequestURLParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("mode") != "url":
-        raise wrong((at, "mode"), '"url"', o.get("mode", UNSET))
-    message = o.get("message")
-    if message.__class__ is not str or not (message.isascii() or is_string(message)):
-        raise wrong((at, "message"), "string", o.get("message", UNSET))
-    elicitation_id = o.get("elicitationId")
-    if elicitation_id.__class__ is not str or not (
-        elicitation_id.isascii() or is_string(elicitation_id)
-    ):
-        raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
-    url = o.get("url")
-    if url.__class__ is not str or not (url.isascii() or is_string(url)):
-        raise wrong((at, "url"), "string", o.get("url", UNSET))
-    held: dict[str, Json] = {
-        "message": message,
-        "elicitation_id": elicitation_id,
-        "url": url,
-    }
-    if len(o) != 4:
-        if "task" in o:
-            task = o["task"]
-            task = _read_TaskMetadata(task, (at, "task"))
-            held["task"] = task
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = _read_RequestParamsMeta(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _ElicitRequestURLParams_members, at)
-    return make(ElicitRequestURLParams, held)
-
-
-def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
-    o: Json = {
-        "mode": "url",
-        "message": x.message,
-        "elicitationId": x.elicitation_id,
-        "url": x.url,
-    }
-    if x.task is not UNSET:
-        o["task"] = _write_TaskMetadata(x.task)
-    if x.meta is not UNSET:
-        o["_meta"] = _write_RequestParamsMeta(x.meta)
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitRequestURLParams_members)
-    return o
-
-
-def _read_ElicitRequest(o: Json, at: At) -> ElicitRequest:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "elicitation/create":
-        raise wrong((at, "method"), '"elicitation/create"', o.get("method", UNSET))
-    params = o.get("params", UNSET)
-    params = _read_ElicitRequestParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    id = o.get("id", UNSET)
-    id = _read_ProgressToken(id, (at, "id"))
-    made = new(ElicitRequest)
-    held = made.__dict__
-    held["params"] = params
-    held["id"] = id
-    if len(o) != 4:
-        held["extra_"] = extras(o, _ElicitRequest_members, at)
-    return made
-
-
-def _read_ElicitRequestParams(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if (
-            x.get("mode") == "url"
-            and "message" in x
-            and "elicitationId" in x
-            and "url" in x
-        ):
-            try:
-                return _read_ElicitRequestURLParams(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "message" in x and "requestedSchema" in x:
-            try:
-                return _read_ElicitRequestFormParams(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(at, "ElicitRequestURLParams | ElicitRequestFormParams", x)
-    raise wrong(at, "ElicitRequestURLParams | ElicitRequestFormParams", x)
-
-
-def _write_ElicitRequest(x: ElicitRequest) -> Json:
-    o: Json = {
-        "method": "elicitation/create",
-        "params": _WRITERS[x.params.__class__](x.params),
-        "jsonrpc": "2.0",
-        "id": x.id,
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitRequest_members)
-    return o
-
-
-def _read_StringSchema(o: Json, at: At) -> StringSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "string":
-        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
-    if len(o) != 1:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "minLength" in o:
-            min_length = o["minLength"]
-            if not is_number(min_length):
-                raise wrong((at, "minLength"), "number", min_length)
-            held["min_length"] = min_length
-        if "maxLength" in o:
-            max_length = o["maxLength"]
-            if not is_number(max_length):
-                raise wrong((at, "maxLength"), "number", max_length)
-            held["max_length"] = max_length
-        if "format" in o:
-            format = o["format"]
-            if format not in ("email", "uri", "date", "date-time"):
-                raise wrong(
-                    (at, "format"), '"email" | "uri" | "date" | "date-time"', format
-                )
-            held["format"] = format
-        if "default" in o:
-            default = o["default"]
-            if default.__class__ is not str or not (
-                default.isascii() or is_string(default)
-            ):
-                raise wrong((at, "default"), "string", default)
-            held["default"] = default
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _StringSchema_members, at)
-    return make(StringSchema, held)
-
-
-def _write_StringSchema(x: StringSchema) -> Json:
-    o: Json = {"type": "string"}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.min_length is not UNSET:
-        o["minLength"] = x.min_length
-    if x.max_length is not UNSET:
-        o["maxLength"] = x.max_length
-    if x.format is not UNSET:
-        o["format"] = x.format
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _StringSchema_members)
-    return o
-
-
-def _read_NumberSchema(o: Json, at: At) -> NumberSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    type = o.get("type")
-    if type not in ("number", "integer"):
-        raise wrong((at, "type"), '"number" | "integer"', o.get("type", UNSET))
-    held: dict[str, Json] = {"type": type}
-    if len(o) != 1:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "minimum" in o:
-            minimum = o["minimum"]
-            if not is_number(minimum):
-                raise wrong((at, "minimum"), "number", minimum)
-            held["minimum"] = minimum
-        if "maximum" in o:
-            maximum = o["maximum"]
-            if not is_number(maximum):
-                raise wrong((at, "maximum"), "number", maximum)
-            held["maximum"] = maximum
-        if "default" in o:
-            default = o["default"]
-            if not is_number(default):
-                raise wrong((at, "default"), "number", default)
-            held["default"] = default
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _NumberSchema_members, at)
-    return make(NumberSchema, held)
-
-
-def _write_NumberSchema(x: NumberSchema) -> Json:
-    o: Json = {"type": x.type}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.minimum is not UNSET:
-        o["minimum"] = x.minimum
-    if x.maximum is not UNSET:
-        o["maximum"] = x.maximum
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _NumberSchema_members)
-    return o
-
-
-def _read_BooleanSchema(o: Json, at: At) -> BooleanSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "boolean":
-        raise wrong((at, "type"), '"boolean"', o.get("type", UNSET))
-    held: dict[str, Json] = {}
-    if len(o) != 1:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "default" in o:
-            default = o["default"]
-            if default.__class__ is not bool:
-                raise wrong((at, "default"), "boolean", default)
-            held["default"] = default
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _BooleanSchema_members, at)
-    return make(BooleanSchema, held)
-
-
-def _write_BooleanSchema(x: BooleanSchema) -> Json:
-    o: Json = {"type": "boolean"}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _BooleanSchema_members)
-    return o
-
-
-def _read_UntitledSingleSelectEnumSchema(
-    o: Json, at: At
-) -> UntitledSingleSelectEnumSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "string":
-        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
-    enum = o.get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
-    if len(o) != 2:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "default" in o:
-            default = o["default"]
-            if default.__class__ is not str or not (
-                default.isascii() or is_string(default)
-            ):
-                raise wrong((at, "default"), "string", default)
-            held["default"] = default
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _UntitledSingleSelectEnumSchema_members, at)
-    return make(UntitledSingleSelectEnumSchema, held)
-
-
-def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UntitledSingleSelectEnumSchema_members)
-    return o
-
-
-def _read_TitledSingleSelectEnumSchema(o: Json, at: At) -> TitledSingleSelectEnumSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "string":
-        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
-    one_of = o.get("oneOf", UNSET)
-    one_of = read_array(
-        _read_TitledSingleSelectEnumSchemaOneOfItem, one_of, (at, "oneOf")
-    )
-    held: dict[str, Json] = {"one_of": one_of}
-    if len(o) != 2:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "default" in o:
-            default = o["default"]
-            if default.__class__ is not str or not (
-                default.isascii() or is_string(default)
-            ):
-                raise wrong((at, "default"), "string", default)
-            held["default"] = default
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _TitledSingleSelectEnumSchema_members, at)
-    return make(TitledSingleSelectEnumSchema, held)
-
-
-def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json:
-    o: Json = {
-        "type": "string",
-        "oneOf": write_array(_write_TitledSingleSelectEnumSchemaOneOfItem, x.one_of),
-    }
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledSingleSelectEnumSchema_members)
-    return o
-
-
-def _read_TitledSingleSelectEnumSchemaOneOfItem(
-    o: Json, at: At
-) -> TitledSingleSelectEnumSchemaOneOfItem:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    const = o.get("const")
-    if const.__class__ is not str or not (const.isascii() or is_string(const)):
-        raise wrong((at, "const"), "string", o.get("const", UNSET))
-    title = o.get("title")
-    if title.__class__ is not str or not (title.isascii() or is_string(title)):
-        raise wrong((at, "title"), "string", o.get("title", UNSET))
-    held: dict[str, Json] = {"const": const, "title": title}
-    if len(o) != 2:
-        held["extra_"] = extras(o, _TitledSingleSelectEnumSchemaOneOfItem_members, at)
-    return make(TitledSingleSelectEnumSchemaOneOfItem, held)
-
-
-def _write_TitledSingleSelectEnumSchemaOneOfItem(
-    x: TitledSingleSelectEnumSchemaOneOfItem,
-) -> Json:
-    o: Json = {"const": x.const, "title": x.title}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledSingleSelectEnumSchemaOneOfItem_members)
-    return o
-
-
-def _read_UntitledMultiSelectEnumSchema(
-    o: Json, at: At
-) -> UntitledMultiSelectEnumSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "array":
-        raise wrong((at, "type"), '"array"', o.get("type", UNSET))
-    items = o.get("items", UNSET)
-    items = _read_UntitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    held: dict[str, Json] = {"items": items}
-    if len(o) != 2:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "minItems" in o:
-            min_items = o["minItems"]
-            if not is_number(min_items):
-                raise wrong((at, "minItems"), "number", min_items)
-            held["min_items"] = min_items
-        if "maxItems" in o:
-            max_items = o["maxItems"]
-            if not is_number(max_items):
-                raise wrong((at, "maxItems"), "number", max_items)
-            held["max_items"] = max_items
-        if "default" in o:
-            default = o["default"]
-            default = read_strings(default, (at, "default"))
-            held["default"] = default
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _UntitledMultiSelectEnumSchema_members, at)
-    return make(UntitledMultiSelectEnumSchema, held)
-
-
-def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Json:
-    o: Json = {
-        "type": "array",
-        "items": _write_UntitledMultiSelectEnumSchemaItems(x.items),
-    }
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.min_items is not UNSET:
-        o["minItems"] = x.min_items
-    if x.max_items is not UNSET:
-        o["maxItems"] = x.max_items
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UntitledMultiSelectEnumSchema_members)
-    return o
-
-
-def _read_UntitledMultiSelectEnumSchemaItems(
-    o: Json, at: At
-) -> UntitledMultiSelectEnumSchemaItems:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "string":
-        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
-    enum = o.get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
-    if len(o) != 2:
-        held["extra_"] = extras(o, _UntitledMultiSelectEnumSchemaItems_members, at)
-    return make(UntitledMultiSelectEnumSchemaItems, held)
-
-
-def _write_UntitledMultiSelectEnumSchemaItems(
-    x: UntitledMultiSelectEnumSchemaItems,
-) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _UntitledMultiSelectEnumSchemaItems_members)
-    return o
-
-
-def _read_TitledMultiSelectEnumSchema(o: Json, at: At) -> TitledMultiSelectEnumSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "array":
-        raise wrong((at, "type"), '"array"', o.get("type", UNSET))
-    items = o.get("items", UNSET)
-    items = _read_TitledMultiSelectEnumSchemaItems(items, (at, "items"))
-    held: dict[str, Json] = {"items": items}
-    if len(o) != 2:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "minItems" in o:
-            min_items = o["minItems"]
-            if not is_number(min_items):
-                raise wrong((at, "minItems"), "number", min_items)
-            held["min_items"] = min_items
-        if "maxItems" in o:
-            max_items = o["maxItems"]
-            if not is_number(max_items):
-                raise wrong((at, "maxItems"), "number", max_items)
-            held["max_items"] = max_items
-        if "default" in o:
-            default = o["default"]
-            default = read_strings(default, (at, "default"))
-            held["default"] = default
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _TitledMultiSelectEnumSchema_members, at)
-    return make(TitledMultiSelectEnumSchema, held)
-
-
-def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
-    o: Json = {
-        "type": "array",
-        "items": _write_TitledMultiSelectEnumSchemaItems(x.items),
-    }
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.min_items is not UNSET:
-        o["minItems"] = x.min_items
-    if x.max_items is not UNSET:
-        o["maxItems"] = x.max_items
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledMultiSelectEnumSchema_members)
-    return o
-
-
-def _read_TitledMultiSelectEnumSchemaItems(
-    o: Json, at: At
-) -> TitledMultiSelectEnumSchemaItems:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    any_of = o.get("anyOf", UNSET)
-    any_of = read_array(
-        _read_TitledMultiSelectEnumSchemaItemsAnyOfItem, any_of, (at, "anyOf")
-    )
-    held: dict[str, Json] = {"any_of": any_of}
-    if len(o) != 1:
-        held["extra_"] = extras(o, _TitledMultiSelectEnumSchemaItems_members, at)
-    return make(TitledMultiSelectEnumSchemaItems, held)
-
-
-def _write_TitledMultiSelectEnumSchemaItems(
-    x: TitledMultiSelectEnumSchemaItems,
-) -> Json:
-    o: Json = {
-        "anyOf": write_array(_write_TitledMultiSelectEnumSchemaItemsAnyOfItem, x.any_of)
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledMultiSelectEnumSchemaItems_members)
-    return o
-
-
-def _read_TitledMultiSelectEnumSchemaItemsAnyOfItem(
-    o: Json, at: At
-) -> TitledMultiSelectEnumSchemaItemsAnyOfItem:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    const = o.get("const")
-    if const.__class__ is not str or not (const.isascii() or is_string(const)):
-        raise wrong((at, "const"), "string", o.get("const", UNSET))
-    title = o.get("title")
-    if title.__class__ is not str or not (title.isascii() or is_string(title)):
-        raise wrong((at, "title"), "string", o.get("title", UNSET))
-    held: dict[str, Json] = {"const": const, "title": title}
-    if len(o) != 2:
-        held["extra_"] = extras(
-            o, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members, at
-        )
-    return make(TitledMultiSelectEnumSchemaItemsAnyOfItem, held)
-
-
-def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
-    x: TitledMultiSelectEnumSchemaItemsAnyOfItem,
-) -> Json:
-    o: Json = {"const": x.const, "title": x.title}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
-    return o
-
-
-def _read_LegacyTitledEnumSchema(o: Json, at: At) -> LegacyTitledEnumSchema:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("type") != "string":
-        raise wrong((at, "type"), '"string"', o.get("type", UNSET))
-    enum = o.get("enum", UNSET)
-    enum = read_strings(enum, (at, "enum"))
-    held: dict[str, Json] = {"enum": enum}
-    if len(o) != 2:
-        if "title" in o:
-            title = o["title"]
-            if title.__class__ is not str or not (title.isascii() or is_string(title)):
-                raise wrong((at, "title"), "string", title)
-            held["title"] = title
-        if "description" in o:
-            description = o["description"]
-            if description.__class__ is not str or not (
-                description.isascii() or is_string(description)
-            ):
-                raise wrong((at, "description"), "string", description)
-            held["description"] = description
-        if "enumNames" in o:
-            enum_names = o["enumNames"]
-            enum_names = read_strings(enum_names, (at, "enumNames"))
-            held["enum_names"] = enum_names
-        if "default" in o:
-            default = o["default"]
-            if default.__class__ is not str or not (
-                default.isascii() or is_string(default)
-            ):
-                raise wrong((at, "default"), "string", default)
-            held["default"] = default
-        if len(o) != len(held) + 1:
-            held["extra_"] = extras(o, _LegacyTitledEnumSchema_members, at)
-    return make(LegacyTitledEnumSchema, held)
-
-
-def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
-    o: Json = {"type": "string", "enum": x.enum}
-    if x.title is not UNSET:
-        o["title"] = x.title
-    if x.description is not UNSET:
-        o["description"] = x.description
-    if x.enum_names is not UNSET:
-        o["enumNames"] = x.enum_names
-    if x.default is not UNSET:
-        o["default"] = x.default
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _LegacyTitledEnumSchema_members)
-    return o
-
-
-def _read_ElicitResult(o: Json, at: At) -> ElicitResult:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    action = o.get("action")
-    if action not in ("accept", "decline", "cancel"):
-        raise wrong(
-            (at, "action"), '"accept" | "decline" | "cancel"', o.get("action", UNSET)
-        )
-    held: dict[str, Json] = {"action": action}
-    if len(o) != 1:
-        if "content" in o:
-            content = o["content"]
-            content = check_map(
-                _read_ElicitResult_content_value, content, (at, "content")
-            )
-            held["content"] = content
-        if "_meta" in o:
-            meta = o["_meta"]
-            meta = read_object(meta, (at, "_meta"))
-            held["meta"] = meta
-        if len(o) != len(held):
-            held["extra_"] = extras(o, _ElicitResult_members, at)
-    return make(ElicitResult, held)
-
-
-def _read_ElicitResult_content_value(x: Json, at: At) -> Json:
-    if is_string(x) or is_number(x) or x.__class__ is bool:
-        return x
-    if x.__class__ is list:
-        return read_strings(x, at)
-    raise wrong(at, "array | string | number | boolean", x)
-
-
-def _write_ElicitResult(x: ElicitResult) -> Json:
-    o: Json = {"action": x.action}
-    if x.content is not UNSET:
-        o["content"] = x.content
-    if x.meta is not UNSET:
-        o["_meta"] = x.meta
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitResult_members)
-    return o
-
-
-def _read_ElicitationCompleteNotification(
-    o: Json, at: At
-) -> ElicitationCompleteNotification:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    if o.get("method") != "notifications/elicitation/complete":
-        raise wrong(
-            (at, "method"),
-            '"notifications/elicitation/complete"',
-            o.get("method", UNSET),
-        )
-    params = o.get("params", UNSET)
-    params = _read_ElicitationCompleteNotificationParams(params, (at, "params"))
-    if o.get("jsonrpc") != "2.0":
-        raise wrong((at, "jsonrpc"), '"2.0"', o.get("jsonrpc", UNSET))
-    made = new(ElicitationCompleteNotification)
-    held = made.__dict__
-    held["params"] = params
-    if len(o) != 3:
-        held["extra_"] = extras(o, _ElicitationCompleteNotification_members, at)
-    return made
-
-
-def _write_ElicitationCompleteNotification(x: ElicitationCompleteNotification) -> Json:
-    o: Json = {
-        "method": "notifications/elicitation/complete",
-        "params": _write_ElicitationCompleteNotificationParams(x.params),
-        "jsonrpc": "2.0",
-    }
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitationCompleteNotification_members)
-    return o
-
-
-def _read_ElicitationCompleteNotificationParams(
-    o: Json, at: At
-) -> ElicitationCompleteNotificationParams:
-    if o.__class__ is not dict:
-        raise wrong(at, "object", o)
-    elicitation_id = o.get("elicitationId")
-    if elicitation_id.__class__ is not str or not (
-        elicitation_id.isascii() or is_string(elicitation_id)
-    ):
-        raise wrong((at, "elicitationId"), "string", o.get("elicitationId", UNSET))
-    held: dict[str, Json] = {"elicitation_id": elicitation_id}
-    if len(o) != 1:
-        held["extra_"] = extras(o, _ElicitationCompleteNotificationParams_members, at)
-    return make(ElicitationCompleteNotificationParams, held)
-
-
-def _write_ElicitationCompleteNotificationParams(
-    x: ElicitationCompleteNotificationParams,
-) -> Json:
-    o: Json = {"elicitationId": x.elicitation_id}
-    if x.extra_ is not EMPTY:
-        merge(o, x.extra_, _ElicitationCompleteNotificationParams_members)
-    return o
-
-
-def _read_JSONRPCMessage(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if x.get("jsonrpc") == "2.0" and "id" in x and "method" in x:
-            try:
-                return _read_JSONRPCRequest(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
-            try:
-                return _read_JSONRPCResultResponse(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("jsonrpc") == "2.0" and "method" in x:
-            try:
-                return _read_JSONRPCNotification(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("jsonrpc") == "2.0" and "error" in x:
-            try:
-                return _read_JSONRPCErrorResponse(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(
-            at,
-            "JSONRPCRequest | JSONRPCResultResponse | JSONRPCNotification | JSONRPCErrorResponse",
-            x,
-        )
-    raise wrong(
-        at,
-        "JSONRPCRequest | JSONRPCResultResponse | JSONRPCNotification | JSONRPCErrorResponse",
-        x,
-    )
-
-
-def _read_JSONRPCResponse(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if x.get("jsonrpc") == "2.0" and "id" in x and "result" in x:
-            try:
-                return _read_JSONRPCResultResponse(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("jsonrpc") == "2.0" and "error" in x:
-            try:
-                return _read_JSONRPCErrorResponse(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(at, "JSONRPCResultResponse | JSONRPCErrorResponse", x)
-    raise wrong(at, "JSONRPCResultResponse | JSONRPCErrorResponse", x)
-
-
-def _read_Role(x: Json, at: At) -> Json:
-    if x not in ("user", "assistant"):
-        raise wrong(at, '"user" | "assistant"', x)
-    return x
-
-
-def _read_TaskStatus(x: Json, at: At) -> Json:
-    if x not in ("working", "input_required", "completed", "failed", "cancelled"):
-        raise wrong(
-            at, '"working" | "input_required" | "completed" | "failed" | "cancelled"', x
-        )
-    return x
-
-
-def _read_LoggingLevel(x: Json, at: At) -> Json:
-    if x not in (
-        "debug",
-        "info",
-        "notice",
-        "warning",
-        "error",
-        "critical",
-        "alert",
-        "emergency",
-    ):
-        raise wrong(
-            at,
-            '"debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"',
-            x,
-        )
-    return x
-
-
-def _read_SingleSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if x.get("type") == "string" and "enum" in x:
-            try:
-                return _read_UntitledSingleSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "string" and "oneOf" in x:
-            try:
-                return _read_TitledSingleSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(
-            at, "UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema", x
-        )
-    raise wrong(at, "UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema", x)
-
-
-def _read_MultiSelectEnumSchema(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if x.get("type") == "array" and "items" in x:
-            try:
-                return _read_UntitledMultiSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "array" and "items" in x:
-            try:
-                return _read_TitledMultiSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(
-            at, "UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema", x
-        )
-    raise wrong(at, "UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema", x)
-
-
-def _read_EnumSchema(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if x.get("type") == "array" and "items" in x:
-            try:
-                return _read_UntitledMultiSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "array" and "items" in x:
-            try:
-                return _read_TitledMultiSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "string" and "enum" in x:
-            try:
-                return _read_LegacyTitledEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "string" and "enum" in x:
-            try:
-                return _read_UntitledSingleSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if x.get("type") == "string" and "oneOf" in x:
-            try:
-                return _read_TitledSingleSelectEnumSchema(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(
-            at,
-            "UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema | LegacyTitledEnumSchema | UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema",
-            x,
-        )
-    raise wrong(
-        at,
-        "UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema | LegacyTitledEnumSchema | UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema",
-        x,
-    )
-
-
-def _read_ClientRequest(x: Json, at: At) -> Json:
-    if x.__class__ is dict:
-        match x.get("method"):
-            case "initialize":
-                return _read_InitializeRequest(x, at)
-            case "ping":
-                return _read_PingRequest(x, at)
-            case "resources/list":
-                return _read_ListResourcesRequest(x, at)
-            case "resources/templates/list":
-                return _read_ListResourceTemplatesRequest(x, at)
-            case "resources/read":
-                return _read_ReadResourceRequest(x, at)
-            case "resources/subscribe":
-                return _read_SubscribeRequest(x, at)
-            case "resources/unsubscribe":
-                return _read_UnsubscribeRequest(x, at)
-            case "prompts/list":
-                return _read_ListPromptsRequest(x, at)
-            case "prompts/get":
-                return _read_GetPromptRequest(x, at)
-            case "tools/list":
-                return _read_ListToolsRequest(x, at)
-            case "tools/call":
-                return _read_CallToolRequest(x, at)
-            case "tasks/get":
-                return _read_GetTaskRequest(x, at)
-            case "tasks/result":
-                return _read_GetTaskPayloadRequest(x, at)
-            case "tasks/cancel":
-                return _read_CancelTaskRequest(x, at)
-            case "tasks/list":
-                return _read_ListTasksRequest(x, at)
-            case "logging/setLevel":
-                return _read_SetLevelRequest(x, at)
-            case "completion/complete":
-                return _read_CompleteRequest(x, at)
-            case _:
-                raise wrong(
-                    (at, "method"),
-                    '"initialize" | "ping" | "resources/list" | "resources/templates/list" | "resources/read" | "resources/subscribe" | "resources/unsubscribe" | "prompts/list" | "prompts/get" | "tools/list" | "tools/call" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" | "logging/setLevel" | "completion/complete"',
-                    x.get("method", UNSET),
-                )
-    raise wrong(
-        at,
-        "InitializeRequest | CompleteRequest | SetLevelRequest | GetPromptRequest | ReadResourceRequest | SubscribeRequest | UnsubscribeRequest | CallToolRequest | GetTaskRequest | GetTaskPayloadRequest | CancelTaskRequest | PingRequest | ListPromptsRequest | ListResourcesRequest | ListResourceTemplatesRequest | ListToolsRequest | ListTasksRequest",
-        x,
-    )
-
-
-def _read_ClientNotification(x: Json, at: At) -> Json:
-    if x.__class__ is dict:
-        match x.get("method"):
-            case "notifications/cancelled":
-                return _read_CancelledNotification(x, at)
-            case "notifications/initialized":
-                return _read_InitializedNotification(x, at)
-            case "notifications/progress":
-                return _read_ProgressNotification(x, at)
-            case "notifications/tasks/status":
-                return _read_TaskStatusNotification(x, at)
-            case "notifications/roots/list_changed":
-                return _read_RootsListChangedNotification(x, at)
-            case _:
-                raise wrong(
-                    (at, "method"),
-                    '"notifications/cancelled" | "notifications/initialized" | "notifications/progress" | "notifications/tasks/status" | "notifications/roots/list_changed"',
-                    x.get("method", UNSET),
-                )
-    raise wrong(
-        at,
-        "CancelledNotification | ProgressNotification | TaskStatusNotification | InitializedNotification | RootsListChangedNotification",
-        x,
-    )
-
-
-def _read_ClientResult(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if (
-            "taskId" in x
-            and "status" in x
-            and "createdAt" in x
-            and "lastUpdatedAt" in x
-            and "ttl" in x
-        ):
-            try:
-                return _read_GetTaskResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if (
-            "taskId" in x
-            and "status" in x
-            and "createdAt" in x
-            and "lastUpdatedAt" in x
-            and "ttl" in x
-        ):
-            try:
-                return _read_CancelTaskResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "model" in x and "role" in x and "content" in x:
-            try:
-                return _read_CreateMessageResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "action" in x:
-            try:
-                return _read_ElicitResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "tasks" in x:
-            try:
-                return _read_ListTasksResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "roots" in x:
-            try:
-                return _read_ListRootsResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        try:
-            return _read_Result(x, at)
-        except DecodeError as fault:
-            faults += (fault,)
-        try:
-            return _read_GetTaskPayloadResult(x, at)
-        except DecodeError as fault:
-            faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(
-            at,
-            "GetTaskResult | CancelTaskResult | CreateMessageResult | ElicitResult | ListTasksResult | ListRootsResult | EmptyResult | GetTaskPayloadResult",
-            x,
-        )
-    raise wrong(
-        at,
-        "GetTaskResult | CancelTaskResult | CreateMessageResult | ElicitResult | ListTasksResult | ListRootsResult | EmptyResult | GetTaskPayloadResult",
-        x,
-    )
-
-
-def _read_ServerRequest(x: Json, at: At) -> Json:
-    if x.__class__ is dict:
-        match x.get("method"):
-            case "ping":
-                return _read_PingRequest(x, at)
-            case "tasks/get":
-                return _read_GetTaskRequest(x, at)
-            case "tasks/result":
-                return _read_GetTaskPayloadRequest(x, at)
-            case "tasks/cancel":
-                return _read_CancelTaskRequest(x, at)
-            case "tasks/list":
-                return _read_ListTasksRequest(x, at)
-            case "sampling/createMessage":
-                return _read_CreateMessageRequest(x, at)
-            case "roots/list":
-                return _read_ListRootsRequest(x, at)
-            case "elicitation/create":
-                return _read_ElicitRequest(x, at)
-            case _:
-                raise wrong(
-                    (at, "method"),
-                    '"ping" | "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/list" | "sampling/createMessage" | "roots/list" | "elicitation/create"',
-                    x.get("method", UNSET),
-                )
-    raise wrong(
-        at,
-        "CreateMessageRequest | ElicitRequest | GetTaskRequest | GetTaskPayloadRequest | CancelTaskRequest | PingRequest | ListRootsRequest | ListTasksRequest",
-        x,
-    )
-
-
-def _read_ServerNotification(x: Json, at: At) -> Json:
-    if x.__class__ is dict:
-        match x.get("method"):
-            case "notifications/cancelled":
-                return _read_CancelledNotification(x, at)
-            case "notifications/progress":
-                return _read_ProgressNotification(x, at)
-            case "notifications/resources/list_changed":
-                return _read_ResourceListChangedNotification(x, at)
-            case "notifications/resources/updated":
-                return _read_ResourceUpdatedNotification(x, at)
-            case "notifications/prompts/list_changed":
-                return _read_PromptListChangedNotification(x, at)
-            case "notifications/tools/list_changed":
-                return _read_ToolListChangedNotification(x, at)
-            case "notifications/tasks/status":
-                return _read_TaskStatusNotification(x, at)
-            case "notifications/message":
-                return _read_LoggingMessageNotification(x, at)
-            case "notifications/elicitation/complete":
-                return _read_ElicitationCompleteNotification(x, at)
-            case _:
-                raise wrong(
-                    (at, "method"),
-                    '"notifications/cancelled" | "notifications/progress" | "notifications/resources/list_changed" | "notifications/resources/updated" | "notifications/prompts/list_changed" | "notifications/tools/list_changed" | "notifications/tasks/status" | "notifications/message" | "notifications/elicitation/complete"',
-                    x.get("method", UNSET),
-                )
-    raise wrong(
-        at,
-        "CancelledNotification | ProgressNotification | LoggingMessageNotification | ResourceUpdatedNotification | ElicitationCompleteNotification | TaskStatusNotification | ResourceListChangedNotification | ToolListChangedNotification | PromptListChangedNotification",
-        x,
-    )
-
-
-def _read_ServerResult(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if (
-            "taskId" in x
-            and "status" in x
-            and "createdAt" in x
-            and "lastUpdatedAt" in x
-            and "ttl" in x
-        ):
-            try:
-                return _read_GetTaskResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if (
-            "taskId" in x
-            and "status" in x
-            and "createdAt" in x
-            and "lastUpdatedAt" in x
-            and "ttl" in x
-        ):
-            try:
-                return _read_CancelTaskResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "protocolVersion" in x and "capabilities" in x and "serverInfo" in x:
-            try:
-                return _read_InitializeResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "content" in x:
-            try:
-                return _read_CallToolResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "messages" in x:
-            try:
-                return _read_GetPromptResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "prompts" in x:
-            try:
-                return _read_ListPromptsResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "resourceTemplates" in x:
-            try:
-                return _read_ListResourceTemplatesResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "resources" in x:
-            try:
-                return _read_ListResourcesResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "tools" in x:
-            try:
-                return _read_ListToolsResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "tasks" in x:
-            try:
-                return _read_ListTasksResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "completion" in x:
-            try:
-                return _read_CompleteResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "contents" in x:
-            try:
-                return _read_ReadResourceResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        try:
-            return _read_Result(x, at)
-        except DecodeError as fault:
-            faults += (fault,)
-        try:
-            return _read_GetTaskPayloadResult(x, at)
-        except DecodeError as fault:
-            faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(
-            at,
-            "GetTaskResult | CancelTaskResult | InitializeResult | CallToolResult | GetPromptResult | ListPromptsResult | ListResourceTemplatesResult | ListResourcesResult | ListToolsResult | ListTasksResult | CompleteResult | ReadResourceResult | EmptyResult | GetTaskPayloadResult",
-            x,
-        )
-    raise wrong(
-        at,
-        "GetTaskResult | CancelTaskResult | InitializeResult | CallToolResult | GetPromptResult | ListPromptsResult | ListResourceTemplatesResult | ListResourcesResult | ListToolsResult | ListTasksResult | CompleteResult | ReadResourceResult | EmptyResult | GetTaskPayloadResult",
-        x,
-    )
-
-
-def _read_CallToolAnswer(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if "content" in x:
-            try:
-                return _read_CallToolResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "task" in x:
-            try:
-                return _read_CreateTaskResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(at, "CallToolResult | CreateTaskResult", x)
-    raise wrong(at, "CallToolResult | CreateTaskResult", x)
-
-
-def _read_CreateMessageAnswer(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if "model" in x and "role" in x and "content" in x:
-            try:
-                return _read_CreateMessageResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "task" in x:
-            try:
-                return _read_CreateTaskResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(at, "CreateMessageResult | CreateTaskResult", x)
-    raise wrong(at, "CreateMessageResult | CreateTaskResult", x)
-
-
-def _read_ElicitAnswer(x: Json, at: At) -> Json:
-    faults: tuple[DecodeError, ...] = ()
-    if x.__class__ is dict:
-        if "action" in x:
-            try:
-                return _read_ElicitResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if "task" in x:
-            try:
-                return _read_CreateTaskResult(x, at)
-            except DecodeError as fault:
-                faults += (fault,)
-        if len(faults) == 1:
-            raise faults[0]
-        raise wrong(at, "ElicitResult | CreateTaskResult", x)
-    raise wrong(at, "ElicitResult | CreateTaskResult", x)
-
-
-_READERS: Final[dict[object, Callable[[Json, At], Json]]] = {
-    JSONRPCMessage: _read_JSONRPCMessage,
-    ProgressToken: _read_ProgressToken,
-    Cursor: read_string,
-    TaskAugmentedRequestParams: _read_TaskAugmentedRequestParams,
-    RequestParamsMeta: _read_RequestParamsMeta,
-    RequestParams: _read_RequestParams,
-    Request: _read_Request,
-    NotificationParams: _read_NotificationParams,
-    Notification: _read_Notification,
-    Result: _read_Result,
-    Error: _read_Error,
-    RequestId: _read_ProgressToken,
-    JSONRPCRequest: _read_JSONRPCRequest,
-    JSONRPCNotification: _read_JSONRPCNotification,
-    JSONRPCResultResponse: _read_JSONRPCResultResponse,
-    JSONRPCErrorResponse: _read_JSONRPCErrorResponse,
-    JSONRPCResponse: _read_JSONRPCResponse,
-    URLElicitationRequiredError: _read_URLElicitationRequiredError,
-    URLElicitationRequiredErrorError: _read_URLElicitationRequiredErrorError,
-    URLElicitationRequiredErrorErrorData: _read_URLElicitationRequiredErrorErrorData,
-    EmptyResult: _read_Result,
-    CancelledNotificationParams: _read_CancelledNotificationParams,
-    CancelledNotification: _read_CancelledNotification,
-    InitializeRequestParams: _read_InitializeRequestParams,
-    InitializeRequest: _read_InitializeRequest,
-    InitializeResult: _read_InitializeResult,
-    InitializedNotification: _read_InitializedNotification,
-    ClientCapabilities: _read_ClientCapabilities,
-    ClientCapabilitiesRoots: _read_ClientCapabilitiesRoots,
-    ClientCapabilitiesSampling: _read_ClientCapabilitiesSampling,
-    ClientCapabilitiesElicitation: _read_ClientCapabilitiesElicitation,
-    ClientCapabilitiesTasks: _read_ClientCapabilitiesTasks,
-    ClientCapabilitiesTasksRequests: _read_ClientCapabilitiesTasksRequests,
-    ClientCapabilitiesTasksRequestsSampling: _read_ClientCapabilitiesTasksRequestsSampling,
-    ClientCapabilitiesTasksRequestsElicitation: _read_ClientCapabilitiesTasksRequestsElicitation,
-    ServerCapabilities: _read_ServerCapabilities,
-    ServerCapabilitiesPrompts: _read_ServerCapabilitiesPrompts,
-    ServerCapabilitiesResources: _read_ServerCapabilitiesResources,
-    ServerCapabilitiesTools: _read_ServerCapabilitiesTools,
-    ServerCapabilitiesTasks: _read_ServerCapabilitiesTasks,
-    ServerCapabilitiesTasksRequests: _read_ServerCapabilitiesTasksRequests,
-    ServerCapabilitiesTasksRequestsTools: _read_ServerCapabilitiesTasksRequestsTools,
-    Icon: _read_Icon,
-    Icons: _read_Icons,
-    BaseMetadata: _read_BaseMetadata,
-    Implementation: _read_Implementation,
-    PingRequest: _read_PingRequest,
-    ProgressNotificationParams: _read_ProgressNotificationParams,
-    ProgressNotification: _read_ProgressNotification,
-    PaginatedRequestParams: _read_PaginatedRequestParams,
-    PaginatedRequest: _read_PaginatedRequest,
-    PaginatedResult: _read_PaginatedResult,
-    ListResourcesRequest: _read_ListResourcesRequest,
-    ListResourcesResult: _read_ListResourcesResult,
-    ListResourceTemplatesRequest: _read_ListResourceTemplatesRequest,
-    ListResourceTemplatesResult: _read_ListResourceTemplatesResult,
-    ResourceRequestParams: _read_ResourceRequestParams,
-    ReadResourceRequestParams: _read_ReadResourceRequestParams,
-    ReadResourceRequest: _read_ReadResourceRequest,
-    ReadResourceResult: _read_ReadResourceResult,
-    ResourceListChangedNotification: _read_ResourceListChangedNotification,
-    SubscribeRequestParams: _read_SubscribeRequestParams,
-    SubscribeRequest: _read_SubscribeRequest,
-    UnsubscribeRequestParams: _read_UnsubscribeRequestParams,
-    UnsubscribeRequest: _read_UnsubscribeRequest,
-    ResourceUpdatedNotificationParams: _read_ResourceUpdatedNotificationParams,
-    ResourceUpdatedNotification: _read_ResourceUpdatedNotification,
-    Resource: _read_Resource,
-    ResourceTemplate: _read_ResourceTemplate,
-    ResourceContents: _read_ResourceContents,
-    TextResourceContents: _read_TextResourceContents,
-    BlobResourceContents: _read_BlobResourceContents,
-    ListPromptsRequest: _read_ListPromptsRequest,
-    ListPromptsResult: _read_ListPromptsResult,
-    GetPromptRequestParams: _read_GetPromptRequestParams,
-    GetPromptRequest: _read_GetPromptRequest,
-    GetPromptResult: _read_GetPromptResult,
-    Prompt: _read_Prompt,
-    PromptArgument: _read_PromptArgument,
-    Role: _read_Role,
-    PromptMessage: _read_PromptMessage,
-    ResourceLink: _read_ResourceLink,
-    EmbeddedResource: _read_EmbeddedResource,
-    PromptListChangedNotification: _read_PromptListChangedNotification,
-    ListToolsRequest: _read_ListToolsRequest,
-    ListToolsResult: _read_ListToolsResult,
-    CallToolResult: _read_CallToolResult,
-    CallToolRequestParams: _read_CallToolRequestParams,
-    CallToolRequest: _read_CallToolRequest,
-    ToolListChangedNotification: _read_ToolListChangedNotification,
-    ToolAnnotations: _read_ToolAnnotations,
-    ToolExecution: _read_ToolExecution,
-    Tool: _read_Tool,
-    ToolInputSchema: _read_ToolInputSchema,
-    ToolOutputSchema: _read_ToolOutputSchema,
-    TaskStatus: _read_TaskStatus,
-    TaskMetadata: _read_TaskMetadata,
-    RelatedTaskMetadata: _read_RelatedTaskMetadata,
-    Task: _read_Task,
-    CreateTaskResult: _read_CreateTaskResult,
-    GetTaskRequest: _read_GetTaskRequest,
-    GetTaskRequestParams: _read_GetTaskRequestParams,
-    GetTaskResult: _read_GetTaskResult,
-    GetTaskPayloadRequest: _read_GetTaskPayloadRequest,
-    GetTaskPayloadRequestParams: _read_GetTaskPayloadRequestParams,
-    GetTaskPayloadResult: _read_GetTaskPayloadResult,
-    CancelTaskRequest: _read_CancelTaskRequest,
-    CancelTaskRequestParams: _read_CancelTaskRequestParams,
-    CancelTaskResult: _read_CancelTaskResult,
-    ListTasksRequest: _read_ListTasksRequest,
-    ListTasksResult: _read_ListTasksResult,
-    TaskStatusNotificationParams: _read_TaskStatusNotificationParams,
-    TaskStatusNotification: _read_TaskStatusNotification,
-    SetLevelRequestParams: _read_SetLevelRequestParams,
-    SetLevelRequest: _read_SetLevelRequest,
-    LoggingMessageNotificationParams: _read_LoggingMessageNotificationParams,
-    LoggingMessageNotification: _read_LoggingMessageNotification,
-    LoggingLevel: _read_LoggingLevel,
-    CreateMessageRequestParams: _read_CreateMessageRequestParams,
-    ToolChoice: _read_ToolChoice,
-    CreateMessageRequest: _read_CreateMessageRequest,
-    CreateMessageResult: _read_CreateMessageResult,
-    SamplingMessage: _read_SamplingMessage,
-    SamplingMessageContentBlock: _read_SamplingMessageContentBlock,
-    Annotations: _read_Annotations,
-    ContentBlock: _read_ContentBlock,
-    TextContent: _read_TextContent,
-    ImageContent: _read_ImageContent,
-    AudioContent: _read_AudioContent,
-    ToolUseContent: _read_ToolUseContent,
-    ToolResultContent: _read_ToolResultContent,
-    ModelPreferences: _read_ModelPreferences,
-    ModelHint: _read_ModelHint,
-    CompleteRequestParams: _read_CompleteRequestParams,
-    CompleteRequestParamsArgument: _read_CompleteRequestParamsArgument,
-    CompleteRequestParamsContext: _read_CompleteRequestParamsContext,
-    CompleteRequest: _read_CompleteRequest,
-    CompleteResult: _read_CompleteResult,
-    CompleteResultCompletion: _read_CompleteResultCompletion,
-    ResourceTemplateReference: _read_ResourceTemplateReference,
-    PromptReference: _read_PromptReference,
-    ListRootsRequest: _read_ListRootsRequest,
-    ListRootsResult: _read_ListRootsResult,
-    Root: _read_Root,
-    RootsListChangedNotification: _read_RootsListChangedNotification,
-    ElicitRequestFormParams: _read_ElicitRequestFormParams,
-    ElicitRequestFormParamsRequestedSchema: _read_ElicitRequestFormParamsRequestedSchema,
-    ElicitRequestURLParams: _read_ElicitRequestURLParams,
-    ElicitRequestParams: _read_ElicitRequestParams,
-    ElicitRequest: _read_ElicitRequest,
-    PrimitiveSchemaDefinition: _read_PrimitiveSchemaDefinition,
-    StringSchema: _read_StringSchema,
-    NumberSchema: _read_NumberSchema,
-    BooleanSchema: _read_BooleanSchema,
-    UntitledSingleSelectEnumSchema: _read_UntitledSingleSelectEnumSchema,
-    TitledSingleSelectEnumSchema: _read_TitledSingleSelectEnumSchema,
-    TitledSingleSelectEnumSchemaOneOfItem: _read_TitledSingleSelectEnumSchemaOneOfItem,
-    SingleSelectEnumSchema: _read_SingleSelectEnumSchema,
-    UntitledMultiSelectEnumSchema: _read_UntitledMultiSelectEnumSchema,
-    UntitledMultiSelectEnumSchemaItems: _read_UntitledMultiSelectEnumSchemaItems,
-    TitledMultiSelectEnumSchema: _read_TitledMultiSelectEnumSchema,
-    TitledMultiSelectEnumSchemaItems: _read_TitledMultiSelectEnumSchemaItems,
-    TitledMultiSelectEnumSchemaItemsAnyOfItem: _read_TitledMultiSelectEnumSchemaItemsAnyOfItem,
-    MultiSelectEnumSchema: _read_MultiSelectEnumSchema,
-    LegacyTitledEnumSchema: _read_LegacyTitledEnumSchema,
-    EnumSchema: _read_EnumSchema,
-    ElicitResult: _read_ElicitResult,
-    ElicitationCompleteNotification: _read_ElicitationCompleteNotification,
-    ElicitationCompleteNotificationParams: _read_ElicitationCompleteNotificationParams,
-    ClientRequest: _read_ClientRequest,
-    ClientNotification: _read_ClientNotification,
-    ClientResult: _read_ClientResult,
-    ServerRequest: _read_ServerRequest,
-    ServerNotification: _read_ServerNotification,
-    ServerResult: _read_ServerResult,
-    CallToolAnswer: _read_CallToolAnswer,
-    CreateMessageAnswer: _read_CreateMessageAnswer,
-    ElicitAnswer: _read_ElicitAnswer,
-}
-_WRITERS: Final[Writers] = {
-    **plain_writers(_write),
-    TaskAugmentedRequestParams: _write_TaskAugmentedRequestParams,
-    RequestParamsMeta: _write_RequestParamsMeta,
-    RequestParams: _write_RequestParams,
-    Request: _write_Request,
-    NotificationParams: _write_NotificationParams,
-    Notification: _write_Notification,
-    Result: _write_Result,
-    Error: _write_Error,
-    JSONRPCRequest: _write_JSONRPCRequest,
-    JSONRPCNotification: _write_JSONRPCNotification,
-    JSONRPCResultResponse: _write_JSONRPCResultResponse,
-    JSONRPCErrorResponse: _write_JSONRPCErrorResponse,
-    URLElicitationRequiredError: _write_URLElicitationRequiredError,
-    URLElicitationRequiredErrorError: _write_URLElicitationRequiredErrorError,
-    URLElicitationRequiredErrorErrorData: _write_URLElicitationRequiredErrorErrorData,
-    CancelledNotificationParams: _write_CancelledNotificationParams,
-    CancelledNotification: _write_CancelledNotification,
-    InitializeRequestParams: _write_InitializeRequestParams,
-    InitializeRequest: _write_InitializeRequest,
-    InitializeResult: _write_InitializeResult,
-    InitializedNotification: _write_InitializedNotification,
-    ClientCapabilities: _write_ClientCapabilities,
-    ClientCapabilitiesRoots: _write_ClientCapabilitiesRoots,
-    ClientCapabilitiesSampling: _write_ClientCapabilitiesSampling,
-    ClientCapabilitiesElicitation: _write_ClientCapabilitiesElicitation,
-    ClientCapabilitiesTasks: _write_ClientCapabilitiesTasks,
-    ClientCapabilitiesTasksRequests: _write_ClientCapabilitiesTasksRequests,
-    ClientCapabilitiesTasksRequestsSampling: _write_ClientCapabilitiesTasksRequestsSampling,
-    ClientCapabilitiesTasksRequestsElicitation: _write_ClientCapabilitiesTasksRequestsElicitation,
-    ServerCapabilities: _write_ServerCapabilities,
-    ServerCapabilitiesPrompts: _write_ServerCapabilitiesPrompts,
-    ServerCapabilitiesResources: _write_ServerCapabilitiesResources,
-    ServerCapabilitiesTools: _write_ServerCapabilitiesTools,
-    ServerCapabilitiesTasks: _write_ServerCapabilitiesTasks,
-    ServerCapabilitiesTasksRequests: _write_ServerCapabilitiesTasksRequests,
-    ServerCapabilitiesTasksRequestsTools: _write_ServerCapabilitiesTasksRequestsTools,
-    Icon: _write_Icon,
-    Icons: _write_Icons,
-    BaseMetadata: _write_BaseMetadata,
-    Implementation: _write_Implementation,
-    PingRequest: _write_PingRequest,
-    ProgressNotificationParams: _write_ProgressNotificationParams,
-    ProgressNotification: _write_ProgressNotification,
-    PaginatedRequestParams: _write_PaginatedRequestParams,
-    PaginatedRequest: _write_PaginatedRequest,
-    PaginatedResult: _write_PaginatedResult,
-    ListResourcesRequest: _write_ListResourcesRequest,
-    ListResourcesResult: _write_ListResourcesResult,
-    ListResourceTemplatesRequest: _write_ListResourceTemplatesRequest,
-    ListResourceTemplatesResult: _write_ListResourceTemplatesResult,
-    ResourceRequestParams: _write_ResourceRequestParams,
-    ReadResourceRequestParams: _write_ReadResourceRequestParams,
-    ReadResourceRequest: _write_ReadResourceRequest,
-    ReadResourceResult: _write_ReadResourceResult,
-    ResourceListChangedNotification: _write_ResourceListChangedNotification,
-    SubscribeRequestParams: _write_SubscribeRequestParams,
-    SubscribeRequest: _write_SubscribeRequest,
-    UnsubscribeRequestParams: _write_UnsubscribeRequestParams,
-    UnsubscribeRequest: _write_UnsubscribeRequest,
-    ResourceUpdatedNotificationParams: _write_ResourceUpdatedNotificationParams,
-    ResourceUpdatedNotification: _write_ResourceUpdatedNotification,
-    Resource: _write_Resource,
-    ResourceTemplate: _write_ResourceTemplate,
-    ResourceContents: _write_ResourceContents,
-    TextResourceContents: _write_TextResourceContents,
-    BlobResourceContents: _write_BlobResourceContents,
-    ListPromptsRequest: _write_ListPromptsRequest,
-    ListPromptsResult: _write_ListPromptsResult,
-    GetPromptRequestParams: _write_GetPromptRequestParams,
-    GetPromptRequest: _write_GetPromptRequest,
-    GetPromptResult: _write_GetPromptResult,
-    Prompt: _write_Prompt,
-    PromptArgument: _write_PromptArgument,
-    PromptMessage: _write_PromptMessage,
-    ResourceLink: _write_ResourceLink,
-    EmbeddedResource: _write_EmbeddedResource,
-    PromptListChangedNotification: _write_PromptListChangedNotification,
-    ListToolsRequest: _write_ListToolsRequest,
-    ListToolsResult: _write_ListToolsResult,
-    CallToolResult: _write_CallToolResult,
-    CallToolRequestParams: _write_CallToolRequestParams,
-    CallToolRequest: _write_CallToolRequest,
-    ToolListChangedNotification: _write_ToolListChangedNotification,
-    ToolAnnotations: _write_ToolAnnotations,
-    ToolExecution: _write_ToolExecution,
-    Tool: _write_Tool,
-    ToolInputSchema: _write_ToolInputSchema,
-    ToolOutputSchema: _write_ToolOutputSchema,
-    TaskMetadata: _write_TaskMetadata,
-    RelatedTaskMetadata: _write_RelatedTaskMetadata,
-    Task: _write_Task,
-    CreateTaskResult: _write_CreateTaskResult,
-    GetTaskRequest: _write_GetTaskRequest,
-    GetTaskRequestParams: _write_GetTaskRequestParams,
-    GetTaskResult: _write_GetTaskResult,
-    GetTaskPayloadRequest: _write_GetTaskPayloadRequest,
-    GetTaskPayloadRequestParams: _write_GetTaskPayloadRequestParams,
-    GetTaskPayloadResult: _write_GetTaskPayloadResult,
-    CancelTaskRequest: _write_CancelTaskRequest,
-    CancelTaskRequestParams: _write_CancelTaskRequestParams,
-    CancelTaskResult: _write_CancelTaskResult,
-    ListTasksRequest: _write_ListTasksRequest,
-    ListTasksResult: _write_ListTasksResult,
-    TaskStatusNotificationParams: _write_TaskStatusNotificationParams,
-    TaskStatusNotification: _write_TaskStatusNotification,
-    SetLevelRequestParams: _write_SetLevelRequestParams,
-    SetLevelRequest: _write_SetLevelRequest,
-    LoggingMessageNotificationParams: _write_LoggingMessageNotificationParams,
-    LoggingMessageNotification: _write_LoggingMessageNotification,
-    CreateMessageRequestParams: _write_CreateMessageRequestParams,
-    ToolChoice: _write_ToolChoice,
-    CreateMessageRequest: _write_CreateMessageRequest,
-    CreateMessageResult: _write_CreateMessageResult,
-    SamplingMessage: _write_SamplingMessage,
-    Annotations: _write_Annotations,
-    TextContent: _write_TextContent,
-    ImageContent: _write_ImageContent,
-    AudioContent: _write_AudioContent,
-    ToolUseContent: _write_ToolUseContent,
-    ToolResultContent: _write_ToolResultContent,
-    ModelPreferences: _write_ModelPreferences,
-    ModelHint: _write_ModelHint,
-    CompleteRequestParams: _write_CompleteRequestParams,
-    CompleteRequestParamsArgument: _write_CompleteRequestParamsArgument,
-    CompleteRequestParamsContext: _write_CompleteRequestParamsContext,
-    CompleteRequest: _write_CompleteRequest,
-    CompleteResult: _write_CompleteResult,
-    CompleteResultCompletion: _write_CompleteResultCompletion,
-    ResourceTemplateReference: _write_ResourceTemplateReference,
-    PromptReference: _write_PromptReference,
-    ListRootsRequest: _write_ListRootsRequest,
-    ListRootsResult: _write_ListRootsResult,
-    Root: _write_Root,
-    RootsListChangedNotification: _write_RootsListChangedNotification,
-    ElicitRequestFormParams: _write_ElicitRequestFormParams,
-    ElicitRequestFormParamsRequestedSchema: _write_ElicitRequestFormParamsRequestedSchema,
-    ElicitRequestURLParams: _write_ElicitRequestURLParams,
-    ElicitRequest: _write_ElicitRequest,
-    StringSchema: _write_StringSchema,
-    NumberSchema: _write_NumberSchema,
-    BooleanSchema: _write_BooleanSchema,
-    UntitledSingleSelectEnumSchema: _write_UntitledSingleSelectEnumSchema,
-    TitledSingleSelectEnumSchema: _write_TitledSingleSelectEnumSchema,
-    TitledSingleSelectEnumSchemaOneOfItem: _write_TitledSingleSelectEnumSchemaOneOfItem,
-    UntitledMultiSelectEnumSchema: _write_UntitledMultiSelectEnumSchema,
-    UntitledMultiSelectEnumSchemaItems: _write_UntitledMultiSelectEnumSchemaItems,
-    TitledMultiSelectEnumSchema: _write_TitledMultiSelectEnumSchema,
-    TitledMultiSelectEnumSchemaItems: _write_TitledMultiSelectEnumSchemaItems,
-    TitledMultiSelectEnumSchemaItemsAnyOfItem: _write_TitledMultiSelectEnumSchemaItemsAnyOfItem,
-    LegacyTitledEnumSchema: _write_LegacyTitledEnumSchema,
-    ElicitResult: _write_ElicitResult,
-    ElicitationCompleteNotification: _write_ElicitationCompleteNotification,
-    ElicitationCompleteNotificationParams: _write_ElicitationCompleteNotificationParams,
-}
-_CHECKED: Final[dict[object, Callable[[Json, At], Json]]] = {
-    **_READERS,
-    TextResourceContents | BlobResourceContents: _read_ReadResourceResult_contents_item,
-}
-_CODEC: Final[frozenset[object]] = frozenset(
-    (
-        JSONRPCMessage,
-        RequestParamsMeta,
-        JSONRPCResponse,
-        URLElicitationRequiredErrorErrorData,
-        CancelledNotification,
-        InitializeRequest,
-        InitializedNotification,
-        PingRequest,
-        ProgressNotification,
-        PaginatedResult,
-        ListResourcesRequest,
-        ListResourceTemplatesRequest,
-        ReadResourceRequest,
-        ResourceListChangedNotification,
-        SubscribeRequest,
-        UnsubscribeRequest,
-        ResourceUpdatedNotification,
-        ListPromptsRequest,
-        GetPromptRequest,
-        PromptListChangedNotification,
-        ListToolsRequest,
-        CallToolRequest,
-        ToolListChangedNotification,
-        GetTaskRequest,
-        GetTaskPayloadRequest,
-        CancelTaskRequest,
-        ListTasksRequest,
-        TaskStatusNotification,
-        SetLevelRequest,
-        LoggingMessageNotification,
-        CreateMessageRequest,
-        CompleteRequest,
-        ListRootsRequest,
-        RootsListChangedNotification,
-        ElicitRequestParams,
-        ElicitRequest,
-        PrimitiveSchemaDefinition,
-        SingleSelectEnumSchema,
-        MultiSelectEnumSchema,
-        EnumSchema,
-        ElicitationCompleteNotification,
-        ClientRequest,
-        ClientNotification,
-        ClientResult,
-        ServerRequest,
-        ServerNotification,
-        ServerResult,
-        CallToolAnswer,
-        CreateMessageAnswer,
-        ElicitAnswer,
-    )
-)
+_CODEC: Final = bind(codec, globals())
+_READERS: Final = _CODEC.readers
+_WRITERS: Final = _CODEC.writers
+_CHECKED: Final[list[Any]] = [
+    TextResourceContents | BlobResourceContents,
+]
+_HOOKS: Final = Hooks({**_READERS, **dict(zip(_CHECKED, _CODEC.checked, strict=True))})
+_CODEC_ONLY: Final[list[object]] = [
+    JSONRPCMessage,
+    RequestParamsMeta,
+    JSONRPCResponse,
+    URLElicitationRequiredErrorErrorData,
+    PaginatedResult,
+    ElicitRequestParams,
+    PrimitiveSchemaDefinition,
+    SingleSelectEnumSchema,
+    MultiSelectEnumSchema,
+    EnumSchema,
+    ClientResult,
+    ServerResult,
+    CallToolAnswer,
+    CreateMessageAnswer,
+    ElicitAnswer,
+]
 _NATIVE: Final[dict[object, Callable[[Any], Any]]] = {}
-_encode: Final = encoder(to_wire)
+_encode: Final = json.Encoder(enc_hook=enc_hook).encode
+_pack: Final = msgpack.Encoder(enc_hook=enc_hook).encode

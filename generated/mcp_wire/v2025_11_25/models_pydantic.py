@@ -11,13 +11,25 @@ later, as pydantic has to compile that.
 
 from collections.abc import Mapping
 from typing import Annotated as With
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
 from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
 from .._wire import DecodeError, Json
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 __all__ = [
     "Annotations",
@@ -216,7 +228,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-
 LATEST_PROTOCOL_VERSION: Final = "2025-11-25"
 """The protocol revision to which these declarations belong."""
 JSONRPC_VERSION: Final = "2.0"
@@ -368,9 +379,9 @@ class JSONRPCErrorResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
+    error: Error
     id: Maybe["RequestId"] = UNSET
     """Id of the request that failed; absent if it could not be read."""
-    error: Error
 
 
 class URLElicitationRequiredError(Model, frozen=True):
@@ -494,8 +505,8 @@ class InitializedNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/initialized"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
+    params: Maybe[NotificationParams] = UNSET
 
 
 class ClientCapabilities(Model, frozen=True):
@@ -704,14 +715,14 @@ class Implementation(Model, frozen=True):
 
     version: str
     """Version of the software, not of the protocol."""
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """What the software does, for people."""
     website_url: Maybe[str] = Field(
         default=UNSET, validation_alias="websiteUrl", serialization_alias="websiteUrl"
     )
     """Where to read more about the software. Format: uri."""
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -725,10 +736,10 @@ class PingRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "ping", "jsonrpc": "2.0"}
     method: Literal["ping"] = Field(init=False)
-    params: Maybe[RequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
+    params: Maybe[RequestParams] = UNSET
 
 
 class ProgressNotificationParams(Model, frozen=True):
@@ -779,12 +790,12 @@ class PaginatedRequest(Model, frozen=True):
     """What requests for lists have in common."""
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
-    params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
+    params: Maybe[PaginatedRequestParams] = UNSET
 
 
 class PaginatedResult(Model, frozen=True):
@@ -808,10 +819,10 @@ class ListResourcesRequest(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["resources/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
+    params: Maybe[PaginatedRequestParams] = UNSET
 
 
 class ListResourcesResult(Model, frozen=True):
@@ -836,10 +847,10 @@ class ListResourceTemplatesRequest(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["resources/templates/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
+    params: Maybe[PaginatedRequestParams] = UNSET
 
 
 class ListResourceTemplatesResult(Model, frozen=True):
@@ -921,8 +932,8 @@ class ResourceListChangedNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/resources/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
+    params: Maybe[NotificationParams] = UNSET
 
 
 class SubscribeRequestParams(Model, frozen=True):
@@ -1009,6 +1020,8 @@ class Resource(Model, frozen=True):
     """Identifies the resource on its server, which alone gives the URI its meaning.
     Format: uri.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -1024,8 +1037,6 @@ class Resource(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1041,6 +1052,8 @@ class ResourceTemplate(Model, frozen=True):
     """RFC 6570 template from which a client builds resource URIs. Format:
     uri-template.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -1052,8 +1065,6 @@ class ResourceTemplate(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1114,10 +1125,10 @@ class ListPromptsRequest(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["prompts/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
+    params: Maybe[PaginatedRequestParams] = UNSET
 
 
 class ListPromptsResult(Model, frozen=True):
@@ -1161,9 +1172,9 @@ class GetPromptRequest(Model, frozen=True):
 class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
+    messages: list["PromptMessage"]
     description: Maybe[str] = UNSET
     """What the prompt is for, in words for people."""
-    messages: list["PromptMessage"]
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -1173,6 +1184,8 @@ class GetPromptResult(Model, frozen=True):
 class Prompt(Model, frozen=True):
     """A message template of the server, usually picked by the user."""
 
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """What the prompt achieves."""
     arguments: Maybe[list["PromptArgument"]] = UNSET
@@ -1180,8 +1193,6 @@ class Prompt(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1191,12 +1202,12 @@ class Prompt(Model, frozen=True):
 class PromptArgument(Model, frozen=True):
     """A value with which a prompt can be filled in."""
 
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """What to enter."""
     required: Maybe[bool] = UNSET
     """True if `prompts/get` fails without it; absent means optional."""
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -1219,6 +1230,8 @@ class ResourceLink(Model, frozen=True):
     """Identifies the resource on its server, which alone gives the URI its meaning.
     Format: uri.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -1234,8 +1247,6 @@ class ResourceLink(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1265,8 +1276,8 @@ class PromptListChangedNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/prompts/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
+    params: Maybe[NotificationParams] = UNSET
 
 
 class ListToolsRequest(Model, frozen=True):
@@ -1274,10 +1285,10 @@ class ListToolsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/list", "jsonrpc": "2.0"}
     method: Literal["tools/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
+    params: Maybe[PaginatedRequestParams] = UNSET
 
 
 class ListToolsResult(Model, frozen=True):
@@ -1357,8 +1368,8 @@ class ToolListChangedNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/tools/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
+    params: Maybe[NotificationParams] = UNSET
 
 
 class ToolAnnotations(Model, frozen=True):
@@ -1412,12 +1423,14 @@ class ToolExecution(Model, frozen=True):
 class Tool(Model, frozen=True):
     """A function of the server that a client may call."""
 
-    description: Maybe[str] = UNSET
-    """Tells the model what the tool does and when to use it."""
     input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
+    description: Maybe[str] = UNSET
+    """Tells the model what the tool does and when to use it."""
     execution: Maybe[ToolExecution] = UNSET
     """Absent means that calls cannot run as tasks."""
     output_schema: Maybe["ToolOutputSchema"] = Field(
@@ -1433,8 +1446,6 @@ class Tool(Model, frozen=True):
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1445,11 +1456,11 @@ class ToolInputSchema(Model, frozen=True):
     """Value of `Tool.inputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
+    type: Literal["object"] = Field(init=False)
     schema_: Maybe[str] = Field(
         default=UNSET, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    type: Literal["object"] = Field(init=False)
     properties: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Schema of each argument, by name."""
     required: Maybe[list[str]] = UNSET
@@ -1460,11 +1471,11 @@ class ToolOutputSchema(Model, frozen=True):
     """Value of `Tool.outputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
+    type: Literal["object"] = Field(init=False)
     schema_: Maybe[str] = Field(
         default=UNSET, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    type: Literal["object"] = Field(init=False)
     properties: Maybe[dict[str, dict[str, Any]]] = UNSET
     """Schema of each member of `structuredContent`, by name."""
     required: Maybe[list[str]] = UNSET
@@ -1492,12 +1503,6 @@ class Task(Model, frozen=True):
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
     status: "TaskStatus"
-    status_message: Maybe[str] = Field(
-        default=UNSET,
-        validation_alias="statusMessage",
-        serialization_alias="statusMessage",
-    )
-    """More about the status in words, such as the cause of a failure."""
     created_at: str = Field(
         validation_alias="createdAt", serialization_alias="createdAt"
     )
@@ -1510,6 +1515,12 @@ class Task(Model, frozen=True):
     """Milliseconds after creation when the receiver may delete the task; null means
     never.
     """
+    status_message: Maybe[str] = Field(
+        default=UNSET,
+        validation_alias="statusMessage",
+        serialization_alias="statusMessage",
+    )
+    """More about the status in words, such as the cause of a failure."""
     poll_interval: Maybe[Number] = Field(
         default=UNSET,
         validation_alias="pollInterval",
@@ -1550,19 +1561,9 @@ class GetTaskRequestParams(Model, frozen=True):
 class GetTaskResult(Model, frozen=True):
     """How a task stands, with the members of the task at top level."""
 
-    meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
     status: "TaskStatus"
-    status_message: Maybe[str] = Field(
-        default=UNSET,
-        validation_alias="statusMessage",
-        serialization_alias="statusMessage",
-    )
-    """More about the status in words, such as the cause of a failure."""
     created_at: str = Field(
         validation_alias="createdAt", serialization_alias="createdAt"
     )
@@ -1575,6 +1576,16 @@ class GetTaskResult(Model, frozen=True):
     """Milliseconds after creation when the receiver may delete the task; null means
     never.
     """
+    meta: Maybe[dict[str, Any]] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
+    status_message: Maybe[str] = Field(
+        default=UNSET,
+        validation_alias="statusMessage",
+        serialization_alias="statusMessage",
+    )
+    """More about the status in words, such as the cause of a failure."""
     poll_interval: Maybe[Number] = Field(
         default=UNSET,
         validation_alias="pollInterval",
@@ -1635,19 +1646,9 @@ class CancelTaskRequestParams(Model, frozen=True):
 class CancelTaskResult(Model, frozen=True):
     """The cancelled task, with its members at top level."""
 
-    meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
     status: "TaskStatus"
-    status_message: Maybe[str] = Field(
-        default=UNSET,
-        validation_alias="statusMessage",
-        serialization_alias="statusMessage",
-    )
-    """More about the status in words, such as the cause of a failure."""
     created_at: str = Field(
         validation_alias="createdAt", serialization_alias="createdAt"
     )
@@ -1660,6 +1661,16 @@ class CancelTaskResult(Model, frozen=True):
     """Milliseconds after creation when the receiver may delete the task; null means
     never.
     """
+    meta: Maybe[dict[str, Any]] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
+    status_message: Maybe[str] = Field(
+        default=UNSET,
+        validation_alias="statusMessage",
+        serialization_alias="statusMessage",
+    )
+    """More about the status in words, such as the cause of a failure."""
     poll_interval: Maybe[Number] = Field(
         default=UNSET,
         validation_alias="pollInterval",
@@ -1673,10 +1684,10 @@ class ListTasksRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tasks/list", "jsonrpc": "2.0"}
     method: Literal["tasks/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
+    params: Maybe[PaginatedRequestParams] = UNSET
 
 
 class ListTasksResult(Model, frozen=True):
@@ -1696,19 +1707,9 @@ class ListTasksResult(Model, frozen=True):
 class TaskStatusNotificationParams(Model, frozen=True):
     """The whole task in its new state."""
 
-    meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the parameters themselves."""
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """Made by the receiver of the request; no two of its tasks share it."""
     status: "TaskStatus"
-    status_message: Maybe[str] = Field(
-        default=UNSET,
-        validation_alias="statusMessage",
-        serialization_alias="statusMessage",
-    )
-    """More about the status in words, such as the cause of a failure."""
     created_at: str = Field(
         validation_alias="createdAt", serialization_alias="createdAt"
     )
@@ -1721,6 +1722,16 @@ class TaskStatusNotificationParams(Model, frozen=True):
     """Milliseconds after creation when the receiver may delete the task; null means
     never.
     """
+    meta: Maybe[dict[str, Any]] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the parameters themselves."""
+    status_message: Maybe[str] = Field(
+        default=UNSET,
+        validation_alias="statusMessage",
+        serialization_alias="statusMessage",
+    )
+    """More about the status in words, such as the cause of a failure."""
     poll_interval: Maybe[Number] = Field(
         default=UNSET,
         validation_alias="pollInterval",
@@ -1772,10 +1783,10 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     """Content of a log message."""
 
     level: "LoggingLevel"
-    logger: Maybe[str] = UNSET
-    """Part of the server that logs; absent means unnamed."""
     data: Any
     """The entry itself, as text or any other JSON value."""
+    logger: Maybe[str] = UNSET
+    """Part of the server that logs; absent means unnamed."""
     meta: Maybe[dict[str, Any]] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -1799,6 +1810,10 @@ class CreateMessageRequestParams(Model, frozen=True):
 
     messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
+    max_tokens: Number = Field(
+        validation_alias="maxTokens", serialization_alias="maxTokens"
+    )
+    """Upper limit of tokens to generate; fewer may come."""
     model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
@@ -1821,10 +1836,6 @@ class CreateMessageRequestParams(Model, frozen=True):
     """
     temperature: Maybe[Number] = UNSET
     """How random the generation should be."""
-    max_tokens: Number = Field(
-        validation_alias="maxTokens", serialization_alias="maxTokens"
-    )
-    """Upper limit of tokens to generate; fewer may come."""
     stop_sequences: Maybe[list[str]] = Field(
         default=UNSET,
         validation_alias="stopSequences",
@@ -1879,18 +1890,6 @@ class CreateMessageResult(Model, frozen=True):
 
     model: str
     """Name of the model that wrote it."""
-    stop_reason: Maybe[
-        With[Literal["endTurn", "stopSequence", "maxTokens", "toolUse"] | str, ORDERED]
-    ] = Field(
-        default=UNSET, validation_alias="stopReason", serialization_alias="stopReason"
-    )
-    """Why generation ended; values outside this list may occur, and absent means
-    unknown.
-    """
-    meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     role: "Role"
     content: With[
         (
@@ -1903,6 +1902,18 @@ class CreateMessageResult(Model, frozen=True):
         ORDERED,
     ]
     """One block or a list of blocks."""
+    stop_reason: Maybe[
+        With[Literal["endTurn", "stopSequence", "maxTokens", "toolUse"] | str, ORDERED]
+    ] = Field(
+        default=UNSET, validation_alias="stopReason", serialization_alias="stopReason"
+    )
+    """Why generation ended; values outside this list may occur, and absent means
+    unknown.
+    """
+    meta: Maybe[dict[str, Any]] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class SamplingMessage(Model, frozen=True):
@@ -2158,10 +2169,10 @@ class ListRootsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list", "jsonrpc": "2.0"}
     method: Literal["roots/list"] = Field(init=False)
-    params: Maybe[RequestParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
+    params: Maybe[RequestParams] = UNSET
 
 
 class ListRootsResult(Model, frozen=True):
@@ -2194,21 +2205,21 @@ class RootsListChangedNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/roots/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
+    params: Maybe[NotificationParams] = UNSET
 
 
 class ElicitRequestFormParams(Model, frozen=True):
     """Describes a form that the client shows to the user."""
 
-    mode: Maybe[Literal["form"]] = UNSET
-    """Absent means `form`."""
     message: str
     """Tells the user what is asked for and why."""
     requested_schema: "ElicitRequestFormParamsRequestedSchema" = Field(
         validation_alias="requestedSchema", serialization_alias="requestedSchema"
     )
     """JSON Schema of the form: a flat object with one property for each field."""
+    mode: Maybe[Literal["form"]] = UNSET
+    """Absent means `form`."""
     task: Maybe[TaskMetadata] = UNSET
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
@@ -2223,13 +2234,13 @@ class ElicitRequestFormParamsRequestedSchema(Model, frozen=True):
     """Value of `ElicitRequestFormParams.requestedSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
+    type: Literal["object"] = Field(init=False)
+    properties: "dict[str, PrimitiveSchemaDefinition]"
+    """The fields by name."""
     schema_: Maybe[str] = Field(
         default=UNSET, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    type: Literal["object"] = Field(init=False)
-    properties: "dict[str, PrimitiveSchemaDefinition]"
-    """The fields by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the fields that the user has to fill in; absent means none."""
 
@@ -2328,10 +2339,10 @@ class UntitledSingleSelectEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
     enum: list[str]
     """Values to pick one from."""
+    title: Maybe[str] = UNSET
+    description: Maybe[str] = UNSET
     default: Maybe[str] = UNSET
     """Value with which the field starts."""
 
@@ -2341,12 +2352,12 @@ class TitledSingleSelectEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
     one_of: list["TitledSingleSelectEnumSchemaOneOfItem"] = Field(
         validation_alias="oneOf", serialization_alias="oneOf"
     )
     """Values to pick one from, with their labels."""
+    title: Maybe[str] = UNSET
+    description: Maybe[str] = UNSET
     default: Maybe[str] = UNSET
     """Value with which the field starts."""
 
@@ -2365,6 +2376,7 @@ class UntitledMultiSelectEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
     type: Literal["array"] = Field(init=False)
+    items: "UntitledMultiSelectEnumSchemaItems"
     title: Maybe[str] = UNSET
     description: Maybe[str] = UNSET
     min_items: Maybe[Number] = Field(
@@ -2375,7 +2387,6 @@ class UntitledMultiSelectEnumSchema(Model, frozen=True):
         default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    items: "UntitledMultiSelectEnumSchemaItems"
     default: Maybe[list[str]] = UNSET
     """Values that are chosen at the start."""
 
@@ -2394,6 +2405,7 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
     type: Literal["array"] = Field(init=False)
+    items: "TitledMultiSelectEnumSchemaItems"
     title: Maybe[str] = UNSET
     description: Maybe[str] = UNSET
     min_items: Maybe[Number] = Field(
@@ -2404,7 +2416,6 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
         default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    items: "TitledMultiSelectEnumSchemaItems"
     default: Maybe[list[str]] = UNSET
     """Values that are chosen at the start."""
 
@@ -2432,10 +2443,10 @@ class LegacyTitledEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
     enum: list[str]
     """Values to pick one from."""
+    title: Maybe[str] = UNSET
+    description: Maybe[str] = UNSET
     enum_names: Maybe[list[str]] = Field(
         default=UNSET, validation_alias="enumNames", serialization_alias="enumNames"
     )
@@ -2685,7 +2696,7 @@ name_unions(
 
 
 @overload
-def decode(T: type[_T], data: bytes | bytearray | memoryview | str) -> _T: ...
+def decode(T: "TypeForm[_T]", data: bytes | bytearray | memoryview | str) -> _T: ...
 @overload
 def decode(T: object, data: bytes | bytearray | memoryview | str) -> object: ...
 def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
@@ -2707,11 +2718,11 @@ def encode(value: object) -> bytes:
 
 
 @overload
-def from_wire(T: type[_T], obj: Json) -> _T: ...
+def from_wire(T: "TypeForm[_T]", obj: Json) -> _T: ...
 @overload
 def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
-    """The value of type `T` that parsed JSON holds.
+    """The value of type `T` that parsed JSON holds; `obj` may share parts with it.
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
@@ -2721,9 +2732,9 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON; what may be any JSON is copied unseen.
+    """A value as parsed JSON, which may share with it what may be any JSON, and is not looked at.
 
-    Raises EncodeError for an instance of a class that is not ours.
+    Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
     """
     return write_object(value)
 

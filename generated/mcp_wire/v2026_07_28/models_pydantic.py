@@ -11,13 +11,25 @@ later, as pydantic has to compile that.
 
 from collections.abc import Mapping
 from typing import Annotated as With
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
 from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
 from .._wire import DecodeError, Json
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 __all__ = [
     "Annotations",
@@ -220,7 +232,6 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-
 LATEST_PROTOCOL_VERSION: Final = "2026-07-28"
 """The protocol revision to which these declarations belong."""
 JSONRPC_VERSION: Final = "2.0"
@@ -252,6 +263,18 @@ class RequestMetaObject(Model, frozen=True):
     about the client.
     """
 
+    protocol_version: str = Field(
+        validation_alias="io.modelcontextprotocol/protocolVersion",
+        serialization_alias="io.modelcontextprotocol/protocolVersion",
+    )
+    """Revision that the request follows; a server that lacks it answers with error
+    -32022.
+    """
+    client_capabilities: "ClientCapabilities" = Field(
+        validation_alias="io.modelcontextprotocol/clientCapabilities",
+        serialization_alias="io.modelcontextprotocol/clientCapabilities",
+    )
+    """Features that the client offers for this request; an empty object means none."""
     progress_token: Maybe["ProgressToken"] = Field(
         default=UNSET,
         validation_alias="progressToken",
@@ -259,13 +282,6 @@ class RequestMetaObject(Model, frozen=True):
     )
     """Asks for progress notifications that carry this token; absent means that none
     are wanted.
-    """
-    protocol_version: str = Field(
-        validation_alias="io.modelcontextprotocol/protocolVersion",
-        serialization_alias="io.modelcontextprotocol/protocolVersion",
-    )
-    """Revision that the request follows; a server that lacks it answers with error
-    -32022.
     """
     client_info: Maybe["Implementation"] = Field(
         default=UNSET,
@@ -275,11 +291,6 @@ class RequestMetaObject(Model, frozen=True):
     """Names the client software, for display and logs only; may be switched off by
     configuration.
     """
-    client_capabilities: "ClientCapabilities" = Field(
-        validation_alias="io.modelcontextprotocol/clientCapabilities",
-        serialization_alias="io.modelcontextprotocol/clientCapabilities",
-    )
-    """Features that the client offers for this request; an empty object means none."""
     log_level: Maybe["LoggingLevel"] = Field(
         default=UNSET,
         validation_alias="io.modelcontextprotocol/logLevel",
@@ -360,16 +371,16 @@ class Result(Model, frozen=True):
     request.
     """
 
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class Error(Model, frozen=True):
@@ -424,9 +435,9 @@ class JSONRPCErrorResponse(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
+    error: Error
     id: Maybe["RequestId"] = UNSET
     """Id of the request that failed; absent if it could not be read."""
-    error: Error
 
 
 class ParseError(Model, frozen=True):
@@ -571,6 +582,12 @@ class InputRequiredResult(Model, frozen=True):
     """
 
     const_: ClassVar[Mapping[str, object]] = {"resultType": "input_required"}
+    result_type: Literal["input_required"] = Field(
+        init=False, validation_alias="resultType", serialization_alias="resultType"
+    )
+    """Tells a final result from a request for more input; an older server that omits
+    it means `complete`.
+    """
     input_requests: Maybe["InputRequests"] = Field(
         default=UNSET,
         validation_alias="inputRequests",
@@ -591,17 +608,15 @@ class InputRequiredResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: Literal["input_required"] = Field(
-        init=False, validation_alias="resultType", serialization_alias="resultType"
-    )
-    """Tells a final result from a request for more input; an older server that omits
-    it means `complete`.
-    """
 
 
 class InputResponseRequestParams(Model, frozen=True):
     """Parameters of requests that a server may answer with an `InputRequiredResult`."""
 
+    meta: RequestMetaObject = Field(
+        validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Required, as it tells the protocol version and the client's capabilities."""
     input_responses: Maybe["InputResponses"] = Field(
         default=UNSET,
         validation_alias="inputResponses",
@@ -618,10 +633,6 @@ class InputResponseRequestParams(Model, frozen=True):
     """Copied from the `InputRequiredResult` of the attempt before; absent if that
     had none.
     """
-    meta: RequestMetaObject = Field(
-        validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Required, as it tells the protocol version and the client's capabilities."""
 
 
 class CancelledNotificationParams(Model, frozen=True):
@@ -679,8 +690,6 @@ class DiscoverResult(Model, frozen=True):
     )
     """Revisions of which the client picks one for its further requests."""
     capabilities: "ServerCapabilities"
-    instructions: Maybe[str] = UNSET
-    """Free text on working with this server, which the client hands on to its host."""
     ttl_ms: With[Number, Bounds(minimum=0)] = Field(
         validation_alias="ttlMs", serialization_alias="ttlMs"
     )
@@ -693,16 +702,18 @@ class DiscoverResult(Model, frozen=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
+    instructions: Maybe[str] = UNSET
+    """Free text on working with this server, which the client hands on to its host."""
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class DiscoverResultResponse(Model, frozen=True):
@@ -867,14 +878,14 @@ class Implementation(Model, frozen=True):
 
     version: str
     """Version of the software, not of the protocol."""
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """What the software does, for people."""
     website_url: Maybe[str] = Field(
         default=UNSET, validation_alias="websiteUrl", serialization_alias="websiteUrl"
     )
     """Where to read more about the software. Format: uri."""
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -917,12 +928,12 @@ class ProgressNotification(Model, frozen=True):
 class PaginatedRequestParams(Model, frozen=True):
     """Parameters that every request for a list can have."""
 
-    cursor: Maybe["Cursor"] = UNSET
-    """A `nextCursor` received earlier; absent asks for the first page."""
     meta: RequestMetaObject = Field(
         validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
+    cursor: Maybe["Cursor"] = UNSET
+    """A `nextCursor` received earlier; absent asks for the first page."""
 
 
 class PaginatedRequest(Model, frozen=True):
@@ -942,6 +953,12 @@ class PaginatedRequest(Model, frozen=True):
 class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
+    result_type: "ResultType" = Field(
+        validation_alias="resultType", serialization_alias="resultType"
+    )
+    """Tells a final result from a request for more input; an older server that omits
+    it means `complete`.
+    """
     next_cursor: Maybe["Cursor"] = Field(
         default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
@@ -952,12 +969,6 @@ class PaginatedResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: "ResultType" = Field(
-        validation_alias="resultType", serialization_alias="resultType"
-    )
-    """Tells a final result from a request for more input; an older server that omits
-    it means `complete`.
-    """
 
 
 class CacheableResult(Model, frozen=True):
@@ -975,16 +986,16 @@ class CacheableResult(Model, frozen=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class ListResourcesRequest(Model, frozen=True):
@@ -1007,16 +1018,6 @@ class ListResourcesResult(Model, frozen=True):
     """One page of the server's resources."""
 
     resources: list["Resource"]
-    next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
-    )
-    """Cursor for the next page, even if it is an empty string; absent on the last
-    page.
-    """
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
@@ -1035,6 +1036,16 @@ class ListResourcesResult(Model, frozen=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
+    next_cursor: Maybe["Cursor"] = Field(
+        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+    )
+    """Cursor for the next page, even if it is an empty string; absent on the last
+    page.
+    """
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class ListResourcesResultResponse(Model, frozen=True):
@@ -1069,16 +1080,6 @@ class ListResourceTemplatesResult(Model, frozen=True):
     resource_templates: list["ResourceTemplate"] = Field(
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
-    next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
-    )
-    """Cursor for the next page, even if it is an empty string; absent on the last
-    page.
-    """
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
@@ -1097,6 +1098,16 @@ class ListResourceTemplatesResult(Model, frozen=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
+    next_cursor: Maybe["Cursor"] = Field(
+        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+    )
+    """Cursor for the next page, even if it is an empty string; absent on the last
+    page.
+    """
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class ListResourceTemplatesResultResponse(Model, frozen=True):
@@ -1186,16 +1197,16 @@ class ReadResourceResult(Model, frozen=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class ReadResourceResultResponse(Model, frozen=True):
@@ -1218,8 +1229,8 @@ class ResourceListChangedNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/resources/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
+    params: Maybe[NotificationParams] = UNSET
 
 
 class SubscriptionFilter(Model, frozen=True):
@@ -1381,6 +1392,8 @@ class Resource(Model, frozen=True):
     """Identifies the resource on its server, which alone gives the URI its meaning.
     Format: uri.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -1396,8 +1409,6 @@ class Resource(Model, frozen=True):
     meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1413,6 +1424,8 @@ class ResourceTemplate(Model, frozen=True):
     """RFC 6570 template from which a client builds resource URIs. Format:
     uri-template.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -1424,8 +1437,6 @@ class ResourceTemplate(Model, frozen=True):
     meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1498,16 +1509,6 @@ class ListPromptsResult(Model, frozen=True):
     """One page of the server's prompts."""
 
     prompts: list["Prompt"]
-    next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
-    )
-    """Cursor for the next page, even if it is an empty string; absent on the last
-    page.
-    """
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
@@ -1526,6 +1527,16 @@ class ListPromptsResult(Model, frozen=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
+    next_cursor: Maybe["Cursor"] = Field(
+        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+    )
+    """Cursor for the next page, even if it is an empty string; absent on the last
+    page.
+    """
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class ListPromptsResultResponse(Model, frozen=True):
@@ -1543,6 +1554,10 @@ class GetPromptRequestParams(Model, frozen=True):
 
     name: str
     """Name of a prompt from `prompts/list`."""
+    meta: RequestMetaObject = Field(
+        validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Required, as it tells the protocol version and the client's capabilities."""
     arguments: Maybe[dict[str, str]] = UNSET
     """Values by argument name, always strings."""
     input_responses: Maybe["InputResponses"] = Field(
@@ -1561,10 +1576,6 @@ class GetPromptRequestParams(Model, frozen=True):
     """Copied from the `InputRequiredResult` of the attempt before; absent if that
     had none.
     """
-    meta: RequestMetaObject = Field(
-        validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Required, as it tells the protocol version and the client's capabilities."""
 
 
 class GetPromptRequest(Model, frozen=True):
@@ -1583,19 +1594,19 @@ class GetPromptRequest(Model, frozen=True):
 class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
-    description: Maybe[str] = UNSET
-    """What the prompt is for, in words for people."""
     messages: list["PromptMessage"]
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
+    description: Maybe[str] = UNSET
+    """What the prompt is for, in words for people."""
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class GetPromptResultResponse(Model, frozen=True):
@@ -1611,6 +1622,8 @@ class GetPromptResultResponse(Model, frozen=True):
 class Prompt(Model, frozen=True):
     """A message template of the server, usually picked by the user."""
 
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """What the prompt achieves."""
     arguments: Maybe[list["PromptArgument"]] = UNSET
@@ -1618,8 +1631,6 @@ class Prompt(Model, frozen=True):
     meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1629,12 +1640,12 @@ class Prompt(Model, frozen=True):
 class PromptArgument(Model, frozen=True):
     """A value with which a prompt can be filled in."""
 
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """What to enter."""
     required: Maybe[bool] = UNSET
     """True if `prompts/get` fails without it; absent means optional."""
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
 
@@ -1657,6 +1668,8 @@ class ResourceLink(Model, frozen=True):
     """Identifies the resource on its server, which alone gives the URI its meaning.
     Format: uri.
     """
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
     description: Maybe[str] = UNSET
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
@@ -1672,8 +1685,6 @@ class ResourceLink(Model, frozen=True):
     meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1703,8 +1714,8 @@ class PromptListChangedNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/prompts/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
+    params: Maybe[NotificationParams] = UNSET
 
 
 class ListToolsRequest(Model, frozen=True):
@@ -1724,16 +1735,6 @@ class ListToolsResult(Model, frozen=True):
     """One page of the server's tools."""
 
     tools: list["Tool"]
-    next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
-    )
-    """Cursor for the next page, even if it is an empty string; absent on the last
-    page.
-    """
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
@@ -1752,6 +1753,16 @@ class ListToolsResult(Model, frozen=True):
     """`private` results are never used again under another authorization; `public`
     ones may be shared.
     """
+    next_cursor: Maybe["Cursor"] = Field(
+        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+    )
+    """Cursor for the next page, even if it is an empty string; absent on the last
+    page.
+    """
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class ListToolsResultResponse(Model, frozen=True):
@@ -1769,6 +1780,12 @@ class CallToolResult(Model, frozen=True):
 
     content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
+    result_type: "ResultType" = Field(
+        validation_alias="resultType", serialization_alias="resultType"
+    )
+    """Tells a final result from a request for more input; an older server that omits
+    it means `complete`.
+    """
     structured_content: Maybe[Any] = Field(
         default=UNSET,
         validation_alias="structuredContent",
@@ -1787,12 +1804,6 @@ class CallToolResult(Model, frozen=True):
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
-    result_type: "ResultType" = Field(
-        validation_alias="resultType", serialization_alias="resultType"
-    )
-    """Tells a final result from a request for more input; an older server that omits
-    it means `complete`.
-    """
 
 
 class CallToolResultResponse(Model, frozen=True):
@@ -1810,6 +1821,10 @@ class CallToolRequestParams(Model, frozen=True):
 
     name: str
     """Name of a tool from `tools/list`."""
+    meta: RequestMetaObject = Field(
+        validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Required, as it tells the protocol version and the client's capabilities."""
     arguments: Maybe[dict[str, Any]] = UNSET
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
     input_responses: Maybe["InputResponses"] = Field(
@@ -1828,10 +1843,6 @@ class CallToolRequestParams(Model, frozen=True):
     """Copied from the `InputRequiredResult` of the attempt before; absent if that
     had none.
     """
-    meta: RequestMetaObject = Field(
-        validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Required, as it tells the protocol version and the client's capabilities."""
 
 
 class CallToolRequest(Model, frozen=True):
@@ -1857,8 +1868,8 @@ class ToolListChangedNotification(Model, frozen=True):
         "jsonrpc": "2.0",
     }
     method: Literal["notifications/tools/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
     jsonrpc: Literal["2.0"] = Field(init=False)
+    params: Maybe[NotificationParams] = UNSET
 
 
 class ToolAnnotations(Model, frozen=True):
@@ -1901,12 +1912,14 @@ class ToolAnnotations(Model, frozen=True):
 class Tool(Model, frozen=True):
     """A function of the server that a client may call."""
 
-    description: Maybe[str] = UNSET
-    """Tells the model what the tool does and when to use it."""
     input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
+    name: str
+    """Identifier for programs; shown to people only where there is no `title`."""
+    description: Maybe[str] = UNSET
+    """Tells the model what the tool does and when to use it."""
     output_schema: Maybe["ToolOutputSchema"] = Field(
         default=UNSET,
         validation_alias="outputSchema",
@@ -1920,8 +1933,6 @@ class Tool(Model, frozen=True):
     meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
-    name: str
-    """Identifier for programs; shown to people only where there is no `title`."""
     title: Maybe[str] = UNSET
     """Label for people; absent means that `name` is shown."""
     icons: Maybe[list[Icon]] = UNSET
@@ -1932,11 +1943,11 @@ class ToolInputSchema(Model, frozen=True):
     """Value of `Tool.inputSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
+    type: Literal["object"] = Field(init=False)
     schema_: Maybe[str] = Field(
         default=UNSET, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    type: Literal["object"] = Field(init=False)
 
 
 class ToolOutputSchema(Model, frozen=True):
@@ -1954,10 +1965,10 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     """
 
     level: "LoggingLevel"
-    logger: Maybe[str] = UNSET
-    """Part of the server that logs; absent means unnamed."""
     data: Any
     """The entry itself, as text or any other JSON value."""
+    logger: Maybe[str] = UNSET
+    """Part of the server that logs; absent means unnamed."""
     meta: Maybe[NotificationMetaObject] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -1985,6 +1996,10 @@ class CreateMessageRequestParams(Model, frozen=True):
 
     messages: list["SamplingMessage"]
     """The conversation, oldest message first."""
+    max_tokens: Number = Field(
+        validation_alias="maxTokens", serialization_alias="maxTokens"
+    )
+    """Upper limit of tokens to generate; fewer may come."""
     model_preferences: Maybe["ModelPreferences"] = Field(
         default=UNSET,
         validation_alias="modelPreferences",
@@ -2008,10 +2023,6 @@ class CreateMessageRequestParams(Model, frozen=True):
     """
     temperature: Maybe[Number] = UNSET
     """How random the generation should be; the client may ignore it."""
-    max_tokens: Number = Field(
-        validation_alias="maxTokens", serialization_alias="maxTokens"
-    )
-    """Upper limit of tokens to generate; fewer may come."""
     stop_sequences: Maybe[list[str]] = Field(
         default=UNSET,
         validation_alias="stopSequences",
@@ -2059,14 +2070,6 @@ class CreateMessageResult(Model, frozen=True):
 
     model: str
     """Name of the model that wrote it."""
-    stop_reason: Maybe[
-        With[Literal["endTurn", "stopSequence", "maxTokens", "toolUse"] | str, ORDERED]
-    ] = Field(
-        default=UNSET, validation_alias="stopReason", serialization_alias="stopReason"
-    )
-    """Why generation ended; values outside this list may occur, and absent means
-    unknown.
-    """
     role: "Role"
     content: With[
         (
@@ -2079,6 +2082,14 @@ class CreateMessageResult(Model, frozen=True):
         ORDERED,
     ]
     """One block or a list of blocks."""
+    stop_reason: Maybe[
+        With[Literal["endTurn", "stopSequence", "maxTokens", "toolUse"] | str, ORDERED]
+    ] = Field(
+        default=UNSET, validation_alias="stopReason", serialization_alias="stopReason"
+    )
+    """Why generation ended; values outside this list may occur, and absent means
+    unknown.
+    """
     meta: Maybe["MetaObject"] = Field(
         default=UNSET, validation_alias="_meta", serialization_alias="_meta"
     )
@@ -2259,12 +2270,12 @@ class CompleteRequestParams(Model, frozen=True):
     """The prompt or resource template that has the argument."""
     argument: "CompleteRequestParamsArgument"
     """The argument being typed."""
-    context: Maybe["CompleteRequestParamsContext"] = UNSET
-    """What the server may take into account."""
     meta: RequestMetaObject = Field(
         validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
+    context: Maybe["CompleteRequestParamsContext"] = UNSET
+    """What the server may take into account."""
 
 
 class CompleteRequestParamsArgument(Model, frozen=True):
@@ -2303,16 +2314,16 @@ class CompleteResult(Model, frozen=True):
     """Suggestions for an argument."""
 
     completion: "CompleteResultCompletion"
-    meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
-    )
-    """Metadata kept apart from the outcome itself."""
     result_type: "ResultType" = Field(
         validation_alias="resultType", serialization_alias="resultType"
     )
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
+    meta: Maybe[ResultMetaObject] = Field(
+        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+    )
+    """Metadata kept apart from the outcome itself."""
 
 
 class CompleteResultCompletion(Model, frozen=True):
@@ -2402,27 +2413,27 @@ class Root(Model, frozen=True):
 class ElicitRequestFormParams(Model, frozen=True):
     """Describes a form that the client shows to the user."""
 
-    mode: Maybe[Literal["form"]] = UNSET
-    """Absent means `form`."""
     message: str
     """Tells the user what is asked for and why."""
     requested_schema: "ElicitRequestFormParamsRequestedSchema" = Field(
         validation_alias="requestedSchema", serialization_alias="requestedSchema"
     )
     """JSON Schema of the form: a flat object with one property for each field."""
+    mode: Maybe[Literal["form"]] = UNSET
+    """Absent means `form`."""
 
 
 class ElicitRequestFormParamsRequestedSchema(Model, frozen=True):
     """Value of `ElicitRequestFormParams.requestedSchema`."""
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
+    type: Literal["object"] = Field(init=False)
+    properties: "dict[str, PrimitiveSchemaDefinition]"
+    """The fields by name."""
     schema_: Maybe[str] = Field(
         default=UNSET, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    type: Literal["object"] = Field(init=False)
-    properties: "dict[str, PrimitiveSchemaDefinition]"
-    """The fields by name."""
     required: Maybe[list[str]] = UNSET
     """Names of the fields that the user has to fill in; absent means none."""
 
@@ -2501,10 +2512,10 @@ class UntitledSingleSelectEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
     enum: list[str]
     """Values to pick one from."""
+    title: Maybe[str] = UNSET
+    description: Maybe[str] = UNSET
     default: Maybe[str] = UNSET
     """Value with which the field starts."""
 
@@ -2514,12 +2525,12 @@ class TitledSingleSelectEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
     one_of: list["TitledSingleSelectEnumSchemaOneOfItem"] = Field(
         validation_alias="oneOf", serialization_alias="oneOf"
     )
     """Values to pick one from, with their labels."""
+    title: Maybe[str] = UNSET
+    description: Maybe[str] = UNSET
     default: Maybe[str] = UNSET
     """Value with which the field starts."""
 
@@ -2538,6 +2549,7 @@ class UntitledMultiSelectEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
     type: Literal["array"] = Field(init=False)
+    items: "UntitledMultiSelectEnumSchemaItems"
     title: Maybe[str] = UNSET
     description: Maybe[str] = UNSET
     min_items: Maybe[Number] = Field(
@@ -2548,7 +2560,6 @@ class UntitledMultiSelectEnumSchema(Model, frozen=True):
         default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    items: "UntitledMultiSelectEnumSchemaItems"
     default: Maybe[list[str]] = UNSET
     """Values that are chosen at the start."""
 
@@ -2567,6 +2578,7 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
     type: Literal["array"] = Field(init=False)
+    items: "TitledMultiSelectEnumSchemaItems"
     title: Maybe[str] = UNSET
     description: Maybe[str] = UNSET
     min_items: Maybe[Number] = Field(
@@ -2577,7 +2589,6 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
         default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    items: "TitledMultiSelectEnumSchemaItems"
     default: Maybe[list[str]] = UNSET
     """Values that are chosen at the start."""
 
@@ -2605,10 +2616,10 @@ class LegacyTitledEnumSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
     enum: list[str]
     """Values to pick one from."""
+    title: Maybe[str] = UNSET
+    description: Maybe[str] = UNSET
     enum_names: Maybe[list[str]] = Field(
         default=UNSET, validation_alias="enumNames", serialization_alias="enumNames"
     )
@@ -2828,7 +2839,7 @@ name_unions(
 
 
 @overload
-def decode(T: type[_T], data: bytes | bytearray | memoryview | str) -> _T: ...
+def decode(T: "TypeForm[_T]", data: bytes | bytearray | memoryview | str) -> _T: ...
 @overload
 def decode(T: object, data: bytes | bytearray | memoryview | str) -> object: ...
 def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
@@ -2850,11 +2861,11 @@ def encode(value: object) -> bytes:
 
 
 @overload
-def from_wire(T: type[_T], obj: Json) -> _T: ...
+def from_wire(T: "TypeForm[_T]", obj: Json) -> _T: ...
 @overload
 def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
-    """The value of type `T` that parsed JSON holds.
+    """The value of type `T` that parsed JSON holds; `obj` may share parts with it.
 
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
@@ -2864,9 +2875,9 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON; what may be any JSON is copied unseen.
+    """A value as parsed JSON, which may share with it what may be any JSON, and is not looked at.
 
-    Raises EncodeError for an instance of a class that is not ours.
+    Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
     """
     return write_object(value)
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
-from mcp_bindgen.emit.models.rows import Row, body_lines, module_rows, opening, told
+from mcp_bindgen.emit.models.rows import Row, body_lines, module_rows, opening, ordered, told
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.text.annotate import Annotator
 from mcp_bindgen.emit.text.imports import Imports
@@ -44,7 +44,7 @@ from mcp_bindgen.ir.walk import struct_of
 __all__ = ["pydantic_view"]
 
 _WORDS: Final = re.compile(r"\w+")
-_TYPING: Final = ("Any", "Final", "TypeVar", "overload")
+_TYPING: Final = ("TYPE_CHECKING", "Any", "Final", "TypeVar", "overload")
 _PYDANTIC: Final = ("Model", "read_object", "read_text", "write_object", "write_text")
 _TYPES: Final = ("UNSET", "Unset")
 _WIRE: Final = ("DecodeError", "Json")
@@ -199,7 +199,7 @@ def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
     return rows | {
         "imports": used.imports.lines,
         "unions": unions,
-        "named": [f"{name}: {literal(name)}" for name in schema.types],
+        "named": [f"{STEP}{name}: {literal(name)}," for name in schema.types],
     }
 
 
@@ -220,7 +220,7 @@ def _class(
     unknown = later | {field.name for field in struct.fields}
     yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
     body = [*opening(struct), *_config(used, options, struct, unknown)]
-    body += [line for field in struct.fields for line in _field(used, field, unknown)]
+    body += [line for field in ordered(struct) for line in _field(used, field, unknown)]
     yield from body_lines(body)
 
 

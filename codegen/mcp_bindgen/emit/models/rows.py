@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
-from mcp_bindgen.emit.models.codec import Codec
-from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described
-from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, docstring, lay, literal, member
+from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described, optional
+from mcp_bindgen.emit.text.layout import STEP, Code, call, docstring, lay, literal, member
 from mcp_bindgen.ir.model import (
     Alias,
     Const,
@@ -23,7 +22,7 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import children, recursive
 
-__all__ = ["Row", "body_lines", "codec_rows", "module_rows", "opening", "told"]
+__all__ = ["Row", "body_lines", "module_rows", "opening", "ordered", "record_body", "told"]
 
 _FUNCTIONS: Final = ("UNSET", "DecodeError", "Unset", "decode", "encode", "from_wire", "to_wire")
 
@@ -36,12 +35,19 @@ class Row:
     lines: tuple[str, ...]
 
 
-def module_rows(schema: Schema, used: Annotator, structs: list[Row]) -> dict[str, Any]:
-    """What the template of every flavour places."""
+def ordered(struct: Struct) -> list[Field]:
+    """The members of a struct, required ones first, inherited ones too."""
+    return sorted(struct.fields, key=lambda field: not field.required)
+
+
+def module_rows(
+    schema: Schema, used: Annotator, structs: list[Row], functions: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """What the template of every flavour places; `functions` are those that it has besides."""
     aliases = [Row(a.name, tuple(_alias(used, a))) for a in _ordered(schema)]
     consts = [Row(c.name, tuple(_const(c))) for c in schema.consts.values()]
     return {
-        "public": _public([row.name for row in (*consts, *structs, *aliases)]),
+        "public": _public([*functions, *(row.name for row in (*consts, *structs, *aliases))]),
         "title": schema.revision,
         "structs": structs,
         "aliases": aliases,
@@ -49,21 +55,43 @@ def module_rows(schema: Schema, used: Annotator, structs: list[Row]) -> dict[str
     }
 
 
-def codec_rows(schema: Schema, codec: Codec) -> dict[str, Any]:
-    """What the template of a flavour with codecs places besides."""
-    reads = {name: codec.reader(Ref(name)) for name in schema.types}
-    return {
-        "members": [Row(s.name, tuple(_members(s))) for s in schema.structs.values()],
-        "functions": list(codec.functions.values()),
-        "readers": [f"{name}: {read}" for name, read in reads.items()],
-        "writers": [f"{name}: _write_{name}" for name in schema.structs],
-    }
-
-
 def opening(struct: Struct) -> list[str]:
     """The lines of a class's docstring, with the blank one below."""
     doc = docstring(STEP, described(struct))
     return [*doc, ""] if doc else []
+
+
+def record_body(used: Annotator, struct: Struct, late: bool, keeps: bool) -> Iterator[str]:
+    """The body of a class that holds the members that are there, or what it was read from."""
+    body = opening(struct)
+    for field in ordered(struct):
+        body += [*_record_member(used, field, late), *docstring(STEP, told(field))]
+    if keeps:
+        body += _extra(used, struct, late)
+    yield from body_lines(body)
+
+
+def _record_member(used: Annotator, field: Field, late: bool) -> Iterator[str]:
+    if field.wire != field.name:
+        yield f"{STEP}# {literal(field.wire)}"
+    if field.const is not None:
+        yield from member(STEP, field.name, used.constant(field.type), literal(field.const))
+        return
+    code = used.code(field.type)
+    if field.required:
+        yield from member(STEP, field.name, code)
+    else:
+        wire = literal(field.wire)
+        default = call(used.imports.use(".._wire", "Late"), wire) if late else "UNSET"
+        yield from member(STEP, field.name, optional(code, "Unset"), default)
+
+
+def _extra(used: Annotator, struct: Struct, late: bool) -> list[str]:
+    used.imports.use("collections.abc", "Mapping")
+    empty: Code = used.imports.use(".._wire", "Rest" if late else "EMPTY")
+    if late:
+        empty = call("Rest", *(literal(field.wire) for field in struct.fields))
+    return member(STEP, "extra_", f"Mapping[str, {used.any()}]", empty)
 
 
 def body_lines(lines: list[str]) -> list[str]:
@@ -83,12 +111,6 @@ def told(field: Field) -> str:
 
 def _public(names: list[str]) -> list[str]:
     return [literal(name) for name in sorted({*names, *_FUNCTIONS})]
-
-
-def _members(struct: Struct) -> list[str]:
-    names = tuple(literal(f.wire) for f in struct.fields)
-    code = call("frozenset", Group("{", names, "}")) if names else "frozenset[str]()"
-    return lay("", f"_{struct.name}_members: Final = ", code)
 
 
 def _alias(used: Annotator, alias: Alias) -> Iterator[str]:

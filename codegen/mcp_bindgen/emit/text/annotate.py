@@ -13,6 +13,7 @@ from mcp_bindgen.ir.model import (
     Alias,
     Arr,
     Bounded,
+    Limits,
     Lit,
     Map,
     Prim,
@@ -25,7 +26,15 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import children, kinds, recursive
 
-__all__ = ["Annotator", "annotation", "deprecation", "described", "expected", "optional"]
+__all__ = [
+    "Annotator",
+    "annotation",
+    "bound_arguments",
+    "deprecation",
+    "described",
+    "expected",
+    "optional",
+]
 
 
 class Annotator:
@@ -121,6 +130,17 @@ class Annotator:
 def annotation(schema: Schema, type: Type) -> Code:
     """The annotation of a type where no flavour has a say."""
     return Annotator(schema, Imports()).code(type)
+
+
+def bound_arguments(limits: Limits) -> list[str]:
+    """Bounds as keyword arguments, by the names that annotated-types has given them."""
+    # ge=0, le=1
+    sizes = [(limits.minimum, "ge"), (limits.maximum, "le")]
+    sizes += [(limits.exclusive_minimum, "gt"), (limits.exclusive_maximum, "lt")]
+    least = limits.min_items if limits.min_items is not None else limits.min_length
+    most = limits.max_items if limits.max_items is not None else limits.max_length
+    sizes += [(least, "min_length"), (most, "max_length")]
+    return [f"{name}={value!r}" for value, name in sizes if value is not None]
 
 
 def optional(code: Code, absent: str) -> Code:

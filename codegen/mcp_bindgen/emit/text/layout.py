@@ -21,6 +21,7 @@ __all__ = [
     "call",
     "docstring",
     "flat",
+    "item",
     "lay",
     "literal",
     "member",
@@ -93,6 +94,12 @@ def _inside(indent: str, group: Group) -> list[str]:
     if single:
         return _ors(indent, group.items[0])
     return [line for item in group.items for line in lay(indent, "", item, ",")]
+
+
+def item(indent: str, code: Code) -> list[str]:
+    """The lines of one item of a collection that has one a line."""
+    lines = _ors(indent, code)
+    return [*lines[:-1], f"{lines[-1]},"]
 
 
 def _is_call(group: Group) -> bool:

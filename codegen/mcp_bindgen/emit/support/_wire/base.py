@@ -1,25 +1,29 @@
-"""What the classes of a flavour are made of: frozen values, rows of methods, PEP 702's mark."""
+"""What the classes of a flavour are made of: frozen values, and those that keep their JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import FrozenInstanceError, dataclass
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Final,
-    NamedTuple,
-    TypeVar,
-    dataclass_transform,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Final, dataclass_transform
 
 from .faults import KINDS
+from .members import settled
+from .readers import extras
 from .values import EMPTY, UNSET, Json
 
-__all__ = ["Frozen", "Method", "Record", "deprecated", "fill", "new", "set_"]
-
-_T = TypeVar("_T")
+__all__ = [
+    "Frozen",
+    "Kept",
+    "KeptRecord",
+    "Late",
+    "Record",
+    "Rest",
+    "fill",
+    "keep",
+    "new",
+    "shown",
+    "wire_of",
+]
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -30,9 +34,7 @@ class Frozen:
     base requires them; the others it reads from its class.
     """
 
-    _absent: ClassVar[object] = UNSET
     _order: ClassVar[tuple[str, ...]] = ()
-    _names: ClassVar[frozenset[str]] = frozenset()
     _required: ClassVar[frozenset[str]] = frozenset()
     _preset: ClassVar[Mapping[str, Any]] = EMPTY
 
@@ -41,35 +43,26 @@ class Frozen:
         members = [
             name for name, kind in own.items() if not kind.startswith("ClassVar")
         ]
-        cls._order = (*cls._order, *members)
-        cls._names = frozenset(cls._order)
+        cls._order = tuple(dict.fromkeys((*cls._order, *members)))
         lacked = {*cls._required, *cls._preset}
-        cls._required = frozenset(name for name in cls._order if not hasattr(cls, name))
+        cls._required = frozenset(n for n in cls._order if not hasattr(cls, n))
         cls._preset = {n: getattr(cls, n) for n in lacked - cls._required} or EMPTY
 
     if not TYPE_CHECKING:
 
         def __init__(self, /, **members: Any) -> None:
-            given = {k: v for k, v in members.items() if v is not self._absent}
-            if not (self._required <= given.keys() and members.keys() <= self._names):
-                raise self._refusal(given, members)
-            fill(self, {**self._preset, **given} if self._preset else given)
+            cls = self.__class__
+            members = settled(cls, members, _names)
+            if not self._required <= members.keys():
+                lacking = ", ".join(sorted(self._required - members.keys()))
+                raise TypeError(f"{cls.__name__}() lacks keyword arguments: {lacking}")
+            fill(self, {**self._preset, **members} if self._preset else members)
 
         def __setattr__(self, name: str, value: object) -> None:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
         def __delattr__(self, name: str) -> None:
             raise FrozenInstanceError(f"cannot delete field {name!r}")
-
-    def _refusal(
-        self, given: Mapping[str, Any], members: Mapping[str, Any]
-    ) -> TypeError:
-        name = type(self).__name__
-        unknown = ", ".join(sorted(members.keys() - self._names))
-        if unknown:
-            return TypeError(f"{name}() got an unexpected keyword argument: {unknown}")
-        missing = ", ".join(sorted(self._required - given.keys()))
-        return TypeError(f"{name}() lacks keyword arguments: {missing}")
 
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in self._order)
@@ -84,8 +77,23 @@ class Frozen:
 
     def __repr__(self) -> str:
         members = zip(self._order, self._values(), strict=True)
-        text = ", ".join(f"{name}={value!r}" for name, value in members if set_(value))
+        text = ", ".join(f"{name}={value!r}" for name, value in members if shown(value))
         return f"{type(self).__name__}({text})"
+
+
+def _names(cls: type[Frozen]) -> tuple[str, ...]:
+    return cls._order  # pyright: ignore[reportPrivateUsage]
+
+
+new = object.__new__
+_attributes: Final = Frozen.__dict__["__dict__"]
+fill: Final[Callable[[object, dict[str, Json]], None]] = _attributes.__set__
+"""Sets the members of a new instance, all at once."""
+
+
+def shown(value: object) -> bool:
+    """Whether a member is worth printing."""
+    return value is not EMPTY and KINDS.get(value.__class__) != "nothing"
 
 
 class Record(Frozen):
@@ -100,58 +108,87 @@ class Record(Frozen):
         dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
 
 
-def set_(value: object) -> bool:
-    """Whether a member is worth printing."""
-    return value is not EMPTY and KINDS.get(value.__class__) != "nothing"
+# ---- values that keep what they were read from
 
 
-class Method(NamedTuple):
-    """A method of the protocol; types by name.
+class Kept(Frozen):
+    """The base of open objects, of which most members are JSON that few ask for.
 
-    `direction` is client-to-server, server-to-client, both, or input-request; `kind` request or
-    notification; `capability` the path of the capability that it needs, empty for none; `era`
-    handshake or per-request.
+    `wire_` is the JSON that such an object was read from, where that is all it holds: its members
+    are then read when they are first asked for, and it is written as it is.
     """
 
-    name: str
-    kind: str
-    direction: str
-    message: str
-    params: str | None
-    params_required: bool
-    results: tuple[str, ...]
-    capability: str
-    era: str
+    __slots__ = ("wire_",)
+    if TYPE_CHECKING:
+        wire_: ClassVar[Json]  # an attribute of each object, but no argument
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.__dict__, wire_of(self))
 
 
-class Tolerance(NamedTuple):
-    """A fault of peers that is repaired: in a body that `reader` receives, `member` gets `value`.
+class KeptRecord(Kept, Record):
+    """A dataclass that is such an object."""
 
-    `position` is params or result; `forgives` are the faults that are repaired: absent, negative.
-    """
 
-    reader: str
-    position: str
-    member: str
-    value: Json
-    forgives: tuple[str, ...]
+def wire_of(value: Kept) -> Json:
+    """The JSON that a value keeps; None where it holds members of its own."""
+    return getattr(value, "wire_", None)
+
+
+def _again(cls: type[Kept], members: Mapping[str, Json], wire: Json) -> Kept:
+    """A copy of a kept object, as `copy` and `pickle` make one."""
+    made = new(cls)
+    fill(made, {**members})
+    if wire is not None:
+        keep(made, wire)
+    return made
+
+
+keep: Final[Callable[[Kept, Json], None]] = Kept.__dict__["wire_"].__set__
+"""Sets `wire_`."""
+_let_go: Final[Callable[[Kept], None]] = Kept.__dict__["wire_"].__delete__
 
 
 if TYPE_CHECKING:
-    from typing_extensions import deprecated
+
+    def Late(wire: str) -> Any: ...  # noqa: N802
+    def Rest(*wires: str) -> Any: ...  # noqa: N802
+
 else:
 
-    def deprecated(message: str) -> Callable[[_T], _T]:
-        """Marks a function as PEP 702 has it, for type checkers and readers."""
+    class Late:
+        """An optional member that is read from `wire_` when it is first asked for."""
 
-        def mark(function: _T) -> _T:
-            function.__deprecated__ = message
-            return function
+        absent = UNSET
 
-        return mark
+        def __init__(self, *wires: str) -> None:
+            self.wires = wires
 
+        def __set_name__(self, owner: type[Kept], name: str) -> None:
+            self.name = name
 
-new = object.__new__
-_attributes: Final = Frozen.__dict__["__dict__"]
-fill: Final[Callable[[object, dict[str, Json]], None]] = _attributes.__set__
-"""Sets the members of a new instance, all at once."""
+        def __get__(self, value: Kept | None, owner: type[Kept]) -> Json:
+            wire = None if value is None else wire_of(value)
+            found = self.absent if wire is None else self.read(wire)
+            if found is not self.absent:
+                value.__dict__[self.name] = found
+            return found
+
+        def read(self, wire: Json) -> Json:
+            return wire.get(self.wires[0], self.absent)
+
+    class Rest(Late):
+        """The members with other names; as they may be changed, the value then holds all itself."""
+
+        absent = EMPTY
+
+        def __get__(self, value: Kept | None, owner: type[Kept]) -> Json:
+            found = super().__get__(value, owner)
+            if found and wire_of(value) is not None:
+                for name in value._order:
+                    getattr(value, name)
+                _let_go(value)
+            return found
+
+        def read(self, wire: Json) -> Json:
+            return extras(wire, frozenset(self.wires), None) or EMPTY

@@ -27,6 +27,7 @@ __all__ = [
     "read_object",
     "read_string",
     "read_strings",
+    "read_tagged",
     "read_tuple",
 ]
 
@@ -80,6 +81,26 @@ def read_array(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
     inside = (at, made)
     for item in x:
         made.append(read(item, inside))
+    return made
+
+
+def read_tagged(
+    tags: Mapping[str, Callable[[Json, At], Json]],
+    wire: str,
+    read: Callable[[Json, At], Json],
+    x: Json,
+    at: At,
+) -> Json:
+    """As read_array, for a union whose structs a tag tells apart: most items skip `read`."""
+    if x.__class__ is not list:
+        raise wrong(at, "array", x)
+    made: list[Json] = []
+    inside = (at, made)
+    for item in x:
+        try:
+            made.append(tags[item[wire]](item, inside))
+        except (KeyError, TypeError):
+            made.append(read(item, inside))
     return made
 
 

@@ -1,0 +1,139 @@
+"""Lines that check one value in place: what readers of structs and of unions are made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+from mcp_bindgen.emit.codec.conditions import Conditions, choices
+from mcp_bindgen.emit.codec.functions import Functions, Line, deeper, tuple_of
+from mcp_bindgen.emit.text.annotate import expected
+from mcp_bindgen.emit.text.imports import Imports
+from mcp_bindgen.emit.text.layout import Code, Or, call, literal
+from mcp_bindgen.ir.model import Arr, Bounded, Map, Prim, Schema, Struct, Type, Uni
+from mcp_bindgen.ir.unions import arms, tag
+from mcp_bindgen.ir.walk import (
+    alias_of,
+    holds_struct,
+    is_any,
+    kinds,
+    struct_of,
+    unaliased,
+)
+
+__all__ = ["Checks"]
+
+
+class Checks(Functions, ABC):
+    """What a reader does to one value; `reader` names the function where one is needed."""
+
+    def __init__(self, schema: Schema, imports: Imports) -> None:
+        super().__init__(schema, imports)
+        self.conditions = Conditions(schema, self.use, text=True)
+
+    @abstractmethod
+    def reader(self, type: Type, place: str = "") -> str:
+        """The name of the function that reads `type`; `place` names it if it is new."""
+
+    @abstractmethod
+    def tags(self, type: Uni, place: str) -> str | None:
+        """The table of readers by the tag that tells the structs of a union apart."""
+
+    def refuse(self, condition: Code, at: Code, wanted: str, found: Code) -> Iterator[Line]:
+        # if x.__class__ is not list:
+        #     raise wrong(at, "array", x)
+        yield Line(0, "if ", condition, ":")
+        yield Line(1, "raise ", call(self.use("wrong"), at, literal(wanted), found))
+
+    def check(
+        self, type: Type, var: str, at: Code, place: str, found: Code | None = None
+    ) -> Iterator[Line]:
+        """Lines that leave the checked value in `var`, whose place is the code `at`.
+
+        `found` is what a refusal names, where that is not `var`.
+        """
+        # priority = _read_Annotations_priority(priority, (at, "priority"))
+        if isinstance(type, Bounded):
+            yield from self.check(type.of, var, at, place, found)
+            yield from self._limits(type, var, at)
+        elif alias := alias_of(self.schema, type):
+            yield from self.check(alias.type, var, at, alias.name, found)
+        elif (refusal := self.conditions.refuses(type, var)) is not None:
+            yield from self.refuse(refusal, at, expected(self.schema, type), found or var)
+        else:
+            yield Line(0, f"{var} = ", self.read(type, var, at, place))
+
+    def read(self, type: Type, var: str, at: Code, place: str) -> Code:
+        """The call that reads a value."""
+        # read_array(_read_Icon, icons, (at, "icons"))
+        opens = isinstance(type, Map) and is_any(self.schema, type.of)
+        if isinstance(type, Arr | Map) and type != Arr(Prim("string")) and not opens:
+            return self._all(type, var, at, place)
+        return call(self.reader(type, place), var, at)
+
+    def _all(self, type: Arr | Map, var: str, at: Code, place: str) -> Code:
+        """The call that reads every item or value."""
+        # read_literals(("user", "assistant"), audience, (at, "audience"))
+        # read_tagged(_ContentBlock_tags, "type", _read_ContentBlock, content, (at, "content"))
+        # check_objects(requests, (at, "requests"))
+        if type == Map(Prim("object")):
+            return call(self.use("check_objects"), var, at)
+        if isinstance(type, Arr) and (names := choices(self.schema, type.of)):
+            return call(self.use("read_literals"), tuple_of(names), var, at)
+        step = "item" if isinstance(type, Arr) else "value"
+        read = self.reader(type.of, f"{place}_{step}")
+        if isinstance(type, Arr) and (tagged := self._tagged(type, place)):
+            return call(self.use("read_tagged"), *tagged, read, var, at)
+        how = "read" if holds_struct(self.schema, type) else "check"
+        what = "array" if isinstance(type, Arr) else "map"
+        return call(self.use(f"{how}_{what}"), read, var, at)
+
+    def _tagged(self, type: Arr, place: str) -> tuple[str, str] | None:
+        """The table of a tagged union, and the tag."""
+        # _ContentBlock_tags, "type"
+        alias, bare = alias_of(self.schema, type.of), unaliased(self.schema, type.of)
+        if not isinstance(bare, Uni):
+            return None
+        table = self.tags(bare, alias.name if alias else f"{place}_item")
+        structs = tuple(leaf for leaf in arms(self.schema, bare) if struct_of(self.schema, leaf))
+        wire = tag(self.schema, structs)
+        return (table, literal(wire)) if table and wire else None
+
+    def _limits(self, type: Bounded, var: str, at: Code) -> Iterator[Line]:
+        """Lines that refuse what is beyond a bound, of the kinds that a type takes."""
+        # if priority < 0:
+        #     raise wrong((at, "priority"), "at least 0", priority)
+        alone = len(kinds(self.schema, type.of)) == 1
+        for kind, bounds in self.conditions.beyond(type, var):
+            if not alone:
+                yield Line(0, "if ", self.conditions.of_kind(kind, var), ":")
+            for condition, wanted in bounds:
+                yield from deeper(self.refuse(condition, at, wanted, var), 0 if alone else 1)
+
+    def guard(self, leaf: Type) -> Code | None:
+        """The condition without which a struct cannot accept; None where there is none."""
+        # x.get("type") == "string" and "enum" in x
+        struct = struct_of(self.schema, leaf)
+        parts = tuple(
+            f"x.get({literal(f.wire)}) == {literal(f.const)}"
+            if isinstance(f.const, str)
+            else f"{literal(f.wire)} in x"
+            for f in (struct.fields if struct is not None else ())
+            if f.required
+        )
+        return (parts[0] if len(parts) == 1 else Or(parts, "and")) if parts else None
+
+    def is_refused_null(self, type: Type) -> bool:
+        """Whether a type without bounds is checked in place, and does not take null."""
+        if isinstance(unaliased(self.schema, type), Bounded):
+            return False
+        refused = self.conditions.refuses(type, "x") is not None
+        return refused and "null" not in kinds(self.schema, type)
+
+    def struct(self, leaf: Type) -> Struct:
+        struct = struct_of(self.schema, leaf)
+        assert struct is not None
+        return struct
+
+    def is_prim(self, leaf: Type) -> bool:
+        return isinstance(unaliased(self.schema, leaf), Prim)

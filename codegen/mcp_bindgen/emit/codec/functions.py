@@ -1,0 +1,63 @@
+"""The functions of a generated module: their lines, in the order of need, and what they import."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from mcp_bindgen.emit.support._wire import bounds
+from mcp_bindgen.emit.text.imports import Imports
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, lay, literal
+from mcp_bindgen.ir.model import Schema
+
+__all__ = ["PLACE", "Functions", "Line", "at_member", "deeper", "tuple_of"]
+
+PLACE: Final = "at"
+"""The parameter of a reader that holds the place of the value."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A statement, or the head of a block: its depth in the function, and its code."""
+
+    depth: int
+    prefix: str
+    code: Code = ""
+    suffix: str = ""
+
+
+def deeper(lines: Iterable[Line], by: int = 1) -> Iterator[Line]:
+    for line in lines:
+        yield Line(line.depth + by, line.prefix, line.code, line.suffix)
+
+
+class Functions:
+    """Functions by name; `use` notes a name of `_wire` for the imports."""
+
+    def __init__(self, schema: Schema, imports: Imports) -> None:
+        self.schema = schema
+        self.imports = imports
+        self.texts: dict[str, list[str]] = {}
+
+    def use(self, name: str) -> str:
+        return self.imports.use(".._wire.bounds" if name in bounds.__all__ else ".._wire", name)
+
+    def define(self, name: str, signature: str, body: Iterable[Line]) -> None:
+        # def _read_Role(x: Json, at: At) -> Json:
+        head, _, result = signature.rpartition(") -> ")
+        group = Group(f"def {name}(", tuple(head.split(", ")), ")")
+        lines = self.texts[name] = lay("", "", group, f" -> {result}:")
+        for line in body:
+            lines += lay(STEP * (line.depth + 1), line.prefix, line.code, line.suffix)
+
+
+def at_member(wire: str) -> Code:
+    # (at, "name")
+    return Group("(", (PLACE, literal(wire)), ")")
+
+
+def tuple_of(items: Iterable[str]) -> Code:
+    # ("user", "assistant")
+    found = tuple(items)
+    return Group("(", (*found, "") if len(found) == 1 else found, ")")

@@ -1,0 +1,224 @@
+"""What the classes are: which msgspec knows as Structs, and which keep what they were read from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mcp_bindgen.ir.model import (
+    JSON_PRIMS,
+    Alias,
+    Arr,
+    Bounded,
+    Field,
+    Limits,
+    Lit,
+    Map,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
+from mcp_bindgen.ir.unions import arms, tag
+from mcp_bindgen.ir.walk import (
+    children,
+    holds_struct,
+    is_any,
+    kinds,
+    recursive,
+    stripped,
+    struct_of,
+    unaliased,
+)
+
+__all__ = ["Shapes"]
+
+
+@dataclass
+class Shapes:
+    """The shapes of one schema's structs; `unknown` is what becomes of unknown members."""
+
+    schema: Schema
+    unknown: str
+    open: set[str] = field(default_factory=set[str])
+    """Structs that only the codec reads and writes."""
+    _tags: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        self.recursive = recursive(self.schema)
+        self._tags = dict(self._union_tags())
+        results = {s.name for m in self.schema.methods for s in self._structs(m.params, m.result)}
+        for struct in self.schema.structs.values():
+            if self._is_open(struct, results):
+                self.open.add(struct.name)
+
+    def keeps(self, struct: Struct) -> bool:
+        """Whether a struct has `extra_`: always where the schema itself says that it is open."""
+        return self.unknown == "keep" or struct.open
+
+    def is_native(self, struct: Struct) -> bool:
+        """Whether msgspec knows the class, as a Struct."""
+        return struct.name not in self.open
+
+    def is_late(self, struct: Struct) -> bool:
+        """Whether the members of a struct are read from what it keeps, when they are asked for."""
+        given = any(f.required and f.const is None for f in struct.fields)
+        index = struct.index is not None and is_any(self.schema, struct.index)
+        types = [f.type for f in struct.fields]
+        return (
+            struct.name in self.open
+            and index
+            and not given
+            and not any(holds_struct(self.schema, type) for type in types)
+        )
+
+    # ---- constants
+
+    def tag(self, struct: Struct) -> Field | None:
+        """The constant that msgspec knows as the tag of a struct."""
+        wire = self._tags.get(struct.name)
+        return next((f for f in struct.consts if f.wire == wire), None) or self._own_tag(struct)
+
+    def written_consts(self, struct: Struct) -> list[Field]:
+        """The constants beside the tag, which are members with one value."""
+        tag = self.tag(struct)
+        return [f for f in struct.consts if f is not tag]
+
+    def _own_tag(self, struct: Struct) -> Field | None:
+        """The first constant that no other struct has, else the first."""
+        known = Counter((f.wire, f.const) for s in self.schema.structs.values() for f in s.consts)
+        alone = [f for f in struct.consts if known[f.wire, f.const] == 1]
+        return next(iter([*alone, *struct.consts]), None)
+
+    def _union_tags(self) -> Iterator[tuple[str, str]]:
+        """The wire name of the tag of each struct that a union's tag tells from the others."""
+        for union in self._unions():
+            leaves = arms(self.schema, union)
+            structs = [s.name for leaf in leaves if (s := struct_of(self.schema, leaf))]
+            wire = tag(self.schema, tuple(map(Ref, structs)))
+            if wire is not None:
+                yield from ((name, wire) for name in structs)
+
+    def _unions(self) -> Iterator[Uni]:
+        queue: list[Type] = [f.type for s in self.schema.structs.values() for f in s.fields]
+        queue += [unaliased(self.schema, Ref(name)) for name in self.schema.types]
+        while queue:
+            type = queue.pop()
+            queue += children(type)
+            if isinstance(type, Uni):
+                yield type
+
+    # ---- what msgspec cannot say
+
+    def _is_open(self, struct: Struct, results: set[str]) -> bool:
+        """An open object inside others, or one with a member that msgspec has no type for."""
+        if not all(_is_tag(f.const) for f in struct.consts):
+            return True
+        if struct.index is not None and (
+            struct.name not in results or not is_any(self.schema, struct.index)
+        ):
+            return True
+        return any(self._is_rare(f.type) for f in struct.fields)
+
+    def _is_rare(self, type: Type) -> bool:
+        bare = unaliased(self.schema, type)
+        match type:
+            case Tup():
+                return True
+            case Lit():
+                return not _is_tag(type.value)
+            case Bounded():
+                alone = len(kinds(self.schema, type.of)) == 1
+                return _is_beyond(type.limits) or not alone or self._is_rare(type.of)
+            case Ref() if type.name in self.recursive:
+                return True
+            case Uni(arms=()):
+                return True
+            case Ref():
+                return bare is not type and self._is_rare(bare)
+            case _:
+                return any(map(self._is_rare, children(type)))
+
+    def is_alone(self, type: Type) -> bool:
+        """Whether msgspec reads a type exactly, where it stands by itself."""
+        opened = stripped(self.schema, type)
+        match opened:
+            case Ref(name=name):
+                return name not in self.open and not self.schema.structs[name].consts
+            case Uni():
+                return self._is_native_union(arms(self.schema, opened))
+            case _:
+                return True
+
+    def is_top(self, type: Type) -> bool:
+        """As `is_alone`, for a type that is decoded by itself: there a single tag counts too."""
+        opened = stripped(self.schema, type)
+        if isinstance(opened, Ref):
+            return opened.name not in self.open
+        return self.is_alone(type) and not self._is_rare(type)
+
+    def checked(self) -> tuple[Type, ...]:
+        """The types, not named ones, that msgspec leaves to the codec where they stand."""
+        return tuple(dict.fromkeys(self._all_checked()))
+
+    def _all_checked(self) -> Iterator[Type]:
+        for struct in self.schema.structs.values():
+            if self.is_native(struct):
+                for each in struct.fields:
+                    yield from self._checked(each.type)
+        for declared in self.schema.types.values():
+            if isinstance(declared, Alias):
+                whole = isinstance(declared.type, Arr | Map)
+                inside = (declared.type,) if whole else children(declared.type)
+                for type in inside:
+                    yield from self._checked(type)
+
+    def _checked(self, type: Type) -> Iterator[Type]:
+        if isinstance(type, Ref):
+            return
+        if not self.is_alone(type):
+            yield type
+            return
+        for child in children(type):
+            yield from self._checked(child)
+
+    def _is_native_union(self, leaves: tuple[Type, ...]) -> bool:
+        opened = [stripped(self.schema, leaf) for leaf in leaves]
+        if any(isinstance(o, Prim) and o.name in JSON_PRIMS for o in opened):
+            return True
+        objects = [o for o in opened if "object" in kinds(self.schema, o)]
+        arrays = [o for o in opened if isinstance(o, Arr | Tup)]
+        return len(arrays) <= 1 and self._are_told_apart(tuple(objects))
+
+    def _are_told_apart(self, objects: tuple[Type, ...]) -> bool:
+        if len(objects) == 1:
+            return self.is_alone(objects[0])
+        if not objects:
+            return True
+        structs = [s for o in objects if (s := struct_of(self.schema, o))]
+        own = {const.wire for s in structs if (const := self.tag(s))}
+        common = tag(self.schema, objects)
+        return own == {common} and self.open.isdisjoint(s.name for s in structs)
+
+    def _structs(self, *types: Type | None) -> Iterator[Struct]:
+        """The structs that types name, through unions."""
+        for type in types:
+            opened = None if type is None else stripped(self.schema, type)
+            if isinstance(opened, Uni):
+                yield from self._structs(*opened.arms)
+            elif isinstance(opened, Ref):
+                yield self.schema.structs[opened.name]
+
+
+def _is_beyond(limits: Limits) -> bool:
+    """Whether msgspec cannot state the limits of one kind of value."""
+    beyond = limits.multiple_of is not None or limits.unique_items or limits.pattern
+    return limits.integer or bool(beyond)
+
+
+def _is_tag(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))

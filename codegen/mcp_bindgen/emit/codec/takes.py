@@ -1,0 +1,133 @@
+"""The table of what members take, for values that a person makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from mcp_bindgen.emit.codec.readers import Readers
+from mcp_bindgen.emit.codec.shapes import Shapes
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, lay, literal
+from mcp_bindgen.ir.model import Alias, Arr, Map, Prim, Ref, Struct, Tup, Type, Uni
+from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import alias_of, holds_struct, is_any, stripped, unaliased
+
+__all__ = ["Takes"]
+
+_PLAIN: Final = ("string", "number", "boolean", "null", "object")
+
+
+class Takes:
+    """Rows of the table; what holds no model is looked at by the readers of JSON."""
+
+    def __init__(self, shapes: Shapes, readers: Readers) -> None:
+        self.schema = shapes.schema
+        self.shapes = shapes
+        self.readers = readers
+        self.use = readers.use
+
+    def rows(self, struct: Struct) -> Iterator[str]:
+        # Root: {
+        #     "uri": STRING,
+        #     "name": STRING,
+        #     "meta": OBJECT,
+        #     "extra_": others(_Root_members),
+        # },
+        members = [
+            _pair(f.name, self.take(f.type, f"{struct.name}_{f.name}"))
+            for f in struct.fields
+            if f.const is None
+        ]
+        if self.shapes.keeps(struct):
+            members.append(_pair("extra_", self._others(struct)))
+        yield from lay(STEP * 2, f"{struct.name}: ", Group("{", tuple(members), "}"), ",")
+
+    def _others(self, struct: Struct) -> Code:
+        # others(_Root_members)
+        members = f"_{struct.name}_members"
+        if struct.index is None or is_any(self.schema, struct.index):
+            return call(self.use("others"), members)
+        of = self.take(struct.index, f"{struct.name}_extra")
+        return call(self.use("others"), members, of)
+
+    def take(self, type: Type, place: str) -> Code:
+        # STRING
+        # model(ToolInputSchema)
+        # each(model(Icon))
+        # like(_read_Annotations_priority)
+        if alias := alias_of(self.schema, type):
+            return self._of_alias(alias)
+        if plain := self._plain(type):
+            return self.use(plain)
+        if holds_struct(self.schema, type):
+            return self._of_models(stripped(self.schema, type), place)
+        return call(self.use("like"), self.readers.reader(type, place))
+
+    def _of_alias(self, alias: Alias) -> Code:
+        """What holds itself is looked at as JSON, or not at all where it may hold models."""
+        # like(_read_Tree)
+        if alias.name not in self.shapes.recursive:
+            return self.take(alias.type, alias.name)
+        if holds_struct(self.schema, alias.type):
+            return self.use("ANY")
+        return call(self.use("like"), self.readers.reader(Ref(alias.name)))
+
+    def _plain(self, type: Type) -> str:
+        """The name of what takes a type without more ado; empty for other types."""
+        # STRING
+        if is_any(self.schema, type):
+            return "ANY"
+        if isinstance(type, Map) and is_any(self.schema, type.of):
+            return "OBJECT"
+        simple = self.readers.conditions.simple(type)
+        if isinstance(simple, Prim) and simple.name in _PLAIN:
+            return simple.name.upper()
+        return ""
+
+    def _of_models(self, type: Type, place: str) -> Code:
+        # each(model(TextContent, ImageContent))
+        # valued(model(Root))
+        match type:
+            case Ref(name=name):
+                return call(self.use("model"), name)
+            case Arr():
+                return call(self.use("each"), self.take(type.of, f"{place}_item"))
+            case Map():
+                return call(self.use("valued"), self.take(type.of, f"{place}_value"))
+            case Tup():
+                return self._places(type, place)
+            case Uni():
+                return self._union(type, place)
+            case _:
+                return self.use("ANY")
+
+    def _places(self, type: Tup, place: str) -> Code:
+        takes = tuple(self.take(e.type, f"{place}_{i}") for i, e in enumerate(type.of))
+        rest = "None" if type.rest is None else self.take(type.rest, f"{place}_rest")
+        needed = sum(not element.optional for element in type.of)
+        return call(self.use("places"), str(needed), Group("(", (*takes, ""), ")"), rest)
+
+    def _union(self, type: Uni, place: str) -> Code:
+        # model(TextResourceContents, BlobResourceContents)
+        # either(model(Root), NULL)
+        leaves = [unaliased(self.schema, leaf) for leaf in arms(self.schema, type)]
+        names = [leaf.name for leaf in leaves if isinstance(leaf, Ref)]
+        rest = tuple(leaf for leaf in leaves if not isinstance(leaf, Ref))
+        models = call(self.use("model"), *names)
+        if not rest:
+            return models
+        others = [self.take(leaf, f"{place}_{kind}") for leaf, kind in _numbered(rest)]
+        return call(self.use("either"), *((models, *others) if names else tuple(others)))
+
+
+def _numbered(types: tuple[Type, ...]) -> Iterator[tuple[Type, int]]:
+    return ((type, number) for number, type in enumerate(types))
+
+
+def _pair(key: str, value: Code) -> Code:
+    """`"key": value`, breakable inside the value."""
+    # "uri": STRING
+    name = literal(key)
+    if isinstance(value, Group):
+        return Group(f"{name}: {value.head}", value.items, value.close)
+    return f"{name}: {value if isinstance(value, str) else ''}"

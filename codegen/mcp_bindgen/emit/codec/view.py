@@ -1,0 +1,64 @@
+"""The view of codec.py: the readers and writers that the flavours of a revision share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mcp_bindgen.emit.codec.readers import Readers
+from mcp_bindgen.emit.codec.shapes import Shapes
+from mcp_bindgen.emit.codec.takes import Takes
+from mcp_bindgen.emit.codec.writers import Writers
+from mcp_bindgen.emit.options import Options
+from mcp_bindgen.emit.text.imports import Imports
+from mcp_bindgen.emit.text.layout import STEP, Group, call, lay, literal
+from mcp_bindgen.ir.model import Ref, Schema, Struct
+
+__all__ = ["SHARED_BY", "codec_view"]
+
+SHARED_BY: Final = ("dataclass", "msgspec")
+"""The flavours that a codec is bound to; type checkers see it over the first that is there."""
+
+_WIRE: Final = ("At", "Json", "Reader", "Takes", "Writer", "Writers")
+"""What the template names."""
+
+
+def codec_view(schema: Schema, options: Options) -> dict[str, Any]:
+    """What codec.py.jinja places."""
+    imports = Imports()
+    shapes = Shapes(schema, options.unknown)
+    readers, writers = Readers(shapes, imports), Writers(shapes, imports)
+    by_type = {name: readers.reader(Ref(name)) for name in schema.types}
+    checked = [readers.reader(type, "checked") for type in shapes.checked()]
+    takes = Takes(shapes, readers)
+    rows = [line for s in schema.structs.values() for line in takes.rows(s)]
+    imports.add(".._wire", _WIRE)
+    imports.add("typing", ("TYPE_CHECKING", "Final"))
+    flavour = next((f for f in SHARED_BY if f in options.models), SHARED_BY[0])
+    models = Imports()
+    models.add(f".models_{flavour}", schema.structs)
+    return {
+        "title": schema.revision,
+        "imports": imports.lines,
+        "models": [f"    {line}" for line in models.lines],
+        "members": [line for s in schema.structs.values() for line in _members(s)],
+        "functions": [*readers.texts.values(), *writers.texts.values()],
+        "tables": dict(_tables(readers.tables)),
+        "readers": [f"{STEP}{literal(name)}: {read}," for name, read in by_type.items()],
+        "writers": [f"{STEP}{literal(name)}: _write_{name}," for name in schema.structs],
+        "checked": [f"{STEP}{read}," for read in checked],
+        "names": [f"{STEP}{literal(n)}," for n in ("READERS", "WRITERS", *readers.tables)],
+        "takes": "\n".join(["{", *rows, f"{STEP}}}"]) if rows else "{}",
+    }
+
+
+def _members(struct: Struct) -> list[str]:
+    names = tuple(literal(f.wire) for f in struct.fields)
+    code = call("frozenset", Group("{", names, "}")) if names else "frozenset[str]()"
+    return lay("", f"_{struct.name}_members: Final = ", code)
+
+
+def _tables(tables: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, list[str]]]:
+    for name, table in tables.items():
+        rows = tuple(f"{tag}: {read}" for tag, read in table.items())
+        yield name, lay("", f"{name}: Final[dict[str, Reader]] = ", Group("{", rows, "}"))

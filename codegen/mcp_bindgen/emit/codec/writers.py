@@ -1,0 +1,129 @@
+"""The writers of a module: one for each struct, which returns it as parsed JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_bindgen.emit.codec.functions import Functions, Line, deeper
+from mcp_bindgen.emit.codec.shapes import Shapes
+from mcp_bindgen.emit.text.imports import Imports
+from mcp_bindgen.emit.text.layout import Code, Group, call, literal
+from mcp_bindgen.ir.model import Arr, Field, Map, Prim, Ref, Struct, Type, Uni
+from mcp_bindgen.ir.walk import holds_struct, stripped
+
+__all__ = ["Writers"]
+
+
+class Writers(Functions):
+    """A value is written from the dict of the members that are there."""
+
+    def __init__(self, shapes: Shapes, imports: Imports) -> None:
+        super().__init__(shapes.schema, imports)
+        self.shapes = shapes
+        for struct in self.schema.structs.values():
+            self.define(f"_write_{struct.name}", f"x: {struct.name}) -> Json", self._struct(struct))
+
+    def writer(self, type: Type) -> str | None:
+        """The name of the function that writes `type`; None where it is JSON already."""
+        # _write_Icon
+        opened = stripped(self.schema, type)
+        if isinstance(opened, Ref):
+            return f"_write_{opened.name}"
+        return "write" if holds_struct(self.schema, opened) else None
+
+    def _struct(self, struct: Struct) -> Iterator[Line]:
+        # held = x.__dict__ if fills else present(x)
+        # o: Json = {"uri": held["uri"]}
+        # if len(held) != 1:
+        #     if "name" in held:
+        required = [f for f in struct.fields if f.required]
+        needed = sum(f.const is None for f in required)
+        rest = [*self._optional(struct)]
+        if self.shapes.is_late(struct):
+            yield from self._late()
+        if rest or needed:
+            yield self._held(struct)
+        for member in required:
+            yield from self._looped(member)
+        members = tuple(_pair(literal(f.wire), self._value(f)) for f in required)
+        yield Line(0, "o: Json = ", Group("{", members, "}"))
+        if rest:
+            yield Line(0, f"if len(held) != {needed}:" if needed else "if held:")
+            yield from deeper(rest)
+        yield Line(0, "return o")
+
+    def _late(self) -> Iterator[Line]:
+        # if (wire := wire_of(x)) is not None:
+        #     return wire
+        yield Line(0, f"if (wire := {self.use('wire_of')}(x)) is not None:")
+        yield Line(1, "return wire")
+
+    def _held(self, struct: Struct) -> Line:
+        # held = x.__dict__ if fills else present(x)
+        if not self.shapes.is_native(struct):
+            return Line(0, "held = x.__dict__")
+        return Line(0, f"held = x.__dict__ if {self.use('fills')} else {self.use('present')}(x)")
+
+    def _optional(self, struct: Struct) -> Iterator[Line]:
+        """Lines that write what may be absent, where it is not."""
+        # if "name" in held:
+        #     o["name"] = held["name"]
+        # if EXTRA in held:
+        #     merge(o, held[EXTRA], _Root_members)
+        for field in struct.fields:
+            if not field.required:
+                yield Line(0, f"if {literal(field.name)} in held:")
+                yield from deeper(self._looped(field))
+                yield Line(1, f"o[{literal(field.wire)}] = ", self._value(field))
+        if self.shapes.keeps(struct):
+            members = f"_{struct.name}_members"
+            name = self.use("EXTRA") if self.shapes.is_native(struct) else '"extra_"'
+            values = Map(struct.index or Prim("unknown"))
+            extra = self._written(values, f"held[{name}]")
+            yield Line(0, f"if {name} in held:")
+            yield Line(1, "", call(self.use("merge"), "o", extra, members))
+
+    def _looped(self, field: Field) -> Iterator[Line]:
+        """Lines that write an array of several classes, where that takes no call of its own."""
+        # content_items: list[Json] = []
+        # for item in held["content"]:
+        #     content_items.append(_WRITERS[type(item)](item))
+        if self._is_looped(field.type):
+            yield Line(0, f"{field.name}_items: list[Json] = []")
+            yield Line(0, f"for item in held[{literal(field.name)}]:")
+            yield Line(1, f"{field.name}_items.append(_WRITERS[type(item)](item))")
+
+    def _is_looped(self, type: Type) -> bool:
+        opened = stripped(self.schema, type)
+        return isinstance(opened, Arr) and self.writer(opened.of) == "write"
+
+    def _value(self, field: Field) -> Code:
+        # write_array(_write_Icon, held["icons"])
+        if field.const is not None:
+            return literal(field.const)
+        if self._is_looped(field.type):
+            return f"{field.name}_items"
+        return self._written(field.type, f"held[{literal(field.name)}]")
+
+    def _written(self, type: Type, code: str) -> Code:
+        # _write_Annotations(held["annotations"])
+        # write_map(_write_ListRootsResult, held["requests"])
+        # _WRITERS[held["error"].__class__](held["error"])
+        opened = stripped(self.schema, type)
+        writer = self.writer(type)
+        if writer is None:
+            return code
+        if isinstance(opened, Arr | Map) and (inner := self.writer(opened.of)) is not None:
+            how = "write_array" if isinstance(opened, Arr) else "write_map"
+            return call(self.use(how), inner, code)
+        if isinstance(opened, Uni):
+            return f"_WRITERS[{code}.__class__]({code})"
+        return call(writer, code)
+
+
+def _pair(key: str, value: Code) -> Code:
+    """`"key": value`, breakable inside the value."""
+    # "annotations": _write_Annotations(held["annotations"])
+    if isinstance(value, Group):
+        return Group(f"{key}: {value.head}", value.items, value.close)
+    return f"{key}: {value if isinstance(value, str) else ''}"

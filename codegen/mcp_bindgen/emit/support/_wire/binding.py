@@ -1,0 +1,77 @@
+"""Binds a codec to the classes of a flavour.
+
+The readers and writers of a revision are written once, for all flavours whose models are made of
+the members that are there. What they name is looked up when they run: `bind` gives each flavour
+the same functions over its own classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any, TypeAlias, TypeVar
+
+from .members import TABLES
+from .values import At, Json
+from .writers import Writers, plain_writers
+
+__all__ = ["EXTRA", "Binding", "Reader", "bind", "fills", "hold", "make", "present"]
+
+Reader: TypeAlias = Callable[[Json, At], Json]
+
+_T = TypeVar("_T")
+
+fills: bool = True
+"""Whether a value is filled with its members, by its `__dict__`; else `make` makes it of them."""
+
+
+EXTRA: str = "extra_"
+"""Under which name a value holds its unknown members."""
+
+
+def hold(extra: dict[str, Json]) -> Mapping[str, Json]:
+    """Unknown members, as a value holds them."""
+    return extra
+
+
+def make(cls: type[_T], /, **members: Json) -> _T:
+    """Makes a value of its members, in a flavour that does not fill it; they were checked."""
+    raise NotImplementedError
+
+
+def present(value: object) -> dict[str, Json]:
+    """The members that are there of a value that was not filled."""
+    raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The readers and the writers of a flavour, by type; `checked` in the order of CHECKED."""
+
+    readers: dict[object, Reader]
+    writers: Writers
+    checked: list[Reader]
+
+
+def bind(codec: ModuleType, models: dict[str, Any], **own: Any) -> Binding:
+    """The functions of a codec over the classes in `models`; `own` stand for names above."""
+    given = vars(codec)
+    types = {name: models[name] for name in given["READERS"]}
+    names: dict[str, Any] = {**given, "__name__": models["__name__"], **types, **own}
+    made = {
+        name: FunctionType(function.__code__, names, name)
+        for name, function in given.items()
+        if isinstance(function, FunctionType) and function.__globals__ is given
+    }
+    names.update(made)
+    for name, table in given.items():
+        if name in given["TABLES"]:
+            names[name] = {k: made.get(f.__name__, f) for k, f in table.items()}
+    writers = plain_writers(made["write"])
+    writers.update((types[name], names["WRITERS"][name]) for name in given["WRITERS"])
+    names["_WRITERS"] = writers
+    TABLES[models["__name__"]] = made["takes"]
+    readers = {types[name]: read for name, read in names["READERS"].items()}
+    checked: list[Any] = [made.get(f.__name__, f) for f in given["CHECKED"]]
+    return Binding(readers, writers, checked)

@@ -1,0 +1,239 @@
+"""What the members of a class take: a value of the wrong type is refused when a model is made.
+
+The table of a module is made when the first of its models is. Most values are right by their class
+alone; the others are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from .faults import KINDS, DecodeError, MemberError, kind, path
+from .values import At, Json
+
+__all__ = [
+    "ANY",
+    "BOOLEAN",
+    "NULL",
+    "NUMBER",
+    "OBJECT",
+    "STRING",
+    "SURE",
+    "TABLES",
+    "Items",
+    "Take",
+    "Takes",
+    "each",
+    "either",
+    "like",
+    "model",
+    "others",
+    "places",
+    "settled",
+    "valued",
+]
+
+See: TypeAlias = Callable[[Any, At], None]
+"""Looks at a value and its place; raises MemberError."""
+
+
+class Items(frozenset[type[Any]]):
+    """The classes of a list's items."""
+
+
+class Take:
+    """What a member takes: any instance of some classes, and what `see` finds right.
+
+    `words` say what is expected. `sure` is what tells by the class of a value that it is right: the
+    one class, several, or the classes of a list's items.
+    """
+
+    __slots__ = ("classes", "see", "sure", "words")
+
+    def __init__(
+        self, words: str, classes: Iterable[type[Any]] = (), see: See | None = None
+    ) -> None:
+        self.words = words
+        self.classes = frozenset(classes)
+        self.see = see or self._is_instance
+        alone = next(iter(self.classes)) if len(self.classes) == 1 else None
+        self.sure: object = alone or self.classes
+
+    def _is_instance(self, value: Any, at: At) -> None:
+        if not isinstance(value, tuple(self.classes)) or value.__class__ is bool:
+            raise _wrong(at, self.words, value)
+
+    def check(self, value: Any, at: At) -> None:
+        if value.__class__ not in self.classes:
+            self.see(value, at)
+
+
+Takes: TypeAlias = Mapping[type[Any], Mapping[str, Take]]
+"""What each member of each class of a module takes."""
+
+
+def _wrong(at: At, words: str, value: object) -> MemberError:
+    return MemberError(path(at), words, kind(value))
+
+
+def _anything(value: Any, at: At) -> None:
+    if KINDS.get(value.__class__) == "nothing":
+        raise _wrong(at, "a value", value)
+
+
+ANY: Final = Take("a value", (str, int, dict, list, bool), _anything)
+STRING: Final = Take("string", (str,))
+NUMBER: Final = Take("number", (int, float))
+BOOLEAN: Final = Take("boolean", (bool,))
+NULL: Final = Take("null", (type(None),))
+OBJECT: Final = Take("object", (dict,))
+
+
+def model(*classes: type[Any]) -> Take:
+    """An instance of one of some classes."""
+    return Take(" | ".join(cls.__name__ for cls in classes), classes)
+
+
+def like(read: Callable[[Json, At], Json]) -> Take:
+    """JSON that a reader takes."""
+
+    def see(value: Any, at: At) -> None:
+        try:
+            read(value, at)
+        except DecodeError as error:
+            raise MemberError(error.path, error.expected, error.found) from None
+
+    return Take("", (), see)
+
+
+def each(of: Take) -> Take:
+    """A list whose items are right."""
+
+    def see(value: Any, at: At) -> None:
+        for i, item in enumerate(_listed(value, at)):
+            of.check(item, (at, i))
+
+    made = Take("array", (), see)
+    made.sure = Items(of.classes)
+    return made
+
+
+def valued(of: Take) -> Take:
+    """An object whose values are right."""
+
+    def see(value: Any, at: At) -> None:
+        if not isinstance(value, dict):
+            raise _wrong(at, "object", value)
+        for key, item in _members(value):
+            of.check(item, (at, key))
+
+    return Take("object", (), see)
+
+
+def places(needed: int, of: tuple[Take, ...], rest: Take | None) -> Take:
+    """A list with a type for each place, `needed` of them at least."""
+
+    def see(value: Any, at: At) -> None:
+        items = _listed(value, at)
+        if len(items) < needed or (rest is None and len(items) > len(of)):
+            raise _wrong(at, f"an array of {needed} to {len(of)} items", value)
+        for i, item in enumerate(items):
+            take = of[i] if i < len(of) else rest
+            (take or ANY).check(item, (at, i))
+
+    return Take("array", (), see)
+
+
+def _listed(value: Any, at: At) -> list[Any]:
+    items: list[Any] = value
+    if isinstance(value, list):
+        return items
+    raise _wrong(at, "array", value)
+
+
+def _members(value: Any) -> Iterable[tuple[str, Any]]:
+    """Names and values; a name that is no text is named as it prints."""
+    members: Mapping[Any, Any] = value
+    return ((k if isinstance(k, str) else repr(k), v) for k, v in members.items())
+
+
+def either(*takes: Take) -> Take:
+    """What one of some takes; the fault is that of the only one that came further."""
+    words = " | ".join(take.words for take in takes)
+
+    def see(value: Any, at: At) -> None:
+        further: list[MemberError] = []
+        for take in takes:
+            try:
+                take.check(value, at)
+            except MemberError as error:
+                further += [error] if error.path != path(at) else []
+            else:
+                return
+        raise further[0] if len(further) == 1 else _wrong(at, words, value)
+
+    return Take(words, (cls for take in takes for cls in take.classes), see)
+
+
+def others(declared: frozenset[str], of: Take | None = None) -> Take:
+    """Unknown members: a mapping without the names that are declared."""
+
+    def see(value: Any, at: At) -> None:
+        if not issubclass(value.__class__, Mapping):
+            raise _wrong(at, "object", value)
+        for key in value:
+            if key in declared:
+                raise _wrong(at, "names that are not declared", key)
+            if of is not None:
+                of.check(value[key], (at, key))
+
+    return Take("object", (), see)
+
+
+# ---- tables
+
+TABLES: Final[dict[str, Callable[[], Takes]]] = {}
+"""By the name of a module, what makes its table."""
+_TAKES: Final[dict[type[Any], dict[str, Take]]] = {}
+SURE: Final[dict[type[Any], dict[str, Any]]] = {}
+"""For each class of which one was made: by member, what makes a value of it right at once."""
+
+Names: TypeAlias = Callable[[Any], Iterable[str]]
+
+
+def settled(cls: type[Any], members: dict[str, Any], names: Names) -> dict[str, Any]:
+    """The members that are there, each looked at; `names` says which the class has.
+
+    Raises TypeError for a name that is none, MemberError for a value of the wrong type.
+    """
+    sure = SURE.get(cls) or _sure(cls, names)
+    takes = _TAKES[cls]
+    is_whole = True
+    for name in members:
+        value = members[name]
+        if name not in sure:
+            raise TypeError(f"{cls.__name__}() has no member {name!r}")
+        right, own = sure[name], value.__class__
+        if own is right or (right.__class__ is frozenset and own in right):
+            continue
+        if KINDS.get(own) == "nothing":
+            is_whole = False
+        else:
+            takes[name].check(value, (None, name))
+    if is_whole:
+        return members
+    return {n: v for n, v in members.items() if KINDS.get(v.__class__) != "nothing"}
+
+
+def _sure(cls: type[Any], names: Names) -> dict[str, Any]:
+    """As in `SURE`; what a person's subclass adds takes anything."""
+    takes = dict.fromkeys(names(cls), ANY)
+    for base in reversed(cls.__mro__):
+        table = TABLES.get(base.__module__)
+        if table is not None and base not in _TAKES:
+            _TAKES.update((c, dict(row)) for c, row in table().items())
+        takes.update(_TAKES.get(base, {}))
+    _TAKES[cls] = takes
+    sure = SURE[cls] = {name: take.sure for name, take in takes.items()}
+    return sure
