@@ -224,10 +224,11 @@ class Checking(msgspec.StructMeta):
         def __signature__(cls):
             given = msgspec.StructMeta.__signature__.__get__(cls)
             names = _arguments(cls)
-            shown = [p for n, p in given.parameters.items() if n in names]
-            return given.replace(
-                parameters=[p.replace(name=names[p.name]) for p in shown]
-            )
+            shown = [given.parameters[name] for name in names if name != EXTRA]
+            if EXTRA in names:
+                extra = given.parameters[EXTRA]
+                shown.append(extra.replace(name="extra_", annotation=Mapping[str, Any]))
+            return given.replace(parameters=shown)
 
 
 class Fixed(Checking):

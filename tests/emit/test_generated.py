@@ -151,7 +151,8 @@ def annotation_texts(node: ast.ClassDef) -> Iterator[str]:
 @pytest.mark.parametrize("name", ["inspect", "get_type_hints", "get_annotations", "eval", "exec"])
 def test_codecs_reflect_on_nothing(name: str) -> None:
     for file in FILES:
-        if file.name.startswith("models_dataclass") or file.parent.name == "_wire":
+        shared = file.parent.name == "_wire" and file.name != "signature.py"  # what tools ask for
+        if shared or file.name in {"codec.py", "models_dataclass.py"}:
             assert not re.search(rf"\b{name}\b", file.read_text("utf-8")), file
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, dataclass_transform
 from .faults import KINDS
 from .members import settled
 from .readers import extras
+from .signature import Signature, order_of
 from .values import EMPTY, UNSET, Json
 
 __all__ = [
@@ -51,10 +52,11 @@ class Frozen:
         cls._preset = {n: getattr(cls, n) for n in lacked - cls._required} or EMPTY
 
     if not TYPE_CHECKING:
+        __signature__ = Signature()
 
         def __init__(self, /, **members: Any) -> None:
             cls = self.__class__
-            members = settled(cls, members, _names)
+            members = settled(cls, members, order_of)
             if not self._required <= members.keys():
                 lacking = ", ".join(sorted(self._required - members.keys()))
                 raise TypeError(f"{cls.__name__}() lacks keyword arguments: {lacking}")
@@ -81,10 +83,6 @@ class Frozen:
         members = zip(self._order, self._values(), strict=True)
         text = ", ".join(f"{name}={value!r}" for name, value in members if shown(value))
         return f"{type(self).__name__}({text})"
-
-
-def _names(cls: type[Frozen]) -> tuple[str, ...]:
-    return cls._order  # pyright: ignore[reportPrivateUsage]
 
 
 new = object.__new__

@@ -33,7 +33,7 @@ def codec_view(schema: Schema, options: Options) -> dict[str, Any]:
     takes = Takes(shapes, readers)
     rows = [line for s in schema.structs.values() for line in takes.rows(s)]
     imports.add(".._wire", _WIRE)
-    imports.add("typing", ("TYPE_CHECKING", "Final"))
+    imports.add("typing", ("TYPE_CHECKING", "Final") if schema.structs else ("Final",))
     flavour = next((f for f in SHARED_BY if f in options.models), SHARED_BY[0])
     models = Imports()
     models.add(f".models_{flavour}", schema.structs)

@@ -1,0 +1,34 @@
+"""What `inspect.signature` says of a class: its members, which are arguments by keyword."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Final
+
+__all__ = ["Signature", "order_of"]
+
+order_of: Final[Callable[[Any], tuple[str, ...]]] = attrgetter("_order")
+"""The members of a class, in their order."""
+
+
+class Signature:
+    """Made when it is asked for, as nothing but tools asks."""
+
+    def __get__(self, value: object, cls: type[Any]) -> Any:
+        import inspect
+
+        notes: dict[str, str] = {}
+        for base in reversed(cls.__mro__):
+            notes |= inspect.get_annotations(base)
+        empty = inspect.Parameter.empty
+        members = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=getattr(cls, name, empty),
+                annotation=notes[name],
+            )
+            for name in order_of(cls)
+        ]
+        return inspect.Signature(members)
