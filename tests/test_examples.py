@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -98,3 +99,53 @@ def test_an_application_reads_and_writes_the_protocols_models(
         assert refused.json()["detail"][0]["loc"] == ["body", "tool", "title"]
         parts = client.get(f"{url}/openapi.json").json()["components"]["schemas"]
         assert "default" not in parts["Tool"]["properties"]["title"]
+
+
+def test_a_service_of_msgspec_reads_and_writes_models(root: Path) -> None:
+    module = example(root, "result_log")
+    said = b'{"type": "finished", "tool": "add", "result": {"content": [%s]}}\n'
+    block = b'{"type": "text", "text": "three"}'
+    asked = [said % block, b'{"type": "last", "tool": "add"}\n', said % b'{"type": "text"}']
+
+    async def converse() -> list[bytes]:
+        server = await asyncio.start_server(module.ResultLog().serve, "127.0.0.1", 0)
+        async with server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.writelines(asked)
+            writer.write_eof()
+            lines = (await reader.read()).splitlines()
+            writer.close()
+            return lines
+
+    first, again, refused = map(json.loads, asyncio.run(converse()))
+    assert (
+        first
+        == again
+        == {
+            "count": 1,
+            "last": {"content": [{"type": "text", "text": "three"}]},
+            "texts": ["three"],
+        }
+    )
+    assert "`text`" in refused["error"]
+    assert "$.result.content[0]" in refused["error"]
+
+
+def test_a_script_reads_dataclasses_without_site_packages(root: Path, tmp_path: Path) -> None:
+    recording = tmp_path / "session.jsonl"
+    result = {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "x": None}
+    messages = [
+        {"jsonrpc": "2.0", "method": "ping", "id": 1},
+        {"jsonrpc": "2.0", "id": 2, "result": result},
+        {"jsonrpc": "2.0", "id": 3, "result": {"content": [], "isError": True}},
+        {"jsonrpc": "2.0", "id": 4, "result": {}},
+    ]
+    recording.write_text("\n".join(map(json.dumps, messages)))
+    script = [str(root / "examples" / "count_results.py"), str(root / "generated"), str(recording)]
+    command = [sys.executable, "-I", "-S", *script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines() == [
+        "2 results, 1 errors",
+        '{"content":[{"type":"text","text":"a"}],"x":null}',
+        '{"content":[],"isError":true}',
+    ]
