@@ -1120,10 +1120,8 @@ def _is_old_RequestParamsMeta(x: Json) -> bool:
     """Whether it is a value of RequestParamsMeta."""
     if x.__class__ is not dict:
         return False
-    if (
-        "progressToken" in x
-        and x["progressToken"].__class__ is not str
-        and not is_number(x["progressToken"])
+    if "progressToken" in x and not (
+        x["progressToken"].__class__ is str or is_number(x["progressToken"])
     ):
         return False
     return True
@@ -1618,10 +1616,8 @@ def _is_new_RequestParamsMeta(x: Json) -> bool:
     """Whether it is a value of RequestParamsMeta."""
     if x.__class__ is not dict:
         return False
-    if (
-        "progressToken" in x
-        and x["progressToken"].__class__ is not str
-        and not is_number(x["progressToken"])
+    if "progressToken" in x and not (
+        x["progressToken"].__class__ is str or is_number(x["progressToken"])
     ):
         return False
     return True
@@ -1767,9 +1763,9 @@ def _is_new_Annotations_priority(x: Json) -> bool:
     """Whether it is a value of Annotations_priority."""
     if not is_number(x):
         return False
-    if is_number(x) and x < 0:
+    if x < 0:
         return False
-    if is_number(x) and x > 1:
+    if x > 1:
         return False
     return True
 

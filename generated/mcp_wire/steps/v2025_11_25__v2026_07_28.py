@@ -532,10 +532,8 @@ def _up_ProgressNotificationParams(o: Json, at: At, trip: Trip) -> Json:
 
 def _up_NotificationMetaObject(o: Json, at: At, trip: Trip) -> Json:
     """What NotificationMetaObject of 2025-11-25 is in 2026-07-28."""
-    if (
-        SUBSCRIPTION_ID in o
-        and o[SUBSCRIPTION_ID].__class__ is not str
-        and not is_number(o[SUBSCRIPTION_ID])
+    if SUBSCRIPTION_ID in o and not (
+        o[SUBSCRIPTION_ID].__class__ is str or is_number(o[SUBSCRIPTION_ID])
     ):
         o = trip.squat(o, SUBSCRIPTION_ID, at, _SQUATTER_UP)
     return o
@@ -714,10 +712,8 @@ def _down_pass_ListRootsRequestParams(o: Json, at: At, trip: Trip) -> Json:
 
 def _down_RequestParamsMeta(o: Json, at: At, trip: Trip) -> Json:
     """What RequestParamsMeta of 2026-07-28 is in 2025-11-25."""
-    if (
-        "progressToken" in o
-        and o["progressToken"].__class__ is not str
-        and not is_number(o["progressToken"])
+    if "progressToken" in o and not (
+        o["progressToken"].__class__ is str or is_number(o["progressToken"])
     ):
         o = trip.squat(o, "progressToken", at, _SQUATTER_DOWN)
     return o
@@ -1483,10 +1479,8 @@ def _is_old_RequestParamsMeta(x: Json) -> bool:
     """Whether it is a value of RequestParamsMeta."""
     if x.__class__ is not dict:
         return False
-    if (
-        "progressToken" in x
-        and x["progressToken"].__class__ is not str
-        and not is_number(x["progressToken"])
+    if "progressToken" in x and not (
+        x["progressToken"].__class__ is str or is_number(x["progressToken"])
     ):
         return False
     return True
@@ -1641,9 +1635,9 @@ def _is_old_Annotations_priority(x: Json) -> bool:
     """Whether it is a value of Annotations_priority."""
     if not is_number(x):
         return False
-    if is_number(x) and x < 0:
+    if x < 0:
         return False
-    if is_number(x) and x > 1:
+    if x > 1:
         return False
     return True
 
@@ -1858,7 +1852,7 @@ def _is_new_values(x: Json) -> bool:
     """Whether it is a value of values."""
     if not _is_new_array_of_string(x):
         return False
-    if x.__class__ is list and len(x) > 100:
+    if len(x) > 100:
         return False
     return True
 
@@ -2041,9 +2035,9 @@ def _is_new_Annotations_priority(x: Json) -> bool:
     """Whether it is a value of Annotations_priority."""
     if not is_number(x):
         return False
-    if is_number(x) and x < 0:
+    if x < 0:
         return False
-    if is_number(x) and x > 1:
+    if x > 1:
         return False
     return True
 
@@ -2271,7 +2265,7 @@ def _is_new_ListToolsResult_ttlMs(x: Json) -> bool:
     """Whether it is a value of ListToolsResult_ttlMs."""
     if not is_number(x):
         return False
-    if is_number(x) and x < 0:
+    if x < 0:
         return False
     return True
 

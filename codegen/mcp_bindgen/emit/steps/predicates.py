@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from mcp_bindgen.emit.codec.conditions import Conditions, choices
 from mcp_bindgen.emit.text.layout import (
     STEP,
     WIDTH,
@@ -22,10 +23,8 @@ from mcp_bindgen.emit.text.layout import (
     literal,
 )
 from mcp_bindgen.ir.model import (
-    JSON_PRIMS,
     Arr,
     Bounded,
-    Limits,
     Lit,
     Map,
     Prim,
@@ -36,26 +35,10 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.patterns import python_pattern
 from mcp_bindgen.ir.unions import arms
-from mcp_bindgen.ir.walk import is_any, stripped, unaliased
+from mcp_bindgen.ir.walk import is_any, kinds
 
 __all__ = ["Admits", "both", "when"]
-
-_IS = {
-    "string": "{0}.__class__ is str",
-    "number": "is_number({0})",
-    "boolean": "{0}.__class__ is bool",
-    "null": "{0} is None",
-    "object": "{0}.__class__ is dict",
-}
-_IS_NOT = {
-    "string": "{0}.__class__ is not str",
-    "number": "not is_number({0})",
-    "boolean": "{0}.__class__ is not bool",
-    "null": "{0} is not None",
-    "object": "{0}.__class__ is not dict",
-}
 
 
 class Admits:
@@ -65,41 +48,44 @@ class Admits:
         self.schema = schema
         self.suffix = suffix
         self.functions: dict[str, list[str]] = {}
+        self.conditions = Conditions(schema, str, text=False)
         self._named: dict[Type, str] = {}
 
     def refuses(self, type: Type, var: str, place: str) -> Code | None:
         """The condition that `type` does not take the value in `var`; None if it takes all."""
-        type = self._opened(type)
-        match type:
-            case Prim() if type.name in JSON_PRIMS:
-                return None
-            case Prim():
-                return _IS_NOT[type.name].format(var)
-            case Lit(value=str()):
-                return f"{var} != {literal(type.value)}"
-            case Uni() if (names := self._strings(type)) is not None:
-                return Group(f"{var} not in (", names, ")")
-            case Map() if is_any(self.schema, type.of):
-                return _IS_NOT["object"].format(var)
-            case Uni() if all(isinstance(self._opened(a), Prim) for a in arms(self.schema, type)):
-                parts = (self.refuses(a, var, place) for a in arms(self.schema, type))
-                codes = tuple(p for p in parts if p is not None)
-                return Or(codes, "and") if len(codes) == len(arms(self.schema, type)) else None
-            case _:
-                return call(f"not {self.function(type, place)}", var)
+        # x.__class__ is not str
+        # x not in ("user", "assistant")
+        # not _is_new_Icon(x)
+        type = self.conditions.simple(type)
+        if is_any(self.schema, type):
+            return None
+        if self._is_object(type):
+            return f"{var}.__class__ is not dict"
+        refusal = None if _is_number(type) else self.conditions.refuses(type, var)
+        return call(f"not {self.function(type, place)}", var) if refusal is None else refusal
 
     def takes(self, type: Type, var: str, place: str) -> Code:
         """The condition that `type` takes the value in `var`."""
-        opened = self._opened(type)
-        if isinstance(opened, Prim) and opened.name not in JSON_PRIMS:
-            return _IS[opened.name].format(var)
+        # x.__class__ is str
+        # _is_new_Icon(x)
+        opened = self.conditions.simple(type)
+        if opened == Prim("object"):
+            return f"{var}.__class__ is dict"
         if isinstance(opened, Lit) and isinstance(opened.value, str):
             return f"{var} == {literal(opened.value)}"
+        if isinstance(opened, Prim) and not is_any(self.schema, opened):
+            (kind,) = kinds(self.schema, opened)
+            return self.conditions.of_kind(kind, var)
         return f"{self.function(opened, place)}({var})"
+
+    def _is_object(self, type: Type) -> bool:
+        """Whether a type takes every object, and nothing else."""
+        whole = isinstance(type, Map) and is_any(self.schema, type.of)
+        return whole or type == Prim("object")
 
     def function(self, type: Type, place: str) -> str:
         """The name of the predicate of a type; `place` names it if it has no name."""
-        type = self._opened(type)
+        type = self.conditions.simple(type)
         if type not in self._named:
             own = type.name if isinstance(type, Ref) else _shape(type) or place
             name = f"_is_{self.suffix}_{own}"
@@ -111,20 +97,6 @@ class Admits:
             head = [f"def {name}(x: Json) -> bool:", *told]
             self.functions[name] += [*head, *self._body(type, place)]
         return self._named[type]
-
-    def _opened(self, type: Type) -> Type:
-        """`type` with aliases followed; of a union of all strings and some, all strings."""
-        type = unaliased(self.schema, type)
-        if isinstance(type, Uni) and Prim("string") in (leaves := arms(self.schema, type)):
-            others = tuple(leaf for leaf in leaves if not _is_string(leaf))
-            return others[0] if len(others) == 1 else Uni(others)
-        return type
-
-    def _strings(self, type: Uni) -> tuple[str, ...] | None:
-        leaves = [stripped(self.schema, leaf) for leaf in arms(self.schema, type)]
-        values = [leaf.value for leaf in leaves if isinstance(leaf, Lit)]
-        names = [literal(value) for value in values if isinstance(value, str)]
-        return tuple(names) if len(names) == len(leaves) > 1 else None
 
     def _body(self, type: Type, place: str) -> Iterator[str]:
         match type:
@@ -145,19 +117,18 @@ class Admits:
             case Bounded():
                 refusal = self.refuses(type.of, "x", place)
                 yield from _unless(STEP, refusal) if refusal is not None else ()
-                for condition in _beyond(type.limits):
+                for condition in self._beyond(type):
                     yield from _unless(STEP, condition)
                 yield f"{STEP}return True"
-            case Uni() if (names := self._strings(type)) is not None:
-                yield from lay(STEP, "return ", Group("x in (", names, ")"))
+            case Uni() if names := choices(self.schema, type):
+                yield from lay(STEP, "return ", Group("x in (", tuple(names), ")"))
             case Uni():
                 for number, arm in enumerate(arms(self.schema, type)):
                     yield from lay(STEP, "if ", self.takes(arm, "x", f"{place}_{number}"), ":")
                     yield f"{STEP * 2}return True"
                 yield f"{STEP}return False"
             case Lit():
-                kind = type.value.__class__.__name__
-                yield f"{STEP}return x.__class__ is {kind} and bool(x == {literal(type.value)})"
+                yield from lay(STEP, "return ", self.conditions.takes(type, "x") or "True")
             case Prim():
                 yield f"{STEP}return True"
             case _:
@@ -188,6 +159,16 @@ class Admits:
             yield f"{STEP}for item in {items}:"
             yield from _unless(STEP * 2, refusal)
 
+    def _beyond(self, type: Bounded) -> Iterator[Code]:
+        """The conditions of bounds, each for values of its kind only."""
+        # x < 0
+        # x.__class__ is list and len(x) > 100
+        alone = len(kinds(self.schema, type.of)) == 1
+        for kind, bounds in self.conditions.beyond(type, "x"):
+            for condition, _ in bounds:
+                own = self.conditions.of_kind(kind, "x")
+                yield condition if alone else both(own, condition)
+
     def _tuple(self, type: Tup, place: str) -> Iterator[str]:
         needed = sum(not element.optional for element in type.of)
         yield from _unless(STEP, f"x.__class__ is not list or len(x) < {needed}")
@@ -201,8 +182,9 @@ class Admits:
             yield from self._all(f"x[{len(type.of)}:]", type.rest, place)
 
 
-def _is_string(type: Type) -> bool:
-    return isinstance(type, Lit) and isinstance(type.value, str)
+def _is_number(type: Type) -> bool:
+    """Whether a type is one number: to refuse it takes two conditions."""
+    return isinstance(type, Lit) and not isinstance(type.value, str | bool)
 
 
 def _shape(type: Type) -> str:
@@ -241,34 +223,3 @@ def _grouped(code: Code, operator: str) -> tuple[Code, ...]:
 def _unless(indent: str, condition: Code) -> Iterator[str]:
     yield from when(indent, condition)
     yield f"{indent}{STEP}return False"
-
-
-def _beyond(limits: Limits) -> Iterator[str]:
-    """The conditions of bounds, each for values of its kind only."""
-    number = {
-        "<": limits.minimum,
-        ">": limits.maximum,
-        "<=": limits.exclusive_minimum,
-        ">=": limits.exclusive_maximum,
-    }
-    for sign, bound in number.items():
-        if bound is not None:
-            yield f"is_number(x) and x {sign} {bound!r}"
-    if limits.integer:
-        yield "is_number(x) and x % 1"
-    if limits.multiple_of is not None:
-        yield f"is_number(x) and not is_multiple(x, {limits.multiple_of!r})"
-    if limits.unique_items:
-        yield "x.__class__ is list and not are_unique(x)"
-    if limits.pattern is not None:
-        code = literal(python_pattern(limits.pattern))
-        yield f"x.__class__ is str and not matches({code}, x)"
-    sizes = (
-        ("list", limits.min_items, limits.max_items),
-        ("str", limits.min_length, limits.max_length),
-    )
-    for kind, least, most in sizes:
-        if least is not None:
-            yield f"x.__class__ is {kind} and len(x) < {least}"
-        if most is not None:
-            yield f"x.__class__ is {kind} and len(x) > {most}"
