@@ -342,6 +342,14 @@ def test_templates_may_be_just_those_that_differ(tmp_path: Path) -> None:
     assert invoke("generate", REVISION, "--out", out, "--check").exit_code == 0
 
 
+def test_headers_name_the_command_that_wrote_them(made: Path, root: Path) -> None:
+    texts = [path.read_text("utf-8") for path in made.rglob("*.py")]
+    assert all("make generate" not in text for text in texts)
+    assert all("run `mcp-bindgen generate`" in text for text in texts)
+    ours = (root / "generated" / "mcp_wire" / "__init__.py").read_text("utf-8")
+    assert "run `make generate`" in ours
+
+
 def test_options_are_remembered_until_others_are_given(tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ("--models", "dataclass", "--unknown", "reject", "--literals", "open")

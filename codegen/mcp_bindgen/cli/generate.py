@@ -29,6 +29,8 @@ __all__ = ["bindings", "command"]
 _UNKNOWN: Final = ("keep", "drop", "reject")
 _LITERALS: Final = ("closed", "open")
 _FORMATS: Final = ("off", "black")
+_COMMAND: Final = ("run `make generate`", "run `mcp-bindgen generate`")
+"""What headers name in this project, and in every other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +292,8 @@ def _options(choices: _Choices) -> Options:
 def _make(target: _Target, choices: _Choices) -> dict[str, str]:
     """Every file, by path; the manifest too where the whole folder is written."""
     files = bindings(target.schema_files, _options(choices))
+    if target.out.resolve() != (paths.schema().parent / "generated" / "mcp_wire").resolve():
+        files = {path: text.replace(*_COMMAND, 1) for path, text in files.items()}
     if target.only is None:
         options = _kept(target.out, choices)
         files[manifest.NAME] = manifest.made(list(target.schema_files), files, options).text()
