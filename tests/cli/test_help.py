@@ -17,12 +17,8 @@ SENTENCE: Final = re.compile(r"[A-Z].*[^.]\.", re.DOTALL)
 STATED: Final = re.compile(r"\(default: (.+)\)\.\Z", re.DOTALL)
 
 
-WAITING: Final = {"call", "convert", "generate", "inspect", "pull"}
-"""Verbs whose words are still being written."""
-
-
 def options() -> Iterator[tuple[str, click.Option]]:
-    for verb in [verb for verb in VERBS if verb not in WAITING]:
+    for verb in VERBS:
         command: click.Command = import_module(f"mcp_bindgen.cli.{verb}").command
         yield from ((verb, p) for p in command.params if isinstance(p, click.Option))
 

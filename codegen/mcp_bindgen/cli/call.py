@@ -36,22 +36,21 @@ _METHOD_NOT_FOUND: Final = -32601
     "revisions",
     metavar="REVISION",
     multiple=True,
-    help="Offer this revision and all older ones (default: all); repeatable with --exact.",
+    help="Offer this revision and all older ones; repeatable with --exact (default: all).",
 )
 @click.option("--exact", is_flag=True, help="Offer only what --revision names, nothing older.")
 @click.option(
     "--era",
     type=click.Choice(("auto", "handshake")),
     default="auto",
-    show_default=True,
-    help="Begin with a handshake, or find out first what the server speaks.",
+    help="Begin with a handshake, or find out first what the server speaks (default: auto).",
 )
 @click.option(
     "--header",
     "headers",
     metavar="NAME:VALUE",
     multiple=True,
-    help="Send this header with each request to a URL; repeatable.",
+    help="Send this header with each request to a URL; repeatable (default: none).",
 )
 @click.option(
     "--timeout",
@@ -66,13 +65,14 @@ _METHOD_NOT_FOUND: Final = -32601
     metavar="BYTES",
     help="Refuse an answer that is larger than this (default: 16777216).",
 )
-@click.option("--trace", metavar="FILE", help="Write all messages to FILE, as JSON lines.")
+@click.option(
+    "--trace", metavar="FILE", help="Write all messages to FILE, as JSON lines (default: no trace)."
+)
 @click.option(
     "--format",
     type=click.Choice(("text", "json")),
     default="text",
-    show_default=True,
-    help="Print text, or the result as JSON.",
+    help="Print text, or the result as JSON (default: text).",
 )
 @click.option("--login", is_flag=True, help="Sign in to a protected server at a URL, in a browser.")
 @click.option("--no-browser", is_flag=True, help="Sign in without opening a browser here.")

@@ -26,12 +26,27 @@ _CONTEXT: Final = {
 
 
 @click.command("convert")
-@click.option("--from", "from_", required=True, metavar="REVISION", help="What it is.")
-@click.option("--to", required=True, metavar="REVISION", help="What it shall be.")
-@click.option("--method", metavar="METHOD", help="The method of the request that it answers.")
-@click.option("--context", metavar="FILE", help="What a handshake agreed, as JSON.")
 @click.option(
-    "--format", type=click.Choice(("text", "json")), default="text", help="How losses are said."
+    "--from", "from_", required=True, metavar="REVISION", help="Read a message of this revision."
+)
+@click.option(
+    "--to", required=True, metavar="REVISION", help="Write it as a message of this revision."
+)
+@click.option(
+    "--method",
+    metavar="METHOD",
+    help="Take a response for one to this METHOD (default: the message's own).",
+)
+@click.option(
+    "--context",
+    metavar="FILE",
+    help="Read what a handshake agreed from FILE, as JSON (default: nothing).",
+)
+@click.option(
+    "--format",
+    type=click.Choice(("text", "json")),
+    default="text",
+    help="Report losses in this form (default: text).",
 )
 @click.argument("file", metavar="FILE|-")
 def command(

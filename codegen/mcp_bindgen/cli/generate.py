@@ -67,23 +67,46 @@ class _Outcome:
 
 @click.command("generate")
 @click.argument("revisions", nargs=-1, metavar="[REVISION]...")
-@click.option("--schema", metavar="FILE", help="A schema file that is no pinned revision.")
+@click.option(
+    "--schema",
+    metavar="FILE",
+    help="Read this schema file, which is no pinned revision (default: the pinned ones).",
+)
 @imports_option
-@click.option("--revision", metavar="NAME", help="What to call the revision of --schema.")
-@click.option("--models", metavar="LIST", help="Flavours, by commas. Default: all.")
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="The output folder.")
 @click.option(
-    "--unknown", type=click.Choice(_UNKNOWN), help="What becomes of unknown members. Default: keep."
+    "--revision",
+    metavar="NAME",
+    help="Call the revision of --schema by this NAME (default: none; --schema needs one).",
 )
 @click.option(
-    "--literals", type=click.Choice(_LITERALS), help="Whether others are taken. Default: closed."
+    "--models", metavar="LIST", help="Write these flavours, separated by commas (default: all)."
 )
-@click.option("--format", type=click.Choice(_FORMATS), help="A formatter's pass. Default: off.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write into this folder (default: generated/mcp_wire in a checkout).",
+)
+@click.option(
+    "--unknown",
+    type=click.Choice(_UNKNOWN),
+    help="Keep, drop or reject unknown members (default: keep).",
+)
+@click.option(
+    "--literals",
+    type=click.Choice(_LITERALS),
+    help="Take other texts than a union of literals lists, or refuse them (default: closed).",
+)
+@click.option(
+    "--format",
+    type=click.Choice(_FORMATS),
+    help="Have this formatter lay out what is written (default: off).",
+)
 @click.option(
     "--templates",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Its templates go before ours.",
+    help="Use the templates in DIR in place of ours of the same names (default: none).",
 )
 @click.option(
     "--prune", is_flag=True, help="Remove the flavours in the folder that --models lacks."
@@ -92,10 +115,15 @@ class _Outcome:
 @click.option(
     "--confirm",
     is_flag=True,
-    help="First adds new revisions to rows that answer unchanged questions.",
+    help="Add new revisions to the rows that answer unchanged questions, first.",
 )
 @click.option("--force", is_flag=True, help="Write into a folder that holds other files too.")
-@click.option("--report", type=click.Choice(("text", "json")), default="text", help="The result.")
+@click.option(
+    "--report",
+    type=click.Choice(("text", "json")),
+    default="text",
+    help="Report what was done in this form (default: text).",
+)
 def command(
     revisions: tuple[str, ...],
     schema: str | None,

@@ -26,7 +26,12 @@ _FORMATS: Final = ("text", "json", "facts", "json-schema")
 @click.command("inspect")
 @click.argument("schema", metavar="REVISION|FILE|DIR")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--format", type=click.Choice(_FORMATS), default="text", help="How it is said.")
+@click.option(
+    "--format",
+    type=click.Choice(_FORMATS),
+    default="text",
+    help="Show it in this form (default: text).",
+)
 @imports_option
 def command(schema: str, names: tuple[str, ...], format: str, imports: tuple[str, ...]) -> int:
     """Say what a schema declares; with names, what each is in TypeScript and in Python."""

@@ -11,5 +11,6 @@ imports_option = click.option(
     "imports",
     multiple=True,
     metavar="SPECIFIER=FILE|REVISION",
-    help="Read what a schema imports from SPECIFIER in this file or revision (repeatable).",
+    help="Read what a schema imports from SPECIFIER in this file or revision; repeatable "
+    "(default: as the pins say).",
 )

@@ -30,12 +30,31 @@ _SAID = {
 @click.command("pull")
 @click.argument("revision")
 @click.option(
-    "--from", "origin", default="", metavar="FILE|DIR|URL", help="Default: the public repository."
+    "--from",
+    "origin",
+    default="",
+    metavar="FILE|DIR|URL",
+    help="Fetch from there (default: the public repository).",
 )
-@click.option("--commit", default="", metavar="SHA", help="The commit that the file is of.")
+@click.option(
+    "--commit",
+    default="",
+    metavar="SHA",
+    help="Fetch the file at this commit, and record it (default: the newest, unrecorded).",
+)
 @click.option("--remove", is_flag=True, help="Take the revision out: its files, pin and rows.")
-@click.option("--into", metavar="DIR", type=click.Path(path_type=Path), help="The schema folder.")
-@click.option("--format", type=click.Choice(("text", "json")), default="text", help="The result.")
+@click.option(
+    "--into",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write below this schema folder (default: schema/ of the checkout).",
+)
+@click.option(
+    "--format",
+    type=click.Choice(("text", "json")),
+    default="text",
+    help="Report what was done in this form (default: text).",
+)
 def command(
     revision: str, origin: str, commit: str, remove: bool, into: Path | None, format: str
 ) -> int:
