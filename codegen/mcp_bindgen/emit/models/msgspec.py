@@ -116,6 +116,9 @@ def _class(used: _Annotator, struct: Struct) -> Iterator[str]:
     options += ["frozen=True", "kw_only=True"]
     if tag := shapes.tag(struct):
         options += [f"tag_field={literal(tag.wire)}", f"tag={literal(tag.const)}"]
+    if renamed := [each for each in fixed if each.wire != each.name]:
+        names = (f"{literal(each.name)}: {literal(each.wire)}" for each in renamed)
+        options.append(Group("rename={", tuple(names), "}"))
     base = used.shared("Model" if shapes.keeps(struct) else "Bare")
     yield from lay("", "", Group(f"class {struct.name}(", (base, *options), ")"), ":")
     body = [*opening(struct)]
