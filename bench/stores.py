@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from bench.pairs import Row
 from mcp_runtime import Context, Server
+from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Store
 from mcp_runtime.stores.opening import store_at
 
@@ -39,7 +40,7 @@ _INITIALIZE: Final = {
 
 
 def _server() -> Server:
-    server = Server("stores", "1", keys=[bytes(32)])
+    server = Server("stores", "1", keys=[bytes(32)], limits=Limits(log_rate=1e9, call_rate=1e9))
 
     @server.tool
     async def tell(ctx: Context) -> str:  # pyright: ignore[reportUnusedFunction]
