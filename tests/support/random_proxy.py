@@ -16,14 +16,27 @@ _HEAD_END = b"\r\n\r\n"
 async def random_proxy(ports: Sequence[int], random: Random) -> AsyncGenerator[int]:
     """The port to connect to. `ports` may change meanwhile; connections end with their request."""
 
+    open_: set[asyncio.Task[None]] = set()
+
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
-            await _pass_on(reader, writer, lambda: random.choice(ports))
-        writer.close()
+        task = asyncio.current_task()
+        assert task is not None
+        open_.add(task)
+        try:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                await _pass_on(reader, writer, lambda: random.choice(ports))
+        finally:
+            open_.discard(task)
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     server = await asyncio.start_server(connected, "127.0.0.1", 0)
     async with server:
         yield server.sockets[0].getsockname()[1]
+    for task in [*open_]:
+        task.cancel()
+    await asyncio.gather(*open_, return_exceptions=True)
 
 
 async def _pass_on(
