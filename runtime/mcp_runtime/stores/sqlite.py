@@ -68,7 +68,15 @@ class _Database:
     def _open(self) -> None:
         wait = self.limits.store_wait / 2  # for a lock; what is queued behind it waits too
         self._connection = sqlite3.connect(self._path, timeout=wait, isolation_level=None)
-        self._connection.executescript(_SCHEMA)
+        end = time.monotonic() + wait
+        while True:  # two processes that begin at once: SQLite does not wait for the journal's lock
+            try:
+                self._connection.executescript(_SCHEMA)
+                return
+            except sqlite3.OperationalError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_LOOK_EVERY)
 
     async def close(self) -> None:
         if self._thread is not None:
