@@ -183,9 +183,9 @@ def _shrink(db: sqlite3.Connection, session: str, added: int, most: int) -> None
     ((size,),) = db.execute(sql, (session, added)).fetchall()
     if size <= most:
         return
-    sql = """select id, length(data) from events where session = ?1
-        and id < (select max(id) from events where session = ?1) order by id"""
-    oldest = db.execute(sql, (session,))
+    sql = """select id, length(data) from events where session = ?
+        and id < (select max(id) from events where session = ?) order by id"""
+    oldest = db.execute(sql, (session, session))
     while size > most and (row := oldest.fetchone()) is not None:
         db.execute("delete from events where id = ?", row[:1])
         size -= row[1] + _OVERHEAD
