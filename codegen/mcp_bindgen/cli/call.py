@@ -158,7 +158,8 @@ def _client_of(
             raise InputError("a header is for a server that has a URL, not for a command")
         return partial(Client.stdio, server)
     if len(server) > 1:
-        raise InputError(f"after a URL come a tool and its arguments, not {server[1]!r}")
+        remedy = f"""Write the arguments as one JSON object: {server[1]} '{{"name": "value"}}'."""
+        raise InputError("after a URL come a tool and its arguments in JSON", remedy=remedy)
     named = dict(map(_header, headers))
     if any(name.lower() == "authorization" for name in named):
         return partial(Client.http, server[0], headers=named)
