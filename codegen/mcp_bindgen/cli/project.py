@@ -122,7 +122,7 @@ async def _listed(make: Callable[[], Client], name: str, remedy: str) -> bytes:
 
 
 def _wire(revisions: tuple[str, ...]) -> dict[str, str]:
-    from mcp_bindgen.cli.generate import bindings
+    from mcp_bindgen.cli.generate_files import bindings
     from mcp_bindgen.emit import Options
 
     schemas = {revision: pins.find(revision) for revision in revisions}

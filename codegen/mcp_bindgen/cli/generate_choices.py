@@ -1,0 +1,163 @@
+"""What `mcp-bindgen generate` was asked for: the schemas, the folder and the options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from mcp_bindgen import manifest, paths, pins
+from mcp_bindgen.errors import InputError
+
+__all__ = [
+    "FORMATS",
+    "LITERALS",
+    "UNKNOWN",
+    "Choices",
+    "Target",
+    "choose_target",
+    "find_schemas",
+    "kept_options",
+    "out_folder",
+    "read_choices",
+]
+
+UNKNOWN: Final = ("keep", "drop", "reject")
+LITERALS: Final = ("closed", "open")
+FORMATS: Final = ("off", "black")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The options of what is written. `models` None is every flavour."""
+
+    models: tuple[str, ...] | None
+    unknown: str
+    literals: str
+    format: str
+    templates: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which schemas, by revision name, go where.
+
+    `only` are the revisions whose folders alone are written; None means the whole folder.
+    """
+
+    out: Path
+    schema_files: Mapping[str, pins.Found]
+    only: frozenset[str] | None
+
+
+def read_choices(out: Path, given: Mapping[str, str | None], *, prune: bool) -> Choices:
+    """What is given, else what the folder was made with, else the defaults."""
+    there = manifest.read(out)
+    kept: Mapping[str, str] = there.options if there else {}
+    said = {name: value or kept.get(name) for name, value in given.items()}
+    flavours = _flavours(said["models"])
+    if flavours is not None and there is not None and not prune:
+        flavours = _flavours(",".join([*flavours, *_flavours_in(there)]))
+    templates = given["templates"] or (str(out / said["templates"]) if said["templates"] else "")
+    return Choices(
+        flavours,
+        said["unknown"] or UNKNOWN[0],
+        said["literals"] or LITERALS[0],
+        said["format"] or FORMATS[0],
+        _folder(Path(templates) if templates else None),
+    )
+
+
+def _flavours_in(there: manifest.Manifest) -> list[str]:
+    from mcp_bindgen.emit import FLAVOURS
+
+    names = {Path(path).name for path in there.files}
+    return [flavour for flavour in FLAVOURS if f"handlers_{flavour}.py" in names]
+
+
+def kept_options(out: Path, choices: Choices) -> dict[str, str]:
+    """The options that are not the defaults; the folder of templates is said from the output's."""
+    values = {
+        "models": ",".join(choices.models or ()),
+        "unknown": choices.unknown.removeprefix(UNKNOWN[0]),
+        "literals": choices.literals.removeprefix(LITERALS[0]),
+        "format": choices.format.removeprefix(FORMATS[0]),
+        "templates": _seen_from(out, choices.templates),
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _seen_from(out: Path, folder: Path | None) -> str:
+    return "" if folder is None else Path(os.path.relpath(folder, out)).as_posix()
+
+
+def _flavours(models: str | None) -> tuple[str, ...] | None:
+    if models is None:
+        return None
+    from mcp_bindgen.emit import FLAVOURS, Options
+
+    named = [name.strip() for name in models.split(",")]
+    unknown = [name for name in named if name not in FLAVOURS]
+    if unknown:
+        raise InputError(
+            f"no models are called {', '.join(map(repr, unknown))}",
+            remedy=f"Known: {', '.join(FLAVOURS)}.",
+        )
+    chosen = tuple(name for name in FLAVOURS if name in named)
+    return None if chosen == Options().models else chosen
+
+
+def _folder(templates: Path | None) -> Path | None:
+    if templates is not None and not templates.is_dir():
+        raise InputError(f"{templates}: is no folder", remedy="Give a folder of templates.")
+    return templates
+
+
+def out_folder(out: Path | None) -> Path:
+    if out is not None:
+        return out
+    schema = paths.schema()
+    if schema.name != "schema":
+        raise InputError(
+            "an installed mcp-bindgen has no folder of its own to write to",
+            remedy="Say where: --out DIR.",
+        )
+    return schema.parent / "generated" / "mcp_wire"
+
+
+def find_schemas(
+    revisions: tuple[str, ...], schema: str | None, name: str | None, imports: tuple[str, ...]
+) -> dict[str, pins.Found]:
+    """The schemas that were named, by revision; empty for none."""
+    if (schema is None) != (name is None):
+        raise click.UsageError("--schema FILE and --revision NAME go together")
+    schema_files = {revision: _pinned(revision) for revision in sorted(set(revisions))}
+    if schema is not None and name is not None:
+        if name in schema_files:
+            raise click.UsageError(f"{name} is named twice")
+        schema_files[pins.require_name(name)] = pins.find(schema, imports)
+    return schema_files
+
+
+def _pinned(revision: str) -> pins.Found:
+    pins.schema_path(revision)  # refuses an unknown one
+    return pins.find(revision)
+
+
+def choose_target(out: Path, named: Mapping[str, pins.Found]) -> Target:
+    pinned = pins.revisions()
+    if not named:
+        return Target(out, {revision: _pinned(revision) for revision in pinned}, None)
+    there = manifest.read(out)
+    have = set(there.revisions) if there else set[str]()
+    others = have - set(named)
+    if others and set(named) - have and others <= set(pinned):
+        both = {**named, **{revision: _pinned(revision) for revision in others}}
+        return Target(out, dict(sorted(both.items())), None)
+    alone = there is None and not (out.is_dir() and any(out.iterdir()))
+    whole = alone or (there is not None and not others)
+    return Target(out, named, None if whole else frozenset(named))
