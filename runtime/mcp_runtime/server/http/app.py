@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from functools import lru_cache
 from http import HTTPStatus
@@ -21,6 +21,7 @@ from mcp_runtime.server.context import Context
 from mcp_runtime.server.dispatcher import Dispatcher
 from mcp_runtime.server.http.allowed_hosts import allowed_hosts, require_allowed
 from mcp_runtime.server.http.cluster import Cluster, Forwarded
+from mcp_runtime.server.http.document import Document
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.legacy_sse import LegacySseEndpoint
 from mcp_runtime.server.http.per_request import PerRequestEndpoint
@@ -65,7 +66,7 @@ class HttpApp:
     """An ASGI application.
 
     `path` is the endpoint; `sse` and `messages` are the routes of HTTP+SSE, which `sse=None` turns
-    off. `health` is a path that answers GET with 200.
+    off. `health` is a path that answers GET with 200. `documents` are served to everyone, by path.
 
     `hosts` and `origins` are the values that the headers Host and Origin may have, beside those of
     the environment (MCP_ALLOWED_HOSTS, MCP_ALLOWED_ORIGINS, separated by commas); without any host
@@ -87,6 +88,7 @@ class HttpApp:
         sse: str | None = "/sse",
         messages: str = "/messages",
         health: str | None = None,
+        documents: Mapping[str, Document] | None = None,
         hosts: Iterable[str] | None = None,
         origins: Iterable[str] = (),
         forwarded: bool = False,
@@ -108,6 +110,9 @@ class HttpApp:
         self._in_session = SessionEndpoint(self._service, self._table)
         self._legacy = LegacySseEndpoint(self._service, messages, self._cluster)
         self._routes = self._routed(path, sse, messages, health)
+        self._public = self._publish(documents or {})
+        if health is not None:
+            self._public.add(plain_path(health))
         self.sessions: Final = self._table.open
         self.sse_sessions: Final = self._legacy.sessions
         self._busy = 0
@@ -141,6 +146,16 @@ class HttpApp:
         if health is not None:
             routes["GET", health] = _healthy
         return {(method, plain_path(path)): handler for (method, path), handler in routes.items()}
+
+    def _publish(self, documents: Mapping[str, Document]) -> set[str]:
+        """The paths of the documents. Raises ValueError for a path that serves something else."""
+        taken = {path for _, path in self._routes}
+        for path, document in documents.items():
+            if plain_path(path) in taken:
+                raise ValueError(f"{path} is served already: give the document another path")
+            self._routes["GET", plain_path(path)] = document.get
+            self._routes["OPTIONS", plain_path(path)] = document.preflight
+        return set(map(plain_path, documents))
 
     def _start(self) -> None:
         """Begins a life of the application, on the event loop that will run it."""
@@ -192,15 +207,15 @@ class HttpApp:
         handler = self._routes.get((request.method, request.path))
         if handler is None:
             raise self._not_found(request)
-        if handler is not _healthy:
+        if request.path not in self._public:
             self._require_allowed(request)
         if self._draining:
             raise HttpError(503, "the server is shutting down", headers=retry_after(1))
         return handler
 
     async def _admit(self, protection: Protection, handler: _Handler, request: HttpRequest) -> None:
-        """Health and metadata need no token. Raises HttpError."""
-        if handler not in (_healthy, protection.metadata):
+        """Public paths and metadata need no token. Raises HttpError."""
+        if request.path not in self._public and handler != protection.metadata:
             await protection.admit(request)
 
     def _require_allowed(self, request: HttpRequest) -> None:

@@ -13,6 +13,7 @@ from mcp_runtime.server.http.request import App, Receive, Scope, Send
 
 __all__ = ["cross_origin"]
 
+_ORIGIN: Final = b"access-control-allow-origin"
 _METHODS: Final = b"GET, POST, DELETE"
 _EXPOSED: Final = b"Mcp-Session-Id, WWW-Authenticate"
 
@@ -29,7 +30,7 @@ def cross_origin(app: App, origins: Collection[str]) -> App:
         if origin is None or not named.admits_origin(origin.decode("latin-1")):
             await app(scope, receive, send)
             return
-        allowed = [(b"access-control-allow-origin", origin), (b"vary", b"origin")]
+        allowed = [(_ORIGIN, origin), (b"vary", b"origin")]
         if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
             wanted = headers.get(b"access-control-request-headers", b"")
             methods = (b"access-control-allow-methods", _METHODS)
@@ -40,7 +41,7 @@ def cross_origin(app: App, origins: Collection[str]) -> App:
         allowed.append((b"access-control-expose-headers", _EXPOSED))
 
         async def send_allowed(message: MutableMapping[str, Any]) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] == "http.response.start" and _ORIGIN not in dict(message["headers"]):
                 message = {**message, "headers": [*message["headers"], *allowed]}
             await send(message)
 

@@ -1,0 +1,52 @@
+"""Public documents at fixed paths: anyone may read them, pages of every origin and caches too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from mcp_runtime.server.http.request import Header, HttpRequest
+
+__all__ = ["Document"]
+
+_PUBLIC: Final[tuple[Header, ...]] = (
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-methods", b"GET"),
+    (b"access-control-allow-headers", b"Content-Type, If-None-Match"),
+    (b"access-control-expose-headers", b"ETag"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document. A cache keeps it for `max_age` seconds, then asks whether it has changed."""
+
+    media_type: str
+    content: bytes
+    max_age: int = 3600
+
+    async def get(self, request: HttpRequest) -> None:
+        """Answers with the document, or with 304 a client that has it. Raises ClientGone."""
+        tag = f'"{sha256(self.content).hexdigest()[:32]}"'
+        headers = (
+            (b"cache-control", f"public, max-age={self.max_age}".encode()),
+            (b"etag", tag.encode()),
+            *_PUBLIC,
+        )
+        if _names(request.headers.get("if-none-match", ""), tag):
+            await request.start(304, headers)
+            await request.end()
+        else:
+            media_type = (b"content-type", self.media_type.encode())
+            await request.reply(200, self.content, (media_type, *headers))
+
+    async def preflight(self, request: HttpRequest) -> None:
+        """Tells a web page that it may ask. Raises ClientGone."""
+        await request.start(204, _PUBLIC)
+        await request.end()
+
+
+def _names(tags: str, tag: str) -> bool:
+    """Whether `If-None-Match` names a tag. Source: RFC 9110, 13.1.2."""
+    return any(each.strip().removeprefix("W/") in ("*", tag) for each in tags.split(","))
