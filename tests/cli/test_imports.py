@@ -88,7 +88,8 @@ def test_an_option_that_maps_nothing_is_refused(files: Path, row: str) -> None:
 
 
 def test_a_pin_has_the_revisions_of_its_imports() -> None:
-    text = pins.render({"x": pins.Pin("p", "c", "b", "s", 1, "d", {"./core.js": "2026-07-28"})})
+    pin = pins.Pin(path="p", commit="c", structure="d", modules={"./core.js": "2026-07-28"})
+    text = pins.render({"x": pin})
     assert 'modules = {"./core.js" = "2026-07-28"}' in text
     assert pins.parse(text, "PINS.toml")["x"].modules == {"./core.js": "2026-07-28"}
-    assert "modules" not in pins.render({"x": pins.Pin("p", "c", "b", "s", 1, "d")})
+    assert "modules" not in pins.render({"x": pins.Pin(path="p", commit="c", structure="d")})

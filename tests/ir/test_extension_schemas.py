@@ -12,17 +12,17 @@ from typing import Any, Final
 import pytest
 
 from mcp_bindgen import pins
+from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.facts import facts
 from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.source import Source, link
 from tests.support.constructs import FLAVOURS, write_package
 
-CORE: Final = ("./spec.types.js=2026-07-28", "@modelcontextprotocol/client=2026-07-28")
 ORACLES: Final = {
-    "tasks/draft-2026-08-21": "tasks-draft",
-    "apps/2026-01-26": "apps-2026-01-26",
-    "server-card/draft-2026-07-24": "server-card",
-    "tool-resolution/draft-2026-08-21": "tool-resolution",
+    "tasks@draft-2026-08-21": "tasks-draft",
+    "apps@2026-01-26": "apps-2026-01-26",
+    "server-card@draft-2026-07-24": "server-card",
+    "tool-resolution@draft-2026-08-21": "tool-resolution",
 }
 SECTIONS: Final = "declared,resolved,tags,methods,order"
 
@@ -63,15 +63,50 @@ EXAMPLES: Final = [
 ]
 
 
-def schema_file(root: Path, name: str) -> str:
-    return str(root / "schema" / "ext" / name / "schema.ts")
+def test_every_version_has_a_file_and_every_file_a_pin(root: Path) -> None:
+    files = {path.parent for path in root.glob("schema/ext/*/*/schema.ts")}
+    assert {f"{path.parent.name}@{path.name}" for path in files} == set(pins.extensions())
+    assert set(ORACLES) == set(pins.extensions())
+
+
+@pytest.mark.parametrize(("name", "oracle"), ORACLES.items())
+def test_a_pin_names_the_official_file_of_the_oracle(root: Path, name: str, oracle: str) -> None:
+    index = json.loads((root / "tests/oracle/ext/index.json").read_text("utf-8"))
+    source, pin = index["extensions"][oracle]["source"], pins.extensions()[name]
+    theirs = source["repo"], source["path"], source["commit"]
+    assert (pin.repository, pin.path, pin.commit) == theirs
+    keys = ("git_blob", "sha256", "bytes")
+    whole = {key: source[key] if source["exact"] else type(source[key])() for key in keys}
+    assert {key: getattr(pin, key) for key in keys} == whole
+    assert pin.core in pins.revisions()
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_ours_has_the_pinned_structure(name: str) -> None:
+    schema = pins.resolve(name)
+    assert (schema.revision, schema.digest) == (name, pins.extensions()[name].structure)
+    assert pins.find(str(pins.schema_path(name))).revision == name
+
+
+def test_a_name_stands_for_its_only_version() -> None:
+    assert pins.extension_named("tasks") == pins.extension_named("tasks@draft-2026-08-21")
+    with pytest.raises(InputError, match="no extension is called 'task'") as refused:
+        pins.extension_named("task")
+    assert "tasks@draft-2026-08-21" in str(refused.value)
+
+
+def test_an_unknown_version_names_those_there_are() -> None:
+    for read in (pins.find, pins.load):
+        with pytest.raises(InputError) as refused:
+            read("tasks@2020-01-01")
+        assert "tasks@draft-2026-08-21" in str(refused.value)
 
 
 @pytest.mark.parametrize(("name", "oracle"), ORACLES.items())
 def test_the_facts_of_an_extension_are_the_compilers(
     root: Path, tmp_path: Path, name: str, oracle: str
 ) -> None:
-    file = pins.find(schema_file(root, name), CORE)
+    file = pins.find(name)
     resolver = Resolver(*link(Source(file.data, file.path), file.imports))
     files = {"ours": facts(resolver), "theirs": without_descriptions(root, oracle)}
     for side, value in files.items():
@@ -95,17 +130,15 @@ def without_description(value: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def packages(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The package of each extension's bindings, by its name."""
     folder = tmp_path_factory.mktemp("extensions")
     sys.path.insert(0, str(folder))
     made: dict[str, str] = {}
     for name in ORACLES:
-        extension, _, version = name.partition("/")
+        extension, _, version = name.partition("@")
         package = f"extension_{extension.replace('-', '_')}"
-        write_package(
-            pins.lower(pins.find(schema_file(root, name), CORE), version), folder, package
-        )
+        write_package(pins.lower(pins.find(name), version), folder, package)
         made[extension] = f"{package}.v{version.replace('-', '_')}"
     return made
 

@@ -1,0 +1,176 @@
+"""schema/PINS.toml and schema/ext/PINS.toml: which official file each schema's facts come from.
+
+Each revision of the core has a table: `path` and `commit` in the protocol's repository, `git_blob`,
+`sha256` and `bytes` of the official file, `structure` the digest of its facts, which our file has
+too. A version of an extension is called `name@version`, and has `repository`, `core` and `modules`
+too; one whose official file cannot be had whole has neither `git_blob`, `sha256` nor `bytes`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+from mcp_bindgen import paths
+from mcp_bindgen.errors import InputError
+
+__all__ = [
+    "CORE",
+    "EXTENSIONS",
+    "Pin",
+    "extensions",
+    "official",
+    "parse",
+    "pins",
+    "read_bytes",
+    "read_text",
+    "render",
+    "require_name",
+    "revisions",
+]
+
+CORE: Final = "PINS.toml"
+EXTENSIONS: Final = "ext/PINS.toml"
+"""The two tables, in a schema folder."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(@[A-Za-z0-9][A-Za-z0-9._-]{0,63})?\Z")
+_HEADS: Final = {
+    CORE: (
+        "# Where each revision's declarations come from: the official file, "
+        "and the digest of its facts.\n"
+        "# Written by `mcp-bindgen pull`.\n"
+    ),
+    EXTENSIONS: (
+        "# Where each extension's declarations come from: the official file, the digest of its\n"
+        "# facts, the core that it extends, and what each of its imports stands for.\n"
+        "# Written by `mcp-bindgen pull --extension`.\n"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """One table: `path` and `commit` name the official file, `structure` is the digest.
+
+    `core` is the revision that an extension extends. `modules` has the pinned schema that each
+    specifier of an import stands for: a revision, or the `name@version` of another extension.
+    """
+
+    repository: str = ""
+    path: str
+    commit: str
+    git_blob: str = ""
+    sha256: str = ""
+    bytes: int = 0
+    structure: str
+    core: str = ""
+    modules: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+_REQUIRED: Final = ("path", "commit", "structure")
+
+
+def require_name(revision: str) -> str:
+    """`revision`, or `name@version`, if it can name a folder. Raises InputError."""
+    if not _NAME.match(revision):
+        raise InputError(
+            f"{revision!r} cannot name a revision",
+            remedy="Use letters, digits, `.`, `_` and `-`, as in 2025-11-25.",
+        )
+    return revision
+
+
+def official(data: bytes, *, path: str, commit: str, structure: str) -> Pin:
+    """The pin of an official file with the text `data`."""
+    return Pin(
+        path=path,
+        commit=commit,
+        git_blob=hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest(),
+        sha256=hashlib.sha256(data).hexdigest(),
+        bytes=len(data),
+        structure=structure,
+    )
+
+
+def parse(text: str, where: str) -> dict[str, Pin]:
+    """The tables of a PINS.toml, oldest revision first. Raises InputError for what is none."""
+    try:
+        tables: dict[str, dict[str, Any]] = tomllib.loads(text)
+        pinned = {require_name(revision): Pin(**table) for revision, table in tables.items()}
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: {error}", remedy="Mend the file, or pull again.") from None
+    return dict(sorted(pinned.items()))
+
+
+def render(pins: Mapping[str, Pin], table: str = CORE) -> str:
+    """The text of a PINS.toml: that of the core, or that of the extensions."""
+    tables = [
+        "\n".join([f'["{revision}"]', *(_row(k, v) for k, v in _said(pin))])
+        for revision, pin in sorted(pins.items())
+    ]
+    return "\n\n".join([_HEADS[table].rstrip("\n"), *tables]) + "\n"
+
+
+def _said(pin: Pin) -> Iterator[tuple[str, object]]:
+    """The rows of a table; what may be left out and says nothing is."""
+    for row in fields(Pin):
+        value = getattr(pin, row.name)
+        if value or row.name in _REQUIRED:
+            yield row.name, value
+
+
+def _row(key: str, value: object) -> str:
+    """A line of a table; a table in it is written in one line."""
+    text = json.dumps(value, separators=(", ", " = "))
+    return f"{key} = {text}"
+
+
+def pins(folder: Path | None = None) -> dict[str, Pin]:
+    """The pins of a schema folder; of ours without one. None are there before the first pull."""
+    return _read(folder, CORE)
+
+
+def extensions(folder: Path | None = None) -> dict[str, Pin]:
+    """The pins of the extensions, by `name@version`, likewise."""
+    return _read(folder, EXTENSIONS)
+
+
+def _read(folder: Path | None, table: str) -> dict[str, Pin]:
+    path = (folder or paths.schema()) / table
+    if folder is not None and not path.exists():
+        return {}
+    return parse(_decoded(read_bytes(path), f"schema/{table}"), f"schema/{table}")
+
+
+def revisions() -> list[str]:
+    """The pinned revisions, oldest first."""
+    return list(pins())
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file. Raises InputError if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror or error}",
+            remedy="Give a file that exists and that you may read.",
+        ) from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises InputError if it cannot be read, or is not UTF-8."""
+    return _decoded(read_bytes(path), str(path))
+
+
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: is not UTF-8", remedy="Mend the file.") from None
