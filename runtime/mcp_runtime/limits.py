@@ -85,6 +85,10 @@ class Limits:
     """HTTP sessions at one time, and as many requests without a session."""
     session_idle: float = 1800.0
     """How long an HTTP session may be unused."""
+    tasks: int = 1024
+    """Tasks of one owner, ended ones included until their time is over; the next is refused.
+
+    Clients that do not authenticate are one owner together."""
     lease: float = 6.0
     """How long a process of several counts as alive after it has said so in their store."""
     store_wait: float = 5.0

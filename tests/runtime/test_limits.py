@@ -37,6 +37,10 @@ HELD: Final = {
         "runtime/server/http/test_resumption.py",
         "test_what_a_dropped_client_never_fetches_is_bounded_by_the_store",
     ),
+    "tasks": (
+        "runtime/stores/test_contract.py",
+        "test_a_memory_of_tasks_gives_back_what_is_over",
+    ),
     "drain_wait": (
         "runtime/server/http/test_churn.py",
         "test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon",

@@ -27,6 +27,8 @@ __all__ = [
     "Store",
     "StoreUnavailable",
     "Stored",
+    "TaskStore",
+    "TooManyTasks",
 ]
 
 
@@ -36,6 +38,10 @@ class StoreUnavailable(Exception):
 
 class NoSuchEvent(Exception):
     """An event that was never stored, or is kept no more."""
+
+
+class TooManyTasks(Exception):
+    """An owner has as many tasks as `Limits.tasks` allows."""
 
 
 class Stored(NamedTuple):
@@ -72,7 +78,7 @@ class EventStore(Protocol):
 
 
 class Kept(NamedTuple):
-    """The record of a session. Each `put` makes a version one higher than the one before."""
+    """The record of a session or a task. Each `put` makes the version one higher."""
 
     version: int
     record: bytes
@@ -97,6 +103,26 @@ class SessionStore(Protocol):
 
     async def delete(self, session: str) -> None:
         """Ends a session. It stays deleted until its age is over: `put` is refused till then."""
+        ...
+
+
+class TaskStore(Protocol):
+    """The records of tasks. A task belongs to an owner; for another owner it does not exist."""
+
+    async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
+        """Keeps a record in place of the one of that version, for so long from now.
+
+        Version 0 stands for none. Returns False, and keeps nothing, if another version is kept.
+        Raises TooManyTasks for a new task of an owner who has `Limits.tasks`.
+        """
+        ...
+
+    async def get(self, owner: str, task: str) -> Kept | None:
+        """What was put last; None if nothing is kept, or its time is over."""
+        ...
+
+    async def ids(self, owner: str) -> Sequence[str]:
+        """The tasks of an owner, in the order of their ids."""
         ...
 
 
@@ -136,6 +162,8 @@ class Store(Protocol):
     def events(self) -> EventStore: ...
     @property
     def sessions(self) -> SessionStore: ...
+    @property
+    def tasks(self) -> TaskStore: ...
     @property
     def leases(self) -> Leases: ...
     @property

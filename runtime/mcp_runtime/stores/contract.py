@@ -18,7 +18,7 @@ from random import Random
 from typing import Final, TypeAlias
 
 from mcp_runtime.limits import Limits
-from mcp_runtime.stores import Kept, NoSuchEvent, Store
+from mcp_runtime.stores import Kept, NoSuchEvent, Store, TooManyTasks
 
 __all__ = ["CHECKS", "Check", "OpenStore"]
 
@@ -172,6 +172,73 @@ async def the_oldest_events_of_a_session_are_given_up_by_bytes(open: OpenStore) 
         assert await _is_gone(store, name, empty[0])
 
 
+# ---- tasks
+
+
+async def a_task_is_replaced_by_its_version_alone(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
+        owner, task = _name(), _name()
+        assert await one.tasks.get(owner, task) is None
+        assert await one.tasks.put(owner, task, b"first", 0, 60)
+        assert not await other.tasks.put(owner, task, b"again", 0, 60)
+        assert await other.tasks.put(owner, task, b"second \x00\xff", 1, 60)
+        assert not await one.tasks.put(owner, task, b"late", 1, 60)
+        assert await one.tasks.get(owner, task) == Kept(2, b"second \x00\xff")
+        tries = [store.tasks.put(owner, task, b"", 2, 60) for store in (one, other)]
+        assert sorted(await asyncio.gather(*tries)) == [False, True]
+
+
+async def a_task_does_not_exist_for_another_owner(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
+        owner, strange, task = _name(), _name() + ":tasks} \x00\u00e9", _name()
+        assert await one.tasks.put(owner, task, b"record", 0, 60)
+        assert await other.tasks.get(strange, task) is None
+        assert not await other.tasks.put(strange, task, b"", 1, 60)
+        assert list(await other.tasks.ids(strange)) == []
+        assert await other.tasks.put(strange, task, b"its own", 0, 60)
+        assert await one.tasks.get(owner, task) == Kept(1, b"record")
+        assert await one.tasks.get(strange, task) == Kept(1, b"its own")
+
+
+async def a_task_is_kept_for_its_time(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        store = await _opened(stack, open, Limits())
+        owner, brief, renewed, long = _name(), *sorted(_name() for _ in range(3))
+        for task, seconds in ((brief, 0.3), (renewed, 0.3), (long, 60)):
+            assert await store.tasks.put(owner, task, b"record", 0, seconds)
+        assert await store.tasks.put(owner, renewed, b"more", 1, 60)
+        assert list(await store.tasks.ids(owner))[-2:] == [renewed, long]
+        await asyncio.sleep(0.4)
+        assert await store.tasks.get(owner, brief) is None
+        assert await store.tasks.get(owner, renewed) == Kept(2, b"more")
+        assert list(await store.tasks.ids(owner)) == [renewed, long]
+        assert not await store.tasks.put(owner, brief, b"late", 1, 60)
+
+
+async def an_owner_has_no_more_tasks_than_the_limit(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        one, other = [await _opened(stack, open, Limits(tasks=2)) for _ in range(2)]
+        owner, kept = _name(), _name()
+        assert await one.tasks.put(owner, kept, b"", 0, 60)
+        assert await other.tasks.put(owner, _name(), b"", 0, 0.3)
+        assert await _has_no_room(one, owner)
+        assert len(await one.tasks.ids(owner)) == 2
+        assert await one.tasks.put(owner, kept, b"changed", 1, 60)
+        assert await one.tasks.put(_name(), _name(), b"of another", 0, 60)
+        await asyncio.sleep(0.4)
+        assert await one.tasks.put(owner, _name(), b"", 0, 60)
+
+
+async def _has_no_room(store: Store, owner: str) -> bool:
+    try:
+        await store.tasks.put(owner, _name(), b"", 0, 60)
+    except TooManyTasks:
+        return True
+    return False
+
+
 # ---- leases
 
 
@@ -294,6 +361,10 @@ CHECKS: Final[Mapping[str, Check]] = {
         an_event_that_is_not_kept_is_said_to_be_none,
         the_note_of_a_stream_is_its_last_and_is_taken_once,
         the_oldest_events_of_a_session_are_given_up_by_bytes,
+        a_task_is_replaced_by_its_version_alone,
+        a_task_does_not_exist_for_another_owner,
+        a_task_is_kept_for_its_time,
+        an_owner_has_no_more_tasks_than_the_limit,
         a_lease_is_held_until_it_lapses_or_is_released,
         a_message_reaches_all_who_are_subscribed_to_its_topic,
         a_subscription_ends,

@@ -8,12 +8,20 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.stores import Kept, NoSuchEvent, Stored
+from mcp_runtime.stores import Kept, NoSuchEvent, Stored, TooManyTasks
 
-__all__ = ["MemoryBus", "MemoryEvents", "MemoryLeases", "MemorySessions", "MemoryStore"]
+__all__ = [
+    "MemoryBus",
+    "MemoryEvents",
+    "MemoryLeases",
+    "MemorySessions",
+    "MemoryStore",
+    "MemoryTasks",
+]
 
 _OVERHEAD: Final = 128
 """What an event costs beside its data."""
@@ -135,6 +143,59 @@ class MemorySessions:
             del self._kept[session]
 
 
+class MemoryTasks:
+    """Keeps `Limits.tasks` of each owner."""
+
+    def __init__(
+        self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = limits.tasks
+        self._clock = clock
+        self._owners: dict[str, dict[str, tuple[float, Kept]]] = {}
+        """Until when each is kept."""
+        self._ends: list[tuple[float, str, str]] = []
+        """A heap of the times at which a task may be over, one for each task."""
+
+    def __len__(self) -> int:
+        self._give_up()
+        return len(self._ends)
+
+    async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
+        self._give_up()
+        tasks = self._owners.get(owner, {})
+        _, kept = tasks.get(task, (0.0, Kept(0, b"")))
+        if kept.version != version:
+            return False
+        until = self._clock() + seconds
+        if version == 0:
+            if len(tasks) >= self._most:
+                raise TooManyTasks(owner)
+            heappush(self._ends, (until, owner, task))
+        self._owners.setdefault(owner, tasks)[task] = until, Kept(version + 1, record)
+        return True
+
+    async def get(self, owner: str, task: str) -> Kept | None:
+        self._give_up()
+        until, kept = self._owners.get(owner, {}).get(task, (0.0, None))
+        return kept if until > self._clock() else None
+
+    async def ids(self, owner: str) -> list[str]:
+        self._give_up()
+        return sorted(self._owners.get(owner, ()))
+
+    def _give_up(self) -> None:
+        now = self._clock()
+        while self._ends and self._ends[0][0] <= now:
+            _, owner, task = heappop(self._ends)
+            tasks = self._owners[owner]
+            if (until := tasks[task][0]) > now:
+                heappush(self._ends, (until, owner, task))
+                continue
+            del tasks[task]
+            if not tasks:
+                del self._owners[owner]
+
+
 class MemoryLeases:
     """Leases among the servers of one process."""
 
@@ -184,6 +245,7 @@ class MemoryStore:
     def __init__(self, limits: Limits = DEFAULT) -> None:
         self.events = MemoryEvents(limits)
         self.sessions = MemorySessions(limits)
+        self.tasks = MemoryTasks(limits)
         self.leases = MemoryLeases()
         self.bus = MemoryBus()
 

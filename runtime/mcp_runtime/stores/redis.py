@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar, cast
 
 from mcp_runtime.errors import NotInstalled
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.stores import Kept, NoSuchEvent, Stored, StoreUnavailable
+from mcp_runtime.stores import Kept, NoSuchEvent, Stored, StoreUnavailable, TooManyTasks
 from mcp_runtime.stores.batches import Batches
 from mcp_runtime.stores.queued_bus import Message, QueuedBus
 
@@ -93,6 +93,23 @@ _DELETE: Final = """
 redis.call('HSET', KEYS[1], 'version', '-1', 'record', '')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 """
+
+
+_PUT_TASK: Final = """
+local version = redis.call('HGET', KEYS[1], 'version') or '0'
+if version ~= ARGV[2] then return 0 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+if version == '0' and redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[5]) then return -1 end
+redis.call('HSET', KEYS[1], 'version', ARGV[2] + 1, 'record', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('ZADD', KEYS[2], string.format('%d', now + ARGV[4]), ARGV[1])
+local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')
+redis.call('PEXPIREAT', KEYS[2], last[2])
+return 1
+"""
+"""Replaces the record of a task if it has a certain version; its owner's tasks have a limit."""
 
 
 class _Server:
@@ -197,6 +214,42 @@ def _session_key(session: str) -> str:
     return f"mcp:{{{session}}}:session"
 
 
+class RedisTasks:
+    """Keeps `Limits.tasks` of each owner."""
+
+    def __init__(self, server: _Server, limits: Limits) -> None:
+        self._server = server
+        self._most: Final = limits.tasks
+
+    async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
+        keys, age = (_task_key(owner, task), _tasks_key(owner)), max(1, int(seconds * 1000))
+        arguments = task, version, record, age, self._most
+        done = await self._server.script(_PUT_TASK, keys, *arguments)
+        if done < 0:
+            raise TooManyTasks(owner)
+        return bool(done)
+
+    async def get(self, owner: str, task: str) -> Kept | None:
+        key = _task_key(owner, task)
+        version, record = await self._server.run("HMGET", key, "version", "record")
+        return None if version is None else Kept(int(version), record)
+
+    async def ids(self, owner: str) -> list[str]:
+        seconds, micros = await self._server.run("TIME")
+        now = int(seconds) * 1000 + int(micros) // 1000
+        kept = await self._server.run("ZRANGEBYSCORE", _tasks_key(owner), f"({now}", "+inf")
+        return sorted(id.decode() for id in kept)
+
+
+def _task_key(owner: str, task: str) -> str:
+    return f"{_tasks_key(owner)}:{task}"
+
+
+def _tasks_key(owner: str) -> str:
+    """Of the ids; all keys of an owner share a hash tag."""
+    return f"mcp:{{{sha1(owner.encode(), usedforsecurity=False).hexdigest()}}}:tasks"
+
+
 class RedisLeases:
     """Leases that expire on the server."""
 
@@ -280,6 +333,7 @@ class RedisStore:
         self._server = _Server(client, limits)
         self.events: Final = RedisEvents(self._server, limits)
         self.sessions: Final = RedisSessions(self._server, limits)
+        self.tasks: Final = RedisTasks(self._server, limits)
         self.leases: Final = RedisLeases(self._server)
         self.bus: Final = RedisBus(self._server, limits)
         self._stack = AsyncExitStack()

@@ -11,7 +11,13 @@ from contextlib import AsyncExitStack
 from typing import Any, Final, TypeAlias, TypeVar
 
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.stores import Kept, NoSuchEvent, Stored, StoreUnavailable
+from mcp_runtime.stores import (
+    Kept,
+    NoSuchEvent,
+    Stored,
+    StoreUnavailable,
+    TooManyTasks,
+)
 from mcp_runtime.stores.batches import Batches
 from mcp_runtime.stores.queued_bus import Message, QueuedBus
 
@@ -40,6 +46,10 @@ _SCHEMA: Final = """
     create table if not exists notes
         (session text, stream text, note blob, primary key (session, stream)) without rowid;
     create table if not exists sizes (session text primary key, size integer) without rowid;
+    create table if not exists tasks
+        (owner text, id text, version integer, record blob, until real, primary key (owner, id))
+        without rowid;
+    create index if not exists tasks_until on tasks (until);
     create table if not exists leases (name text primary key, until real) without rowid;
     create table if not exists messages
         (id integer primary key autoincrement, at real, topic text, data blob);
@@ -86,7 +96,7 @@ class _Database:
             self._thread = self._connection = None
 
     async def run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """What `work` returns. Raises StoreUnavailable, and NoSuchEvent where `work` does."""
+        """What `work` returns. Raises StoreUnavailable, and what `_done` lets `work` raise."""
         result: _T = await self._batches.run(work)
         return result
 
@@ -110,10 +120,10 @@ class _Database:
 
 
 def _done(work: _Work, connection: sqlite3.Connection) -> Any:
-    """The result, or NoSuchEvent; another exception undoes the whole transaction."""
+    """The result, or what the contract lets it raise; others undo the whole transaction."""
     try:
         return work(connection)
-    except NoSuchEvent as error:
+    except (NoSuchEvent, TooManyTasks) as error:
         return error
 
 
@@ -243,6 +253,49 @@ class SQLiteSessions:
             _forget(db, id)
 
 
+class SQLiteTasks:
+    """Keeps `Limits.tasks` of each owner."""
+
+    def __init__(self, database: _Database) -> None:
+        self._database = database
+
+    async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
+        now = self._database.clock()
+
+        def work(db: sqlite3.Connection) -> bool:
+            db.execute("delete from tasks where until <= ?", (now,))
+            if version == 0:
+                return self._add(db, owner, task, record, now + seconds)
+            sql = """update tasks set version = version + 1, record = ?, until = ?
+                where owner = ? and id = ? and version = ?"""
+            return db.execute(sql, (record, now + seconds, owner, task, version)).rowcount == 1
+
+        return await self._database.run(work)
+
+    def _add(
+        self, db: sqlite3.Connection, owner: str, task: str, record: bytes, until: float
+    ) -> bool:
+        sql = "insert or ignore into tasks values (?, ?, 1, ?, ?)"
+        if db.execute(sql, (owner, task, record, until)).rowcount != 1:
+            return False
+        sql = "select count(*) from tasks where owner = ?"
+        if db.execute(sql, (owner,)).fetchone()[0] > self._database.limits.tasks:
+            db.execute("delete from tasks where owner = ? and id = ?", (owner, task))
+            raise TooManyTasks(owner)
+        return True
+
+    async def get(self, owner: str, task: str) -> Kept | None:
+        row = owner, task, self._database.clock()
+        sql = "select version, record from tasks where owner = ? and id = ? and until > ?"
+        kept = await self._database.run(lambda db: db.execute(sql, row).fetchone())
+        return None if kept is None else Kept(*kept)
+
+    async def ids(self, owner: str) -> list[str]:
+        row = owner, self._database.clock()
+        sql = "select id from tasks where owner = ? and until > ? order by id"
+        return await self._database.run(lambda db: [id for (id,) in db.execute(sql, row)])
+
+
 class SQLiteLeases:
     """Leases among the processes that use one file."""
 
@@ -315,6 +368,7 @@ class SQLiteStore:
         self._database = _Database(path, limits, clock)
         self.events: Final = SQLiteEvents(self._database)
         self.sessions: Final = SQLiteSessions(self._database)
+        self.tasks: Final = SQLiteTasks(self._database)
         self.leases: Final = SQLiteLeases(self._database)
         self.bus: Final = SQLiteBus(self._database)
         self._stack = AsyncExitStack()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mcp_runtime.limits import Limits
-from mcp_runtime.stores import Kept, NoSuchEvent, Store, Stored, StoreUnavailable
+from mcp_runtime.stores import Kept, NoSuchEvent, Store, Stored, StoreUnavailable, TooManyTasks
 from mcp_runtime.stores.contract import CHECKS, Check, OpenStore
 from mcp_runtime.stores.memory import (
     MemoryBus,
@@ -20,6 +20,7 @@ from mcp_runtime.stores.memory import (
     MemoryLeases,
     MemorySessions,
     MemoryStore,
+    MemoryTasks,
 )
 from mcp_runtime.stores.opening import store_at
 from tests.support.redis_server import PROGRAM, RedisServer, redis_server
@@ -91,6 +92,28 @@ class InventsEvents(MemoryEvents):
         return await super().after(session, id)
 
 
+class ReplacesAnyTask(MemoryTasks):
+    async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
+        kept = await self.get(owner, task)
+        version = 0 if kept is None else kept.version
+        return await super().put(owner, task, record, version, seconds)
+
+
+class MixesOwners(MemoryTasks):
+    async def get(self, owner: str, task: str) -> Kept | None:
+        return await super().get(min(self._owners, default=owner), task)
+
+
+class KeepsTasksForEver(MemoryTasks):
+    async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
+        return await super().put(owner, task, record, version, 1e9)
+
+
+class TakesAnyNumber(MemoryTasks):
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(Limits(tasks=1000))
+
+
 class NeverLapses(MemoryLeases):
     async def hold(self, name: str, seconds: float) -> None:
         await super().hold(name, 1e9)
@@ -109,6 +132,10 @@ BROKEN = {
     MixesStreams: "events",
     GivesNotesTwice: "events",
     InventsEvents: "events",
+    ReplacesAnyTask: "tasks",
+    MixesOwners: "tasks",
+    KeepsTasksForEver: "tasks",
+    TakesAnyNumber: "tasks",
     NeverLapses: "leases",
     HearsEverything: "bus",
 }
@@ -117,19 +144,43 @@ BROKEN = {
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.__name__)
 def test_a_store_that_breaks_the_contract_is_found(broken: type) -> None:
     def failed(check: Check) -> bool:
-        store = MemoryStore(Limits(session_idle=0.4))
-        part = broken(Limits(session_idle=0.4)) if broken in LIMITED else broken()
-        setattr(store, BROKEN[broken], part)
+        opened: list[MemoryStore] = []
+
+        def store(limits: Limits) -> MemoryStore:
+            if not opened:
+                opened.append(MemoryStore(limits))
+                part = broken(limits) if broken in LIMITED else broken()
+                setattr(opened[0], BROKEN[broken], part)
+            return opened[0]
+
         try:
-            asyncio.run(check(lambda limits: store))  # type: ignore[arg-type]
-        except (AssertionError, TimeoutError, NoSuchEvent):
+            asyncio.run(check(store))  # type: ignore[arg-type]
+        except (AssertionError, TimeoutError, NoSuchEvent, TooManyTasks):
             return True
         return False
 
     assert any(map(failed, CHECKS.values()))
 
 
-LIMITED = (ForgetsVersions, UndoesDeletes, KeepsForEver)
+LIMITED = (ForgetsVersions, UndoesDeletes, KeepsForEver, TakesAnyNumber)
+
+
+def test_a_memory_of_tasks_gives_back_what_is_over() -> None:
+    now = [0.0]
+
+    async def main() -> None:
+        tasks = MemoryTasks(Limits(tasks=2), clock=lambda: now[0])
+        for owner, seconds in (("a", 1.0), ("a", 3.0), ("b", 1.0)):
+            assert await tasks.put(owner, str(seconds), b"", 0, seconds)
+        with pytest.raises(TooManyTasks):
+            await tasks.put("a", "third", b"", 0, 1)
+        assert await tasks.put("b", "1.0", b"", 1, 2)
+        for now[0], left in ((0.5, 3), (1.0, 2), (2.0, 1), (3.0, 0)):
+            assert len(tasks) == left
+        assert not tasks._owners
+        assert not tasks._ends
+
+    asyncio.run(main())
 
 
 # ---- opening
@@ -191,9 +242,11 @@ def test_a_sqlite_store_survives_a_restart(tmp_path: Path) -> None:
             assert await store.sessions.put("a", b"record", 0)
             id = await store.events.append("a", "1", b"first", b"note")
             await store.events.append("a", "1", b"second", b"note")
+            assert await store.tasks.put("owner", "task", b"record", 0, 60)
         again = store_at(url)
         async with again:
             assert await again.sessions.get("a") == Kept(1, b"record")
+            assert await again.tasks.get("owner", "task") == Kept(1, b"record")
             assert [data for _, data in (await again.events.after("a", id)).events] == [b"second"]
         with pytest.raises(StoreUnavailable):
             await again.sessions.get("a")
@@ -241,7 +294,8 @@ def test_keys_of_redis_expire_by_themselves(redis: RedisServer) -> None:
             await store.sessions.delete("b")
             await store.events.append("a", "1", b"data", b"note")
             await store.leases.hold("process", 0.2)
-            assert await client.dbsize() == 5
+            assert await store.tasks.put("owner", "task", b"record", 0, 0.2)
+            assert await client.dbsize() == 7
             await asyncio.sleep(0.4)
             assert await client.dbsize() == 0
 
