@@ -14,7 +14,6 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
-from mcp_bindgen.ir import names
 from mcp_bindgen.ir.conventions import conventions
 from mcp_bindgen.ir.decisions import Decisions
 from mcp_bindgen.ir.facts import digest
@@ -38,6 +37,8 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.name_table import NameTable
+from mcp_bindgen.ir.names import capitalized
 from mcp_bindgen.ir.narrow import narrow
 from mcp_bindgen.ir.overlaps import ordered_results
 from mcp_bindgen.ir.pairs import message_shape
@@ -48,7 +49,7 @@ from mcp_bindgen.ir.sameness import is_keyword, same
 from mcp_bindgen.ir.tags import Tags
 from mcp_bindgen.ir.templates import pattern
 from mcp_bindgen.ir.walk import kinds
-from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES
+from mcp_bindgen.limits import MAX_DEPTH
 from mcp_bindgen.source import Source, link, syntax
 
 __all__ = ["load", "lower"]
@@ -79,7 +80,9 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
     lowering = _Lowering(resolver, revision, decisions)
     schema = lowering.schema()
     schema = narrow(schema, decisions)
-    schema = replace(schema, methods=tuple(methods(schema, resolver, decisions, lowering.python)))
+    schema = replace(
+        schema, methods=tuple(methods(schema, resolver, decisions, lowering.names.python))
+    )
     schema = conventions(ordered_results(schema, decisions), decisions)
     if decisions is not None:
         decisions.require_all(revision)
@@ -90,11 +93,9 @@ class _Lowering:
     def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
         self.resolver = resolver
         self.revision = revision
-        self.decisions = decisions
+        self.names = NameTable(resolver, revision, decisions)
         self.out: list[Declaration] = []
         self.pending: list[Declaration] = []
-        self.python: dict[str, str] = {}
-        self.shapes: dict[str, syntax.Inline] = {}
         self.instances: dict[str, syntax.Ref] = {}
         self.nested = 0
         self.tags = Tags(self.error)
@@ -106,13 +107,13 @@ class _Lowering:
 
     def schema(self) -> Schema:
         for declaration in self.resolver.declared.values():
-            self.python_type(declaration.name, declaration.at)
+            self.names.claim(declaration.name, declaration.at)
         for declaration in self.resolver.declared.values():
             if isinstance(declaration, syntax.Const):
                 self.const(declaration)
             elif isinstance(declaration, syntax.Enum) or not declaration.params:
                 ref = syntax.Ref(declaration.name, (), declaration.at)
-                self.declare(declaration, ref, self.python[declaration.name])
+                self.declare(declaration, ref, self.names.python[declaration.name])
         require_no_circles(self.out, self.resolver.source)
         schema = Schema(
             self.revision,
@@ -123,55 +124,6 @@ class _Lowering:
         self.tags.require(partial(kinds, schema))
         return schema
 
-    # ---- names
-
-    def python_type(self, name: str, at: int, shape: syntax.Inline | None = None) -> str:
-        """The Python name of a declaration or shape, refused where another has it."""
-        row = self.decisions.get("name", self.revision, name) if self.decisions else None
-        python = row.values["name"] if row else names.type_name(name)
-        if python is None:
-            raise self.error(at, f"`{name}` cannot be a Python class", "Rename it.")
-        taken = self.python.get(name)
-        if name in self.python and shape is not None and name in self.shapes:
-            if same(self.shapes[name], shape, loosely=True):
-                return str(taken)
-            raise self.collision(at, name)
-        if python in self.python.values():
-            raise self.collision(at, python)
-        if shape is not None:
-            self.shapes[name] = shape
-        self.python[name] = python
-        if len(self.python) > MAX_INSTANCES:
-            raise self.resolver.source.error(
-                LimitExceeded,
-                at,
-                f"more than {MAX_INSTANCES} types",
-                "Use fewer generic arguments.",
-            )
-        return python
-
-    def collision(self, at: int, name: str) -> SchemaError:
-        return self.error(
-            at,
-            f"two shapes would be called `{name}`",
-            "Name one of them in the schema, or, for a pinned revision, by a [[name]] row.",
-        )
-
-    def field_name(self, owner: str, member: syntax.Member) -> str:
-        row = (
-            self.decisions.get("name", self.revision, f"{owner}.{member.name}")
-            if self.decisions
-            else None
-        )
-        python = row.values["name"] if row else names.member_name(member.name)
-        if python is None:
-            raise self.error(
-                member.at,
-                f"the member {member.name!r} has no Python name",
-                "It needs an ASCII letter.",
-            )
-        return str(python)
-
     # ---- declarations
 
     def const(self, declaration: syntax.Const) -> None:
@@ -180,7 +132,7 @@ class _Lowering:
         value = self.resolver.resolve(syntax.TypeOf(declaration.name, declaration.at))
         if isinstance(value, syntax.Literal):
             doc, deprecated, _, _, at = _head(declaration)
-            name = self.python[declaration.name]
+            name = self.names.python[declaration.name]
             self.out.append(Const(name, value.value, doc, deprecated, at))
 
     def declare(self, declaration: syntax.Declaration, ref: syntax.Ref, name: str) -> None:
@@ -246,7 +198,7 @@ class _Lowering:
         doc = member.doc
         return Field(
             wire=member.name,
-            name=self.field_name(owner, member),
+            name=self.names.of_member(owner, member),
             type=self.bounded(self.type(self.closed(member.type, member), root, place), member),
             required=not optional,
             doc=doc.description if doc else "",
@@ -369,9 +321,9 @@ class _Lowering:
             value = self.type(type.index[0].type, root, place.at("value"))
             return Map(self.bounded(value, type.index[0]))
         generic = bool(getattr(self.resolver.declared[place.root], "params", ()))
-        name = place.name(root if generic else self.python[place.root])
-        known = name in self.shapes
-        python = self.python_type(name, type.at, type)
+        name = place.name(root if generic else self.names.python[place.root])
+        known = name in self.names.shapes
+        python = self.names.claim(name, type.at, type)
         if not known:
             path = ".".join((place.root, *place.path))
             slot = len(self.pending)
@@ -385,16 +337,16 @@ class _Lowering:
         declaration = self.resolver.declared[ref.name]
         params = getattr(declaration, "params", ())
         if not params:
-            return self.python[ref.name]
+            return self.names.python[ref.name]
         env = self.resolver.env_of(declaration, ref)
         full = syntax.Ref(ref.name, tuple(env[p.name] for p in params), ref.at)
         name = ref.name + "".join(self.argument_name(arg) for arg in full.args)
         if name in self.instances:
             if not same(self.instances[name], full):
-                raise self.collision(ref.at, name)
-            return self.python[name]
+                raise self.names.collision(ref.at, name)
+            return self.names.python[name]
         self.instances[name] = full
-        python = self.python_type(name, ref.at)
+        python = self.names.claim(name, ref.at)
         if self.nested == MAX_DEPTH:
             raise self.resolver.source.error(
                 LimitExceeded,
@@ -414,17 +366,15 @@ class _Lowering:
             case syntax.Ref():
                 return self.instance(type)
             case syntax.Keyword():
-                return names.capitalized(type.name)
+                return capitalized(type.name)
             case syntax.Array():
                 return f"{self.argument_name(type.of)}List"
             case syntax.Literal():
-                return names.capitalized(str(type.value))
+                return capitalized(str(type.value))
             case _:
                 raise self.error(
                     type.at, "a generic argument without a name", "Name it by an alias."
                 )
-
-    # ---- the whole
 
 
 def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, int]:
