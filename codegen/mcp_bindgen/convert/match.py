@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from mcp_bindgen.convert.arms import Likeness, arm_name, is_object, value_of
 from mcp_bindgen.convert.compose import compositions
 from mcp_bindgen.convert.fitness import arm_fault, default_fault, member_fault
 from mcp_bindgen.convert.model import (
@@ -51,7 +52,8 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.unions import arms, literals, tag
+from mcp_bindgen.ir.names import identifier
+from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import (
     alias_of,
     children,
@@ -63,7 +65,7 @@ from mcp_bindgen.ir.walk import (
     unaliased,
 )
 
-__all__ = ["Ways", "identifier"]
+__all__ = ["Ways"]
 
 _OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
 _ACTIONS: Final = ("drop", "degrade", "refuse", "rename")
@@ -82,6 +84,9 @@ class Ways:
     rows: Rows
     functions: dict[str, Function | None] = field(default_factory=dict[str, "Function | None"])
     _names: dict[_Key, str] = field(default_factory=dict["_Key", str])
+
+    def __post_init__(self) -> None:
+        self.likeness = Likeness(self.source, self.target)
 
     @property
     def source(self) -> Schema:
@@ -141,23 +146,13 @@ class Ways:
             return None
         if isinstance(t, Ref):
             target = self.target.structs[t.name]
-            return self.struct(self._as_struct(s, target), target) if is_object(s) else None
-        if not self._takes_objects(t):
+            return self.struct(self.likeness.as_struct(s, target), target) if is_object(s) else None
+        if not self.likeness.takes_objects(t):
             return None
         if self.name == DOWN and isinstance(s, Ref):
             struct = self.source.structs[s.name]
             return self.struct(struct, Struct(struct.name, (), value_of(t)))
         return CARRY
-
-    def _takes_objects(self, t: Type) -> bool:
-        """Whether `t` takes every object."""
-        return t == Prim("object") or is_any(self.target, value_of(t) if isinstance(t, Map) else t)
-
-    def _as_struct(self, s: Type, like: Struct) -> Struct:
-        """The source's struct; an object without declared members is one that has none."""
-        if isinstance(s, Ref):
-            return self.source.structs[s.name]
-        return Struct(like.name, (), value_of(s))
 
     # ---- unions
 
@@ -180,23 +175,18 @@ class Ways:
         targets = arms(self.target, t) if isinstance(t, Uni) else (t,)
         made: list[Arm] = []
         for leaf in leaves:
-            paths = tuple(f"{place}:{_arm_name(self.source, leaf)}" for place in places)
+            paths = tuple(f"{place}:{arm_name(self.source, leaf)}" for place in places)
             way = self._arm(leaf, leaves, targets, paths)
             if way is None and not isinstance(s, Uni):
                 return None
             if way is None:
                 question = "no arm of the other side takes it"
-                where = self.source, self._at(leaf, places[0])
+                where = self.source, self.likeness.place_of(leaf, places[0])
                 way = self.rows.demand(self.name, paths, _ACTIONS[1:], question, where) or CARRY
             if isinstance(way, Decision):
-                self._require(way, arm_fault((self.source, self.target), leaf, t, way))
+                self.rows.require_fit(way, arm_fault((self.source, self.target), leaf, t, way))
             made.append(Arm(leaf, way))
         return tuple(made)
-
-    def _require(self, decision: Decision, fault: str | None) -> None:
-        """Raises DecisionError for a row that cannot work."""
-        if fault is not None:
-            self.rows.misfit(decision, fault)
 
     def _arm(
         self,
@@ -209,67 +199,18 @@ class Ways:
         struct = struct_of(self.source, leaf)
         place = paths[0].rpartition(":")[0]
         if struct is None:
-            ways = (self.way(leaf, t, place) for t in targets if self._alike(leaf, t))
+            ways = (self.way(leaf, t, place) for t in targets if self.likeness.alike(leaf, t))
             return next((way for way in ways if way is not None), None)
-        others = list(self._structs(targets))
-        other = next((o for o in others if o.name == struct.name), None) or self._tagged(
-            struct, leaves, targets
-        )
+        other = self.likeness.namesake(struct, leaves, targets)
         if other is not None:
             return self.struct(struct, other)
         if (decision := self.rows.find(self.name, paths, _ACTIONS[1:])) is not None:
             return decision
-        fitting = [o for o in others if self._fits(struct, o)]
-        if fitting:
-            best = max(fitting, key=lambda o: sum(f.required for f in o.fields))
-            return self.struct(struct, best)
-        whole = any(self._takes_objects(stripped(self.target, t)) for t in targets)
+        fitting = self.likeness.fitting(struct, targets)
+        if fitting is not None:
+            return self.struct(struct, fitting)
+        whole = any(self.likeness.takes_objects(stripped(self.target, t)) for t in targets)
         return CARRY if whole else None
-
-    def _tagged(
-        self, struct: Struct, leaves: tuple[Type, ...], targets: tuple[Type, ...]
-    ) -> Struct | None:
-        """The arm with the same tag, where one member tells the arms of both sides apart."""
-        here = [leaf for leaf in leaves if struct_of(self.source, leaf)]
-        there = [t for t in targets if struct_of(self.target, t)]
-        wire = tag(self.source, tuple(here))
-        mine = struct.field(wire) if wire is not None else None
-        if mine is None or wire is None or tag(self.target, tuple(there)) != wire:
-            return None
-        others = self._structs(targets)
-        return next((o for o in others if (g := o.field(wire)) and g.const == mine.const), None)
-
-    def _structs(self, targets: tuple[Type, ...]) -> Iterator[Struct]:
-        return (o for t in targets if (o := struct_of(self.target, t)) is not None)
-
-    def _at(self, leaf: Type, place: str) -> int:
-        """Where an arm is declared; for one without a name, where the member around it is."""
-        owner, _, wire = place.partition(".")
-        if isinstance(leaf, Ref):
-            return self.source.types[leaf.name].at
-        struct = self.source.structs.get(owner)
-        member = struct.field(wire) if struct is not None else None
-        return member.at if member is not None else 0
-
-    def _alike(self, s: Type, t: Type) -> bool:
-        """Whether two arms that are no structs are of the same JSON kind."""
-        mine, theirs = stripped(self.source, s), stripped(self.target, t)
-        if isinstance(mine, Lit) and isinstance(theirs, Lit):
-            return mine == theirs
-        return bool(kinds(self.source, s) & kinds(self.target, t))
-
-    def _fits(self, s: Struct, t: Struct) -> bool:
-        """Whether `s` has all that `t` requires, and no member that contradicts."""
-        needed = {f.wire for f in t.fields if f.required} <= {f.wire for f in s.fields}
-        both = [(f, g) for f in s.fields if (g := t.field(f.wire)) is not None]
-        return needed and not any(self._clash(f, g) for f, g in both)
-
-    def _clash(self, f: Field, g: Field) -> bool:
-        a, b = stripped(self.source, f.type), stripped(self.target, g.type)
-        mine, theirs = literals(self.source, a), literals(self.target, b)
-        if mine and theirs:
-            return not mine & theirs
-        return not kinds(self.source, a) & kinds(self.target, b)
 
     # ---- structs
 
@@ -334,7 +275,7 @@ class Ways:
         yield from self._alone(f, paths)
         decision = self._ahead(f, g, paths)
         if decision is not None:
-            self._require(decision, member_fault(s, t, decision))
+            self.rows.require_fit(decision, member_fault(s, t, decision))
             yield Lost(f.wire, decision, g.type)
             return
         way = self.way(f.type, g.type, f"{newer[0].name}.{f.wire}")
@@ -344,7 +285,7 @@ class Ways:
             actions = _ACTIONS[1:] if g.required else _ACTIONS
             decision = self.rows.demand(self.name, paths, actions, question, where)
             if decision is not None:
-                self._require(decision, member_fault(s, t, decision))
+                self.rows.require_fit(decision, member_fault(s, t, decision))
                 yield Lost(f.wire, decision, g.type)
             return
         yield from self._kept(f, g, way, paths, newer[1].at)
@@ -384,7 +325,7 @@ class Ways:
             actions, place = ("default", "refuse"), (self.new, at)
             decision = self.rows.demand(self.name, paths, actions, question, place)
             if decision is not None and decision.action == "default":
-                self._require(decision, default_fault(self.source, f.type, decision))
+                self.rows.require_fit(decision, default_fault(self.source, f.type, decision))
             yield Kept(f.wire, way, f.wire, True, True, decision)
             return
         action = "default" if self.name == UP else "drop"
@@ -413,7 +354,7 @@ class Ways:
             return None
         if decision.action == "rename":
             return self._renamed(t, f, decision)
-        self._require(decision, member_fault(s, t, decision))
+        self.rows.require_fit(decision, member_fault(s, t, decision))
         return Lost(f.wire, decision)
 
     def _renamed(self, t: Struct, f: Field, decision: Decision) -> Kept:
@@ -433,12 +374,12 @@ class Ways:
             place, actions = (self.target, g.at), ("default", "compose", "refuse")
             decision = self.rows.demand(self.name, paths, actions, question, place)
             if decision is not None:
-                self._require(decision, default_fault(self.target, g.type, decision))
+                self.rows.require_fit(decision, default_fault(self.target, g.type, decision))
                 yield New(g.wire, g.type, True, decision)
             return
         decision = self.rows.find(self.name, paths, ("default", "degrade"))
         if decision is not None:
-            self._require(decision, default_fault(self.target, g.type, decision))
+            self.rows.require_fit(decision, default_fault(self.target, g.type, decision))
         if decision is not None or not is_any(self.target, g.type):
             yield New(g.wire, g.type, False, decision)
 
@@ -452,29 +393,3 @@ class Ways:
 
 def each(make: type[Each | Values], way: Way | None) -> Way | None:
     return way if way is None or way == CARRY else make(way)
-
-
-def is_object(type: Type) -> bool:
-    return isinstance(type, Ref | Map) or type == Prim("object")
-
-
-def value_of(type: Type) -> Type:
-    return type.of if isinstance(type, Map) else Prim("unknown")
-
-
-def identifier(place: str) -> str:
-    """A place as part of a Python name."""
-    return "".join(c if f"_{c}".isidentifier() else "_" for c in place)
-
-
-def _arm_name(schema: Schema, leaf: Type) -> str:
-    """What a row calls an arm: its name, its literal, or its JSON kind."""
-    match leaf:
-        case Ref(name=name) | Prim(name=name):
-            return name
-        case Lit(value=value):
-            return str(value)
-        case Bounded():
-            return _arm_name(schema, leaf.of)
-        case _:
-            return next(iter(kinds(schema, leaf)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mcp_bindgen.convert.inherited_params import batches, envelope, with_heritage
-from mcp_bindgen.convert.match import Ways, identifier
+from mcp_bindgen.convert.match import Ways
 from mcp_bindgen.convert.model import (
     DOWN,
     UP,
@@ -23,6 +23,7 @@ from mcp_bindgen.convert.prune import prune
 from mcp_bindgen.convert.rows import Rows
 from mcp_bindgen.ir.decisions import Decisions
 from mcp_bindgen.ir.model import Method, Schema, Struct
+from mcp_bindgen.ir.names import identifier
 
 __all__ = ["pair_name", "plan"]
 

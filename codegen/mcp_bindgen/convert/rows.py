@@ -94,6 +94,11 @@ class Rows:
         member = struct.field(wire)
         return member or self.misfit(decision, f"{struct.name} has no `{wire}`")
 
+    def require_fit(self, decision: Decision, fault: str | None) -> None:
+        """Raises DecisionError for a row that cannot work."""
+        if fault is not None:
+            self.misfit(decision, fault)
+
     def misfit(self, decision: Decision, why: str) -> NoReturn:
         """Raises DecisionError for a row that says what cannot be."""
         raise DecisionError(

@@ -6,7 +6,15 @@ import keyword
 import re
 from typing import Final
 
-__all__ = ["RESERVED_MEMBERS", "RESERVED_TYPES", "capitalized", "member_name", "snake", "type_name"]
+__all__ = [
+    "RESERVED_MEMBERS",
+    "RESERVED_TYPES",
+    "capitalized",
+    "identifier",
+    "member_name",
+    "snake",
+    "type_name",
+]
 
 _BUILTINS: Final = "bool dict float int list object str tuple len enumerate isinstance"
 _PYDANTIC: Final = (
@@ -60,6 +68,11 @@ def type_name(declared: str) -> str | None:
     if not _IDENTIFIER.match(declared):
         return None
     return f"{declared}_" if declared in RESERVED_TYPES else declared
+
+
+def identifier(text: str) -> str:
+    """A wire name or a place as part of a Python name."""
+    return "".join(c if f"_{c}".isidentifier() else "_" for c in text)
 
 
 def capitalized(text: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mcp_bindgen.convert.model import CARRY, Composed, Decision, Kept, Lost, New, StructStep
-from mcp_bindgen.emit.steps.parts import Parts, named, outcome, to_python
+from mcp_bindgen.emit.steps.parts import Parts, outcome, to_python
 from mcp_bindgen.emit.steps.predicates import both, when
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, Or, call, flat, lay, literal
+from mcp_bindgen.ir.names import identifier
 
 __all__ = ["Members"]
 
@@ -26,7 +27,7 @@ class Members(Parts):
         if member.others is not None:
             condition = both(condition, self._alone(member, wire))
         if member.admits is not None:
-            refusal = self.target.refuses(member.admits, f"o[{wire}]", named(member.wire))
+            refusal = self.target.refuses(member.admits, f"o[{wire}]", identifier(member.wire))
             if refusal is not None:
                 condition = both(condition, refusal)
         yield from when(STEP, condition)
@@ -152,7 +153,7 @@ class Members(Parts):
 
     def _new(self, function: StructStep, member: New) -> Iterator[str]:
         wire = self.wire(member.wire)
-        place = f"{function.target.name}_{named(member.wire)}"
+        place = f"{function.target.name}_{identifier(member.wire)}"
         refusal = self.target.refuses(member.type, f"o[{wire}]", place)
         decision = member.decision
         if decision is not None and decision.values.get("context") == "revision":

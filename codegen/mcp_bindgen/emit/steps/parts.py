@@ -11,7 +11,7 @@ from mcp_bindgen.emit.text.layout import Code, call, flat, lay, literal
 from mcp_bindgen.ir.model import Arr, Lit, Ref, Type
 from mcp_bindgen.ir.names import snake
 
-__all__ = ["Parts", "arm_name", "named", "outcome", "refusal_parts", "to_python"]
+__all__ = ["Parts", "arm_name", "outcome", "refusal_parts", "to_python"]
 
 _LONG: Final = 30
 """Names of members from this length on are constants of the module."""
@@ -103,11 +103,6 @@ def refusal_parts(decision: Decision) -> tuple[str, ...]:
 def outcome(decision: Decision) -> str:
     """What a loss says of a value that was said plainer."""
     return DEGRADES[decision.values["as"]][1]
-
-
-def named(wire: str) -> str:
-    """A member's name as part of a Python name."""
-    return "".join(c if f"_{c}".isidentifier() else "_" for c in wire)
 
 
 def arm_name(type: Type) -> str:

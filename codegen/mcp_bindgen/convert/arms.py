@@ -1,0 +1,108 @@
+"""Which arm of the other revision's union an arm becomes: the one of its name, tag or shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mcp_bindgen.ir.model import Bounded, Field, Lit, Map, Prim, Ref, Schema, Struct, Type
+from mcp_bindgen.ir.unions import literals, tag
+from mcp_bindgen.ir.walk import is_any, kinds, stripped, struct_of
+
+__all__ = ["Likeness", "arm_name", "is_object", "value_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What types of one revision have in common with those of its neighbour."""
+
+    source: Schema
+    target: Schema
+
+    def namesake(
+        self, struct: Struct, leaves: tuple[Type, ...], targets: tuple[Type, ...]
+    ) -> Struct | None:
+        """The arm of the same name, else the one with the same tag."""
+        named = (other for other in self.structs(targets) if other.name == struct.name)
+        return next(named, None) or self._tagged(struct, leaves, targets)
+
+    def _tagged(
+        self, struct: Struct, leaves: tuple[Type, ...], targets: tuple[Type, ...]
+    ) -> Struct | None:
+        """The arm with the same tag, where one member tells the arms of both sides apart."""
+        here = [leaf for leaf in leaves if struct_of(self.source, leaf)]
+        there = [t for t in targets if struct_of(self.target, t)]
+        wire = tag(self.source, tuple(here))
+        mine = struct.field(wire) if wire is not None else None
+        if mine is None or wire is None or tag(self.target, tuple(there)) != wire:
+            return None
+        others = self.structs(targets)
+        return next((o for o in others if (g := o.field(wire)) and g.const == mine.const), None)
+
+    def structs(self, targets: tuple[Type, ...]) -> Iterator[Struct]:
+        return (o for t in targets if (o := struct_of(self.target, t)) is not None)
+
+    def fitting(self, struct: Struct, targets: tuple[Type, ...]) -> Struct | None:
+        """The arm that requires most of what `struct` has, and contradicts none of it."""
+        others = [other for other in self.structs(targets) if self._fits(struct, other)]
+        return max(others, key=lambda other: sum(f.required for f in other.fields), default=None)
+
+    def alike(self, s: Type, t: Type) -> bool:
+        """Whether two arms that are no structs are of the same JSON kind."""
+        mine, theirs = stripped(self.source, s), stripped(self.target, t)
+        if isinstance(mine, Lit) and isinstance(theirs, Lit):
+            return mine == theirs
+        return bool(kinds(self.source, s) & kinds(self.target, t))
+
+    def _fits(self, s: Struct, t: Struct) -> bool:
+        """Whether `s` has all that `t` requires, and no member that contradicts."""
+        needed = {f.wire for f in t.fields if f.required} <= {f.wire for f in s.fields}
+        both = [(f, g) for f in s.fields if (g := t.field(f.wire)) is not None]
+        return needed and not any(self._clash(f, g) for f, g in both)
+
+    def _clash(self, f: Field, g: Field) -> bool:
+        a, b = stripped(self.source, f.type), stripped(self.target, g.type)
+        mine, theirs = literals(self.source, a), literals(self.target, b)
+        if mine and theirs:
+            return not mine & theirs
+        return not kinds(self.source, a) & kinds(self.target, b)
+
+    def takes_objects(self, t: Type) -> bool:
+        """Whether `t` takes every object."""
+        return t == Prim("object") or is_any(self.target, value_of(t) if isinstance(t, Map) else t)
+
+    def as_struct(self, s: Type, like: Struct) -> Struct:
+        """The source's struct; an object without declared members is one that has none."""
+        if isinstance(s, Ref):
+            return self.source.structs[s.name]
+        return Struct(like.name, (), value_of(s))
+
+    def place_of(self, leaf: Type, place: str) -> int:
+        """Where an arm is declared; for one without a name, where the member around it is."""
+        owner, _, wire = place.partition(".")
+        if isinstance(leaf, Ref):
+            return self.source.types[leaf.name].at
+        struct = self.source.structs.get(owner)
+        member = struct.field(wire) if struct is not None else None
+        return member.at if member is not None else 0
+
+
+def is_object(type: Type) -> bool:
+    return isinstance(type, Ref | Map) or type == Prim("object")
+
+
+def value_of(type: Type) -> Type:
+    return type.of if isinstance(type, Map) else Prim("unknown")
+
+
+def arm_name(schema: Schema, leaf: Type) -> str:
+    """What a row calls an arm: its name, its literal, or its JSON kind."""
+    match leaf:
+        case Ref(name=name) | Prim(name=name):
+            return name
+        case Lit(value=value):
+            return str(value)
+        case Bounded():
+            return arm_name(schema, leaf.of)
+        case _:
+            return next(iter(kinds(schema, leaf)))
