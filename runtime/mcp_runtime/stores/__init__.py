@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from mcp_runtime.core.request_state import StateSealer
 
 __all__ = [
+    "DELETED",
+    "EVENT_OVERHEAD",
     "Bus",
     "EventStore",
     "Kept",
@@ -30,6 +32,12 @@ __all__ = [
     "TaskStore",
     "TooManyTasks",
 ]
+
+
+DELETED: Final = -1
+"""The version that an engine may keep of a deleted session."""
+EVENT_OVERHEAD: Final = 128
+"""What an event counts in `Limits.event_bytes` beside its data."""
 
 
 class StoreUnavailable(Exception):

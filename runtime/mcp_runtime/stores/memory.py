@@ -12,7 +12,14 @@ from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.stores import Kept, NoSuchEvent, Stored, TooManyTasks
+from mcp_runtime.stores import (
+    DELETED,
+    EVENT_OVERHEAD,
+    Kept,
+    NoSuchEvent,
+    Stored,
+    TooManyTasks,
+)
 
 __all__ = [
     "MemoryBus",
@@ -23,9 +30,7 @@ __all__ = [
     "MemoryTasks",
 ]
 
-_OVERHEAD: Final = 128
-"""What an event costs beside its data."""
-_DELETED: Final = Kept(-1, b"")
+_GONE: Final = Kept(DELETED, b"")
 
 
 class _Event(NamedTuple):
@@ -46,7 +51,7 @@ class _Events:
     def add(self, stream: str, data: bytes) -> str:
         self.count += 1
         self.events.append(_Event(f"{stream}.{self.count}", stream, data))
-        self.size += len(data) + _OVERHEAD
+        self.size += len(data) + EVENT_OVERHEAD
         return self.events[-1].id
 
     def note(self, stream: str, note: bytes) -> None:
@@ -57,7 +62,7 @@ class _Events:
 
     def shrink(self, size: int) -> None:
         while self.size > size and len(self.events) > 1:
-            self.size -= len(self.events.popleft().data) + _OVERHEAD
+            self.size -= len(self.events.popleft().data) + EVENT_OVERHEAD
 
 
 class MemoryEvents:
@@ -108,7 +113,7 @@ class MemorySessions:
         """When each was used, in this order; deleted ones too."""
 
     def __len__(self) -> int:
-        return sum(kept is not _DELETED for _, kept in self._kept.values())
+        return sum(kept is not _GONE for _, kept in self._kept.values())
 
     async def put(self, session: str, record: bytes, version: int) -> bool:
         self._give_up()
@@ -120,14 +125,14 @@ class MemorySessions:
 
     async def get(self, session: str) -> Kept | None:
         self._give_up()
-        _, kept = self._kept.get(session, (0.0, _DELETED))
-        if kept is _DELETED:
+        _, kept = self._kept.get(session, (0.0, _GONE))
+        if kept is _GONE:
             return None
         self._use(session, kept)
         return kept
 
     async def delete(self, session: str) -> None:
-        self._use(session, _DELETED)
+        self._use(session, _GONE)
 
     def _use(self, session: str, kept: Kept) -> None:
         self._kept.pop(session, None)

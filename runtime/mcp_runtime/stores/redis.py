@@ -17,7 +17,15 @@ from typing import Any, Final, TypeVar, cast
 
 from mcp_runtime.errors import NotInstalled
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.stores import Kept, NoSuchEvent, Stored, StoreUnavailable, TooManyTasks
+from mcp_runtime.stores import (
+    DELETED,
+    EVENT_OVERHEAD,
+    Kept,
+    NoSuchEvent,
+    Stored,
+    StoreUnavailable,
+    TooManyTasks,
+)
 from mcp_runtime.stores.batches import Batches
 from mcp_runtime.stores.queued_bus import Message, QueuedBus
 
@@ -34,22 +42,19 @@ __all__ = ["RedisStore"]
 _T = TypeVar("_T")
 
 _EVENT_ID: Final = re.compile(r"[0-9]{1,19}-[0-9]{1,19}")
-_DELETED: Final = b"-1"
-"""The version of a deleted session."""
-
-_APPEND: Final = """
+_APPEND: Final = f"""
 local id = redis.call('XADD', KEYS[1], '*', 'stream', ARGV[1], 'data', ARGV[2])
 if ARGV[3] == '' then
   redis.call('HDEL', KEYS[2], ARGV[1])
 else
   redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
 end
-local size = redis.call('HINCRBY', KEYS[2], ':size', #ARGV[2] + 128)
+local size = redis.call('HINCRBY', KEYS[2], ':size', #ARGV[2] + {EVENT_OVERHEAD})
 while size > tonumber(ARGV[4]) do
   local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 2)
   if #oldest < 2 then break end
   redis.call('XDEL', KEYS[1], oldest[1][1])
-  size = redis.call('HINCRBY', KEYS[2], ':size', -(#oldest[1][2][4] + 128))
+  size = redis.call('HINCRBY', KEYS[2], ':size', -(#oldest[1][2][4] + {EVENT_OVERHEAD}))
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
@@ -89,8 +94,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return redis.call('HMGET', KEYS[1], 'version', 'record')
 """
 
-_DELETE: Final = """
-redis.call('HSET', KEYS[1], 'version', '-1', 'record', '')
+_DELETE: Final = f"""
+redis.call('HSET', KEYS[1], 'version', '{DELETED}', 'record', '')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 """
 
@@ -204,7 +209,7 @@ class RedisSessions:
     async def get(self, session: str) -> Kept | None:
         keys = (_session_key(session),)
         version, record = await self._server.script(_GET, keys, self._age)
-        return None if version in (None, _DELETED) else Kept(int(version), record)
+        return None if int(version or DELETED) == DELETED else Kept(int(version), record)
 
     async def delete(self, session: str) -> None:
         await self._server.script(_DELETE, (_session_key(session),), self._age)

@@ -12,6 +12,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import (
+    DELETED,
+    EVENT_OVERHEAD,
     Kept,
     NoSuchEvent,
     Stored,
@@ -26,10 +28,6 @@ __all__ = ["SQLiteStore"]
 _T = TypeVar("_T")
 _Work: TypeAlias = Callable[[sqlite3.Connection], Any]
 
-_DELETED: Final = -1
-"""The version of a deleted session."""
-_OVERHEAD: Final = 128
-"""What an event costs beside its data."""
 _LOOK_EVERY: Final = 0.02
 """Seconds between two looks for messages of other processes."""
 _MESSAGE_AGE: Final = 60.0
@@ -140,7 +138,7 @@ class SQLiteEvents:
             sql = "insert into events (session, stream, data) values (?, ?, ?)"
             id = db.execute(sql, (session, stream, data)).lastrowid
             _set_note(db, session, stream, note)
-            _shrink(db, session, len(data) + _OVERHEAD, most)
+            _shrink(db, session, len(data) + EVENT_OVERHEAD, most)
             return str(id)
 
         return await self._database.run(work)
@@ -198,7 +196,7 @@ def _shrink(db: sqlite3.Connection, session: str, added: int, most: int) -> None
     oldest = db.execute(sql, (session, session))
     while size > most and (row := oldest.fetchone()) is not None:
         db.execute("delete from events where id = ?", row[:1])
-        size -= row[1] + _OVERHEAD
+        size -= row[1] + EVENT_OVERHEAD
     oldest.close()
     db.execute("update sizes set size = ? where session = ?", (size, session))
 
@@ -243,7 +241,7 @@ class SQLiteSessions:
     async def delete(self, session: str) -> None:
         now = self._database.clock()
         sql = "insert or replace into sessions values (?, ?, ?, ?)"
-        row = (session, _DELETED, b"", now)
+        row = (session, DELETED, b"", now)
         await self._database.run(lambda db: db.execute(sql, row))
 
     def _give_up(self, db: sqlite3.Connection, now: float) -> None:
