@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Collection
-from socket import AF_INET6, socket
-from types import FrameType
-from typing import Any, Final, Protocol
+from socket import socket
+from typing import Protocol
 
-from mcp_runtime.errors import NotInstalled
 from mcp_runtime.server.http.cross_origin import cross_origin
 from mcp_runtime.server.http.request import Receive, Scope, Send
 
 __all__ = ["address", "new_loop", "serve"]
-
-log: Final = logging.getLogger("mcp_runtime.http")
 
 
 class DrainableApp(Protocol):
@@ -61,57 +56,12 @@ async def serve(
     the server's lifespan raises, and SystemExit if the address cannot be served, after uvicorn has
     logged why.
     """
-    try:
-        import uvicorn
-    except ModuleNotFoundError:
-        raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
+    from mcp_runtime.server.http.draining_server import DrainingServer
 
-    class DrainingServer(uvicorn.Server):
-        draining: asyncio.Task[None] | None = None
-
-        async def startup(self, sockets: list[socket] | None = None) -> None:
-            await super().startup(sockets)
-            for listening in (each for one in self.servers for each in one.sockets):
-                url = _url(listening, app.path)
-                log.info("serving at %s", url)
-                started(url)
-
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            loop.call_soon_threadsafe(self._end)
-
-        def _end(self) -> None:
-            if self.draining is None:
-                self.draining = loop.create_task(self._drain())
-            else:
-                self.should_exit = self.force_exit = True
-                # From 3.12 on a listening socket is closed only when its connections are.
-                for connection in list(self.server_state.connections):
-                    connection.transport.abort()
-
-        async def _drain(self) -> None:
-            try:
-                await app.drain()
-            finally:
-                self.should_exit = True
-
-    loop = asyncio.get_running_loop()
-    sockets = [where] if isinstance(where, socket) else None
-    host, port = ("", 0) if isinstance(where, socket) else address(where)
-    config: Any = uvicorn.Config(
-        cross_origin(app, app.origins),
-        host=host,
-        port=port,
-        log_level="warning",
-        timeout_graceful_shutdown=5,
-    )
-    server = DrainingServer(config)
+    sockets, at = ([where], ("", 0)) if isinstance(where, socket) else (None, address(where))
+    shared = cross_origin(app, app.origins)
+    server = DrainingServer(shared, at, app.path, app.drain, started)
     await server.serve(sockets)
-    if server.draining is not None and not server.force_exit:
-        await server.draining
+    await server.drained()
     if not server.started:
         raise SystemExit(1)
-
-
-def _url(listening: socket, path: str) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"http://{f'[{host}]' if listening.family == AF_INET6 else host}:{port}{path}"

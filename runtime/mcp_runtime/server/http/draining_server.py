@@ -1,0 +1,77 @@
+"""uvicorn, made to drain the application before it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from socket import AF_INET6, socket
+from types import FrameType
+from typing import Any, Final
+
+from mcp_runtime.errors import NotInstalled
+
+try:
+    import uvicorn
+except ModuleNotFoundError:
+    raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
+
+__all__ = ["DrainingServer"]
+
+log: Final = logging.getLogger("mcp_runtime.http")
+
+
+class DrainingServer(uvicorn.Server):
+    """The first signal drains the application; the second does not wait for requests."""
+
+    def __init__(
+        self,
+        app: Any,
+        where: tuple[str, int],
+        path: str,
+        drain: Callable[[], Awaitable[None]],
+        started: Callable[[str], object],
+    ) -> None:
+        host, port = where
+        options: Any = {"log_level": "warning", "timeout_graceful_shutdown": 5}
+        super().__init__(uvicorn.Config(app, host=host, port=port, **options))
+        self._path = path
+        self._drain_app = drain
+        self._on_started = started
+        self._loop = asyncio.get_running_loop()
+        self._draining: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listening in (each for one in self.servers for each in one.sockets):
+            url = _url(listening, self._path)
+            log.info("serving at %s", url)
+            self._on_started(url)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        if self._draining is None:
+            self._draining = self._loop.create_task(self._drain())
+            return
+        self.should_exit = self.force_exit = True
+        # From 3.12 on a listening socket is closed only when its connections are.
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+
+    async def _drain(self) -> None:
+        try:
+            await self._drain_app()
+        finally:
+            self.should_exit = True
+
+    async def drained(self) -> None:
+        """Raises what draining the application raised, unless a second signal ended it."""
+        if self._draining is not None and not self.force_exit:
+            await self._draining
+
+
+def _url(listening: socket, path: str) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if listening.family == AF_INET6 else host}:{port}{path}"
