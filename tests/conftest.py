@@ -17,6 +17,7 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from tests.support.loopback import Loopback
+    from tests.support.redis_server import RedisServer
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXCUSE: Final = "../shared"
@@ -58,6 +59,17 @@ def loopback() -> Iterator[Loopback]:
 
     with Loopback() as served:
         yield served
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    """A Redis server for the tests of a module. Skips where the program is not installed."""
+    from tests.support.redis_server import PROGRAM, redis_server
+
+    if PROGRAM is None:
+        pytest.skip("redis-server is not installed")
+    with redis_server() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)

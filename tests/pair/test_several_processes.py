@@ -10,7 +10,7 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,19 +25,11 @@ from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import latest
 from mcp_runtime.stores.opening import store_at
 from tests.support.random_proxy import random_proxy
-from tests.support.redis_server import PROGRAM, RedisServer, redis_server
+from tests.support.redis_server import RedisServer
 from tests.support.wires import until
 
 SHAKEN = "2025-11-25"
 PER_REQUEST = "2026-07-28"
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    if PROGRAM is None:
-        pytest.skip("redis-server is not installed")
-    with redis_server() as server:
-        yield server
 
 
 @pytest.fixture(params=["redis", "sqlite"])
@@ -213,16 +205,20 @@ def test_a_call_whose_process_is_killed_is_answered_with_an_error(store: str) ->
 
 def test_a_process_that_is_told_to_end_hands_its_sessions_over(store: str) -> None:
     async def main() -> None:
-        async with served(store) as place, place.client() as client:
-            first, other = place.pids
-            call = asyncio.create_task(client.call_tool("tell", {"count": 20}))
-            await asyncio.sleep(0.3)
-            place.routes.leaving.add(place.pids[first])
-            place.pids[first].send_signal(signal.SIGTERM)
-            assert int(text(await call)) in place.pids
-            await place.pids[first].wait()
-            for _ in range(8):
-                assert text(await client.call_tool("who", {})) == str(other)
+        logged = list[Any]()
+        async with served(store) as place:
+            client = place.client(on_log=lambda params: logged.append(params.data))
+            async with client:
+                call = asyncio.create_task(client.call_tool("tell", {"count": 10}))
+                await until(lambda: bool(logged), seconds=10)
+                leaving = place.pids[worker := logged[0]["process"]]
+                place.routes.leaving.add(leaving)
+                leaving.send_signal(signal.SIGTERM)
+                assert text(await call) == str(worker)
+                await leaving.wait()
+                for _ in range(8):
+                    other = int(text(await client.call_tool("who", {})))
+                    assert other in place.pids.keys() - {worker}
 
     run(main)
 
@@ -230,11 +226,10 @@ def test_a_process_that_is_told_to_end_hands_its_sessions_over(store: str) -> No
 # ---- the store goes away
 
 
-def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_back() -> None:
-    if PROGRAM is None:
-        pytest.skip("redis-server is not installed")
-
-    async def main(redis: RedisServer) -> None:
+def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_back(
+    redis: RedisServer,
+) -> None:
+    async def main() -> None:
         async with served(redis.url) as place:
             async with place.client() as client, place.client(PER_REQUEST) as without_session:
                 assert text(await client.call_tool("who", {}))
@@ -248,14 +243,13 @@ def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_bac
             async with place.client() as again:  # a store in memory alone has forgotten the first
                 assert text(await again.call_tool("who", {}))
 
-    with redis_server() as server:
-        run(lambda: main(server))
+    run(main)
 
 
 def test_nothing_is_left_in_redis_of_sessions_that_have_ended(redis: RedisServer) -> None:
     async def main() -> None:
-        async with store_at(redis.url) as store:  # type: ignore[attr-defined]
-            client = store._server.client
+        async with store_at(redis.url) as store:
+            client = store._server.client  # type: ignore[attr-defined]
             await client.flushdb()
             async with served(redis.url) as place:
                 for _ in range(5):

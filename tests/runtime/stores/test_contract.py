@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -23,16 +22,8 @@ from mcp_runtime.stores.memory import (
     MemoryTasks,
 )
 from mcp_runtime.stores.opening import store_at
-from tests.support.redis_server import PROGRAM, RedisServer, redis_server
+from tests.support.redis_server import RedisServer
 from tests.support.wires import until
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    if PROGRAM is None:
-        pytest.skip("redis-server is not installed")
-    with redis_server() as server:
-        yield server
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])
