@@ -10,6 +10,7 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
 from mcp_bindgen.source import Source, read, rewrite, syntax
+from mcp_bindgen.source.parsable import parsable
 
 REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 
@@ -32,6 +33,8 @@ export type Key = keyof A; type Get = A["a"]["b"] & typeof C & (never | void | s
 type Literals = | "a\\n\\u0041\\x41\\u{41}\\
 b" | -1 | 1.5 | .5 | 1_000 | true | false | undefined;
 type One = & A;
+type Far = import("./a.js").A | import( './b.js' ).B<import("./c.js").C<1>, "export type *">;
+export type * from "./d.js";
 const C = "x" as const;
 export const D: number = -32700, E = "y"
 export const enum F { G = "g", "h i" = 'h', }
@@ -41,7 +44,7 @@ export const enum F { G = "g", "h i" = 'h', }
 
 def named_nodes(data: bytes) -> int:
     """The named nodes of the tree that are not comments."""
-    root = Parser(Language(tree_sitter_typescript.language_typescript())).parse(data).root_node
+    root = Parser(Language(tree_sitter_typescript.language_typescript())).parse(parsable(data)).root_node
     assert not root.has_error
     count, queue = 0, [root]
     while queue:
@@ -148,6 +151,7 @@ def test_a_declaration_knows_its_kind_and_whether_it_is_exported() -> None:
         ("Alias", "Get", False),
         ("Alias", "Literals", False),
         ("Alias", "One", False),
+        ("Alias", "Far", False),
         ("Const", "C", False),
         ("Const", "D", True),
         ("Const", "E", False),

@@ -18,6 +18,7 @@ __all__ = ["AS_IMPORT", "AS_TYPE", "REFUSED", "Nodes"]
 AS_DECLARATION: Final = "Say it with interfaces, type aliases, string enums and constants."
 AS_TYPE: Final = "Write the resulting shape out as members or as a union."
 
+AS_EXPORT: Final = 'Export its names: `export type { A } from "./a.js"`.'
 AS_IMPORT: Final = 'Import its names: `import type { A } from "./a.js"`.'
 
 REFUSED: Final[dict[str, tuple[str, str]]] = {
@@ -37,6 +38,7 @@ REFUSED: Final[dict[str, tuple[str, str]]] = {
     "internal_module": ("a namespace", "Move its declarations to the top level."),
     "method_signature": ("a method", "A message has data only; leave functions out."),
     "module": ("a module", "Move its declarations to the top level."),
+    "namespace_export": ("an export of a whole module as one name", AS_EXPORT),
     "namespace_import": ("an import of a whole module", AS_IMPORT),
     "this_type": ("the type this", "Name the interface."),
     "variable_declaration": ("a variable", "Declare it with const."),

@@ -17,6 +17,7 @@ from mcp_bindgen.errors import SchemaError, SchemaMeaningError, SchemaSyntaxErro
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.docs import doc_before
 from mcp_bindgen.source.nodes import AS_IMPORT
+from mcp_bindgen.source.parsable import parsable
 from mcp_bindgen.source.text import Source, printable
 from mcp_bindgen.source.types import Types
 
@@ -74,7 +75,7 @@ class _Reader(Types):
 
     # program = { import | export | ["export"] declaration }
     def module(self) -> syntax.Module:
-        root = _parser().parse(self.source.data).root_node
+        root = _parser().parse(parsable(self.source.data)).root_node
         if root.has_error:
             raise self.broken(root)
         for node in self.take(root):
@@ -132,10 +133,12 @@ class _Reader(Types):
             listed.append(_Listed(name, local[0] if local else name, specifier.start_byte))
         return listed
 
-    # exports = "export" ["type"] "{" names "}" ["from" STRING] | "export" "*" "from" STRING
+    # exports = "export" ["type"] ("{" names "}" ["from" STRING] | "*" "from" STRING)
     def export_names(self, node: Node) -> None:
         self.only(node, "export", "type", "*", "from", ";")
         parts = self.take(node)
+        if parts and parts[0].type == "namespace_export":
+            raise self.refused(parts[0])
         names = self.listed(parts.pop(0)) if parts and parts[0].type == "export_clause" else None
         source = self.string(parts.pop(0)) if parts and parts[0].type == "string" else None
         if parts or (names is None and source is None):

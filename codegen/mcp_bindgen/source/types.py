@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -32,6 +33,8 @@ _KEYWORDS: Final = frozenset(
         "symbol",
     ]
 )
+
+_SPECIFIER: Final = re.compile(r"""import\s*\(\s*(["'])(.*)\1""")
 
 _OPTIONAL: Final = {
     "type_annotation": None,
@@ -182,14 +185,23 @@ class Types(Values):
     def name_ref(self, node: Node) -> syntax.Type:
         return syntax.Ref(self.text(node), (), node.start_byte)
 
-    # generic = NAME "<" type {"," type} ">"
+    # generic = (NAME | imported) "<" type {"," type} ">"
     def generic(self, node: Node) -> syntax.Type:
-        name, args = self.parts(node, 2)
-        if name.type != "type_identifier":
-            raise self.refused(name)
+        owner, args = self.parts(node, 2)
+        name, module = self.text(owner), ""
+        if owner.type == "nested_type_identifier":
+            name, module = self.imported_name(owner)
         return syntax.Ref(
-            self.text(name), tuple(self.type(arg) for arg in self.take(args)), node.start_byte
+            name, tuple(self.type(arg) for arg in self.take(args)), node.start_byte, module
         )
+
+    # imported, which `parsable` gave the parser as NAME "." NAME
+    def imported_name(self, node: Node) -> tuple[str, str]:
+        module, name = map(self.text, node.named_children)
+        specifier = _SPECIFIER.match(module)
+        if specifier is None:
+            raise self.refused(node)
+        return name, specifier[2]
 
     # array = type "[" "]"
     def array(self, node: Node) -> syntax.Type:
