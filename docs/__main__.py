@@ -134,6 +134,11 @@ there are processors, at most 32. Checking one value by a peer's JSON Schema may
 subschemas (`SCHEMA_VISITS`); what would visit more is refused before it begins. Of 1,000 servers a
 process remembers what they speak (`REMEMBERED_SERVERS`); the oldest is forgotten first.
 
+A `@pattern` of a schema, or a template literal type, is tried on texts of any length if each
+character can be read in one way only. Where it can be read in more, texts have at most 1,024
+characters, or 128 or 48 if that is so at several places (`MAX_PATTERN_CHARS`); `generate` refuses a
+pattern that may take for ever even so, such as `^(a+)+$`.
+
 | limit | default | what it bounds |
 | --- | --- | --- |
 """

@@ -10,6 +10,7 @@ __all__ = [
     "MAX_MESSAGE_BYTES",
     "MAX_NAME_CHARS",
     "MAX_OPEN_REQUESTS",
+    "MAX_PATTERN_CHARS",
     "MAX_PLACES",
     "MAX_PROJECT_BYTES",
     "MAX_SCHEMA_BYTES",
@@ -49,6 +50,9 @@ MAX_LITERALS: Final = 512
 
 MAX_TYPING_TRIES: Final = 200
 """Times that types are made of one schema of a tool, in search of what none can be made of."""
+
+MAX_PATTERN_CHARS: Final = (None, 1024, 128, 48)
+"""Length of a text that a pattern is tried on, by the places from which it may try again."""
 
 MAX_NAME_CHARS: Final = 40
 """Length of a new project's name; with it, each line that is written stays within its width."""

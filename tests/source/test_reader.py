@@ -44,7 +44,11 @@ export const enum F { G = "g", "h i" = 'h', }
 
 def named_nodes(data: bytes) -> int:
     """The named nodes of the tree that are not comments."""
-    root = Parser(Language(tree_sitter_typescript.language_typescript())).parse(parsable(data)).root_node
+    root = (
+        Parser(Language(tree_sitter_typescript.language_typescript()))
+        .parse(parsable(data))
+        .root_node
+    )
     assert not root.has_error
     count, queue = 0, [root]
     while queue:

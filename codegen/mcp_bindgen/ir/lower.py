@@ -42,6 +42,7 @@ from mcp_bindgen.ir.names import capitalized
 from mcp_bindgen.ir.narrow import narrow
 from mcp_bindgen.ir.overlaps import ordered_results
 from mcp_bindgen.ir.pairs import message_shape
+from mcp_bindgen.ir.pattern_cost import timely
 from mcp_bindgen.ir.places import NAMINGS, Place, places
 from mcp_bindgen.ir.recursion import json_aliases, require_no_circles
 from mcp_bindgen.ir.resolve import Resolver
@@ -250,7 +251,7 @@ class _Lowering:
             case syntax.Literal():
                 return Lit(type.value)
             case syntax.Template():
-                return Bounded(Prim("string"), Limits(pattern=pattern(type)))
+                return Bounded(Prim("string"), timely(Limits(pattern=pattern(type))))
             case syntax.Array():
                 return Arr(self.type(type.of, root, place.at("item")))
             case syntax.Ref():

@@ -13,6 +13,7 @@ from typing import Any, Final
 from mcp_bindgen.errors import SchemaError
 from mcp_bindgen.ir.facts import FLAG_TAGS, TEXT_TAGS, tag_value
 from mcp_bindgen.ir.model import Arr, Bounded, Kind, Limits, Type, Uni
+from mcp_bindgen.ir.pattern_cost import AS_TIMELY, timely
 from mcp_bindgen.ir.patterns import python_pattern
 from mcp_bindgen.source import syntax
 
@@ -135,6 +136,11 @@ class Tags:
         stated = self._stated(tags, at)
         self._bound += [(at, bound, type) for bound in stated]
         limits = Limits(**{bound.name: bound.value for bound in stated if bound.name})
+        try:
+            limits = timely(limits)
+        except ValueError as error:
+            message = f"`@pattern {limits.pattern}` may take for ever: {error}"
+            raise self._error(at, message, AS_TIMELY) from None
         return type if limits == Limits() else Bounded(type, limits)
 
     def _stated(self, tags: Sequence[syntax.Tag], at: int) -> list[Bound]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from mcp_bindgen.ir.pattern_cost import longest
 from mcp_bindgen.ir.resolving import Resolving
 from mcp_bindgen.limits import MAX_LITERALS
 from mcp_bindgen.source import syntax
@@ -15,7 +16,7 @@ from mcp_bindgen.source import syntax
 __all__ = ["pattern", "template"]
 
 _SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}/]")
-_NUMBER: Final = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _KEYWORDS: Final = {
     "string": r"[\s\S]*",
     "any": r"[\s\S]*",
@@ -47,7 +48,14 @@ def template(scope: Resolving, type: syntax.Template) -> syntax.Type:
     if len(lists) == len(choices) and count <= MAX_LITERALS:
         words = dict.fromkeys("".join(texts) for texts in product(*lists))
         return scope.joined([syntax.Literal(word, type.at) for word in words], type.at)
-    return replace(type, parts=("".join(_pattern(scope, part, type.at) for part in type.parts),))
+    body = "".join(_pattern(scope, part, type.at) for part in type.parts)
+    made = replace(type, parts=(body,))
+    try:
+        longest(pattern(made))
+    except ValueError as error:
+        message = f"matching this template may take for ever: {error}"
+        raise scope.error(type.at, message, "Give it fewer parts, or say string.") from None
+    return made
 
 
 def _texts(scope: Resolving, part: str | syntax.Type) -> list[str] | None:
