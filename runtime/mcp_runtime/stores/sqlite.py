@@ -98,12 +98,21 @@ class _Database:
         result: _T = await self._batches.run(work)
         return result
 
+    async def look(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """What `work` reads, without the lock that all processes wait for to write."""
+        return await self._in_thread(lambda: work(self._opened))
+
     async def _send(self, works: Sequence[_Work]) -> Sequence[Any]:
         return await self._in_thread(lambda: self._transaction(works))
 
-    def _transaction(self, works: Sequence[_Work]) -> Sequence[Any]:
-        if (connection := self._connection) is None:
+    @property
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
             raise StoreUnavailable("the SQLite store is not open")
+        return self._connection
+
+    def _transaction(self, works: Sequence[_Work]) -> Sequence[Any]:
+        connection = self._opened
         connection.execute("begin immediate")
         with connection:
             return [_done(work, connection) for work in works]
@@ -348,7 +357,7 @@ class SQLiteBus(QueuedBus):
     async def _receive(self) -> None:
         sql = "select id, topic, data from messages where id > ? order by id"
         while True:
-            rows: list[Any] = await self._database.run(
+            rows: list[Any] = await self._database.look(
                 lambda db: db.execute(sql, (self._last,)).fetchall()
             )
             for id, topic, data in rows:
