@@ -249,38 +249,22 @@ PARTS: Final[dict[str, Callable[[Client, Host], Awaitable[Any]]]] = {
 
 
 def expected(spoken: str) -> dict[str, Any]:
-    """What `told` tells of a session in that revision: what it does not have is told otherwise."""
+    """What `told` reports of a session in that revision, which may lack parts of it."""
     at = ALL.index(spoken)
     shaken = revision(spoken).era == "handshake"
-    sum_ = {"total": 5} if at >= 2 else None
     logs = [[level, {"step": step}, "worker"] for step, level in enumerate(LEVELS, 1)]
-    missing = -32002 if shaken else -32602
-    form = ["accept Person(name='Ada', age=36, likes='tea')"]
     return {
         "revision": spoken,
         "instructions": "Try everything.",
         "lists": LISTS,
-        "structured": [['{"total":5}'], sum_, ['{"total":3}']],
+        "structured": [['{"total":5}'], {"total": 5} if at >= 2 else None, ['{"total":3}']],
         "plain": [
             [spoken],
             ["é\n\u2028😀", "image", "resource"],
             ["audio" if at >= 1 else "[audio: audio/wav]"],
             ["resource_link" if at >= 2 else "today: note://today"],
         ],
-        "errors": [
-            ["failed", '$.a: expected int, found "2"'],
-            ["failed", '$: expected the member "a", found none'],
-            ["failed", "as asked"],
-            ["failed", "ValueError: a fault of ours"],
-            -32602,
-            7,
-            missing,
-            missing,
-            -32602,
-            -32602,
-            -32602,
-            -32602,
-        ],
+        "errors": _expected_errors(-32002 if shaken else -32602),
         "read": ["today", "AP8=", "file:///work,file:///home", "hello x", "3", "a/b"],
         "prompts": [["user", "Review c: x"], ["assistant", "image"], ["user", "m"]],
         "completion": [["python", "c"] if at >= 2 else ["python"], ["ada", "alan"], []],
@@ -290,15 +274,7 @@ def expected(spoken: str) -> dict[str, Any]:
             logs,
             logs[2:],
         ],
-        "questions": [
-            form if at >= 2 else _cannot("elicitation/create", "elicitation"),
-            ["accept"]
-            if at >= 3
-            else _cannot("elicitation/create", "elicitation.url" if at >= 2 else "elicitation"),
-            ["m assistant"],
-            ["2 m m"],
-            ["accept decline"] if at >= 2 else _cannot("elicitation/create", "elicitation"),
-        ],
+        "questions": _expected_answers(at),
         "sampling with tools": [
             ["m assistant"] if at >= 3 else _cannot("sampling/createMessage", "sampling.tools")
         ],
@@ -309,6 +285,37 @@ def expected(spoken: str) -> dict[str, Any]:
         "changes": [CHANGES, ["resource", "greeting://ada"]],
         "many": True,
     }
+
+
+def _expected_errors(missing: int) -> list[Any]:
+    """What fails, and how; `missing` is the code for a resource that is not there."""
+    return [
+        ["failed", '$.a: expected int, found "2"'],
+        ["failed", '$: expected the member "a", found none'],
+        ["failed", "as asked"],
+        ["failed", "ValueError: a fault of ours"],
+        -32602,
+        7,
+        missing,
+        missing,
+        -32602,
+        -32602,
+        -32602,
+        -32602,
+    ]
+
+
+def _expected_answers(at: int) -> list[Any]:
+    """What the tools that ask the client return; forms came with the third revision."""
+    no_form = _cannot("elicitation/create", "elicitation")
+    no_url = _cannot("elicitation/create", "elicitation.url") if at >= 2 else no_form
+    return [
+        ["accept Person(name='Ada', age=36, likes='tea')"] if at >= 2 else no_form,
+        ["accept"] if at >= 3 else no_url,
+        ["m assistant"],
+        ["2 m m"],
+        ["accept decline"] if at >= 2 else no_form,
+    ]
 
 
 LEVELS: Final = ("info", "info", "error")
