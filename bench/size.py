@@ -46,7 +46,7 @@ OURS_LEFT_OUT: Final = (
     "stores",
     "telemetry.py",
 )
-SUPPORT: Final = ("_wire/*.py", "_msgspec.py", "steps/__init__.py", "steps/_step.py")
+SUPPORT: Final = ("_wire/*.py", "*_msgspec.py", "steps/__init__.py", "steps/_s*.py")
 """Of the generated package: what the runtime runs on, whatever the schema says."""
 
 THEIRS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -16,8 +16,6 @@ NINE_OF_TEN: Final = 16
 LONGEST: Final = 60
 MODULE: Final = 400
 ROOTS: Final = ("codegen", "runtime")
-# Removed as soon as the long modules of codegen are split.
-SPLITTING: Final = pytest.mark.xfail(reason="modules that are still to be split", strict=False)
 
 
 def functions(text: str) -> Iterator[tuple[str, int]]:
@@ -55,7 +53,7 @@ def test_functions_are_short(root: Path, source_root: str) -> None:
     assert [where for size, where in sizes if size > LONGEST] == []
 
 
-@pytest.mark.parametrize("source_root", [pytest.param("codegen", marks=SPLITTING), "runtime"])
+@pytest.mark.parametrize("source_root", ROOTS)
 def test_modules_are_short(root: Path, source_root: str) -> None:
     lines = {path: text.count("\n") for path, text in sources(root, source_root).items()}
     assert len(lines) > 80

@@ -66,7 +66,7 @@ DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
     "tool_use": ("tool_use_as_text", "becomes text"),
     "urls": ("urls_in_message", "has its addresses in the message"),
 }
-"""What the `as` of a row calls each function of _step.py, and what losses say of it."""
+"""What the `as` of a row calls each function of _substitutes.py, and what losses say of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ __all__ = ["copies"]
 
 _SUPPORT: Final = Path(__file__).with_name("support")
 _OF_A_FLAVOUR: Final = {
-    "msgspec": ("_msgspec.py",),
+    "msgspec": ("_msgspec.py", "_types_msgspec.py"),
     "pydantic": ("_pydantic.py", "_types_pydantic.py"),
 }
+_OF_STEPS: Final = ("steps/_step.py", "steps/_substitutes.py")
 
 
 def copies(flavours: tuple[str, ...], *, steps: bool) -> Iterator[tuple[str, str]]:
@@ -23,7 +24,7 @@ def copies(flavours: tuple[str, ...], *, steps: bool) -> Iterator[tuple[str, str
         if flavour in flavours:
             yield from ((name, _text(_SUPPORT / name)) for name in names)
     if steps:
-        yield "steps/_step.py", _text(_SUPPORT / "steps/_step.py")
+        yield from ((name, _text(_SUPPORT / name)) for name in _OF_STEPS)
 
 
 @cache

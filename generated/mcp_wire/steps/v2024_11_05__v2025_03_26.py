@@ -19,8 +19,10 @@ from ._step import (
     Step,
     Trip,
     each,
-    media_as_text,
     without,
+)
+from ._substitutes import (
+    media_as_text,
 )
 
 __all__ = ["CONTEXT", "DOWN", "NEW", "OLD", "REFUSED_DOWN", "REFUSED_UP", "UP"]

@@ -19,9 +19,11 @@ from ._step import (
     Step,
     Trip,
     each,
+    without,
+)
+from ._substitutes import (
     link_as_text,
     structured_as_text,
-    without,
 )
 
 __all__ = ["CONTEXT", "DOWN", "NEW", "OLD", "REFUSED_DOWN", "REFUSED_UP", "UP"]

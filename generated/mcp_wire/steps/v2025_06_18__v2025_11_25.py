@@ -18,18 +18,20 @@ from ._step import (
     Refusal,
     Step,
     Trip,
-    blocks_as_one,
-    choice_as_enum,
     each,
-    json_as_text,
     refused,
     same,
+    values,
+    without,
+)
+from ._substitutes import (
+    blocks_as_one,
+    choice_as_enum,
+    json_as_text,
     task_as_text,
     tool_result_as_text,
     tool_use_as_text,
     urls_in_message,
-    values,
-    without,
 )
 
 __all__ = ["CONTEXT", "DOWN", "NEW", "OLD", "REFUSED_DOWN", "REFUSED_UP", "UP"]

@@ -19,12 +19,14 @@ from ._step import (
     Step,
     Trip,
     each,
+    has_data,
     refused,
     same,
+    without,
+)
+from ._substitutes import (
     schemas_as_objects,
     structured_as_text,
-    told,
-    without,
 )
 
 __all__ = ["CONTEXT", "DOWN", "NEW", "OLD", "REFUSED_DOWN", "REFUSED_UP", "UP"]
@@ -67,14 +69,14 @@ def _up_error_of_resources_read(o: Json, at: At, trip: Trip) -> Json:
     error = o["error"]
     code = error["code"]
     if same(code, -32002):
-        if not told(error, "uri"):
+        if not has_data(error, "uri"):
             trip.lose(
                 ((at, "error"), "code"),
                 "-32002 becomes -32602",
                 "A resource that does not exist; `data.uri` tells it from other invalid params.",
             )
         return {**o, "error": {**error, "code": -32602}}
-    if same(code, -32602) and told(error, "uri"):
+    if same(code, -32602) and has_data(error, "uri"):
         trip.lose(
             ((at, "error"), "code"),
             "-32602 reads as what was -32002",
@@ -593,7 +595,7 @@ def _down_error_of_resources_read(o: Json, at: At, trip: Trip) -> Json:
     """The response that a request of `resources/read` has failed."""
     error = o["error"]
     code = error["code"]
-    if same(code, -32602) and told(error, "uri"):
+    if same(code, -32602) and has_data(error, "uri"):
         return {**o, "error": {**error, "code": -32002}}
     if same(code, -32002):
         trip.lose(

@@ -31,7 +31,6 @@ from .._msgspec import (
     BEFORE,
     UNSET,
     Bare,
-    Checked,
     Hooks,
     Model,
     Open,
@@ -42,6 +41,7 @@ from .._msgspec import (
     write,
     written,
 )
+from .._types_msgspec import Checked
 from .._wire import (
     GIVEN,
     STOPS,

@@ -31,8 +31,6 @@ from .._msgspec import (
     BEFORE,
     UNSET,
     Bare,
-    Checked,
-    Const,
     Fixed,
     Hooks,
     Model,
@@ -44,6 +42,7 @@ from .._msgspec import (
     write,
     written,
 )
+from .._types_msgspec import Checked, Const
 from .._wire import (
     EMPTY,
     GIVEN,

@@ -84,14 +84,15 @@ class _Annotator(Annotator):
         self.plain = Annotator(shapes.schema, imports)
         self.shapes = shapes
 
-    def shared(self, name: str) -> str:
-        """A name of the flavour's shared module."""
-        return self.imports.use(".._msgspec", name)
+    def shared(self, name: str, module: str = ".._msgspec") -> str:
+        """A name of the flavour's shared modules."""
+        return self.imports.use(module, name)
 
     def code(self, type: Type) -> Code:
         if self.shapes.is_alone(type) or (isinstance(type, Ref) and type.name in self.shapes.open):
             return super().code(type)
-        return Group(f"{self.shared('Checked')}[", (self.plain.code(type),), "]")
+        checked = self.shared("Checked", ".._types_msgspec")
+        return Group(f"{checked}[", (self.plain.code(type),), "]")
 
     def circular(self, alias: Alias) -> Iterator[str]:
         self.imports.use("typing", "TypeAlias")
@@ -129,8 +130,9 @@ def _class(used: _Annotator, struct: Struct) -> Iterator[str]:
 
 def _member(used: _Annotator, field: Field, fixed: bool) -> Iterator[str]:
     if fixed:
-        const = Group(f"{used.shared('Const')}[", (used.code(field.type),), "]")
-        yield from member(STEP, field.name, const, literal(field.const))
+        const = used.shared("Const", ".._types_msgspec")
+        annotation = Group(f"{const}[", (used.code(field.type),), "]")
+        yield from member(STEP, field.name, annotation, literal(field.const))
     elif field.const is not None:
         yield from member(STEP, field.name, used.constant(field.type), literal(field.const))
     else:

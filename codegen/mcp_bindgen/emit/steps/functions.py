@@ -231,7 +231,7 @@ class Writer(Members):
     def _by_data(self, decision: Decision, code: int) -> Iterator[str]:
         """A code whose meaning the other side tells by a member of the error's data."""
         old, new = literal(code), literal(decision.values["to"])
-        known = call(self.use("told"), "error", literal(decision.values["data"]))
+        known = call(self.use("has_data"), "error", literal(decision.values["data"]))
         at = '((at, "error"), "code")'
         if self.up:
             yield from lay(STEP, "if ", call(self.use("same"), "code", old), ":")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mcp_bindgen.convert.inherited_params import envelope
-from mcp_bindgen.convert.model import Call, Decision, Direction, Pair
+from mcp_bindgen.convert.model import DEGRADES, Call, Decision, Direction, Pair
 from mcp_bindgen.emit.steps.functions import Writer
 from mcp_bindgen.emit.steps.parts import refusal_parts
 from mcp_bindgen.emit.steps.predicates import Admits
@@ -23,6 +23,8 @@ _POSITIONS: Final = ("request", "notification", "response", "error")
 
 _BOUNDS: Final = ("are_unique", "is_multiple", "matches")
 """What predicates call for the bounds that take more than a comparison."""
+
+_SUBSTITUTES: Final = frozenset(name for name, _ in DEGRADES.values())
 
 
 def step_view(pair: Pair) -> dict[str, Any]:
@@ -50,7 +52,8 @@ def step_view(pair: Pair) -> dict[str, Any]:
         "at": "at: At" in text,
         "numbers": "is_number(" in text,
         "bounds": [name for name in _BOUNDS if f"{name}(" in text],
-        "imports": sorted(used, key=import_order),
+        "imports": sorted(used - _SUBSTITUTES, key=import_order),
+        "substitutes": sorted(used & _SUBSTITUTES, key=import_order),
         "parts": [part for part in parts if part["functions"]],
         "names": [f"{k}: Final = {literal(v)}" for k, v in sorted((up.names | down.names).items())],
         "squatters": [*_squatter("UP", old, new, text), *_squatter("DOWN", new, old, text)],

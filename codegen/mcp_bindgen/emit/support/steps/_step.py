@@ -1,11 +1,10 @@
-"""What every step shares: losses, contexts, refusals, and the texts that stand for what is lost."""
+"""What every step shares: losses, contexts, refusals, and what converts arrays and objects."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from .._wire import At, Json, path
 
@@ -35,7 +34,7 @@ class Context:
     """What a handshake agreed once, and a later revision writes into every message.
 
     The values are parsed JSON in the shapes of the revision that writes them: an `Implementation`,
-    `ClientCapabilities`, an `Implementation`, a `LoggingLevel`. None is what nobody has told. They
+    `ClientCapabilities`, an `Implementation`, a `LoggingLevel`. None is what is not known. They
     are put into messages as they are, so they are not changed once the context is in use.
     `result_types` are the values of `resultType` that extensions in use add to the revision's own.
     """
@@ -129,7 +128,7 @@ class Trip:
         )
 
     def lose(self, at: At, what: str, why: str) -> None:
-        """Notes a loss; one inside of what an earlier step has lost is told at that place."""
+        """Notes a loss; one inside of what an earlier step has lost is reported at that place."""
         at = self._outer(self._first(at))
         self._lost[at] = True
         self._noted.append((at, what, why))
@@ -148,7 +147,7 @@ class Trip:
     def move(self, at: At, to: At, *, whole: bool = False) -> None:
         """Notes that what is at a place stands elsewhere from now on.
 
-        `whole`: losses inside of it are told at the place itself.
+        `whole`: losses inside of it are reported at the place itself.
         """
         self._names[to] = first = self._first(at)
         if whole:
@@ -314,126 +313,7 @@ def same(a: Json, b: Json) -> bool:
     return a.__class__ is b.__class__ and bool(a == b) and repr(a) == repr(b)
 
 
-def told(error: Json, member: str) -> bool:
+def has_data(error: Json, member: str) -> bool:
     """Whether the data of an error has a member."""
     data = error.get("data")
     return data.__class__ is dict and member in data
-
-
-# ---- what stands for what is lost
-
-
-def text(value: str) -> Json:
-    """A text item."""
-    return {"type": "text", "text": value}
-
-
-def written(value: Json) -> str:
-    """JSON text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def media_as_text(o: Json) -> Json:
-    """What it is, a sound for instance, and its media type."""
-    return text(f"[{o['type']}: {o['mimeType']}]")
-
-
-def link_as_text(o: Json) -> Json:
-    """The name and the URI of a resource."""
-    return text(f"{o.get('title') or o['name']}: {o['uri']}")
-
-
-def tool_use_as_text(o: Json) -> Json:
-    """The tool that a model wants, and its arguments."""
-    return text(f"[tool: {o['name']}] {written(o['input'])}")
-
-
-def tool_result_as_text(o: Json) -> Json:
-    """What a tool has returned: its texts and what none of them says, or its blocks as JSON."""
-    items = o["content"]
-    texts = [item["text"] for item in items if item["type"] == "text"]
-    if "structuredContent" in o and not _is_said(o, "structuredContent"):
-        texts.append(written(o["structuredContent"]))
-    return text("\n".join(texts) or written(items))
-
-
-def blocks_as_one(o: Json) -> Json:
-    """The only block of a message, or the text of all."""
-    if len(o) == 1 and o[0]["type"] in _WHOLE:
-        return o[0]
-    return text("\n".join(map(_block_text, o)))
-
-
-_WHOLE: Final = frozenset(("text", "image"))
-
-
-def _block_text(o: Json) -> str:
-    match o["type"]:
-        case "text":
-            found = o["text"]
-        case "tool_use":
-            found = tool_use_as_text(o)["text"]
-        case "tool_result":
-            found = tool_result_as_text(o)["text"]
-        case other:
-            found = f"[{other}: {o['mimeType']}]"
-    return str(found)
-
-
-def structured_as_text(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json:
-    """`o` without a member; its JSON as a text item, unless `content` has a text that says it."""
-    new = without(o, wire)
-    if not _is_said(o, wire):
-        trip.add(((at, "content"), len(o["content"])), "a text item is added", why)
-        new["content"] = [*o["content"], text(written(o[wire]))]
-    return new
-
-
-def _is_said(o: Json, wire: str) -> bool:
-    """Whether a text in `content` is the JSON of a member."""
-    return any(_says(item, o[wire]) for item in o["content"])
-
-
-def _says(item: Json, value: Json) -> bool:
-    try:
-        return item["type"] == "text" and same(json.loads(item["text"]), value)
-    except (ValueError, RecursionError):
-        return False
-
-
-def schemas_as_objects(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json:
-    """`o` with the schemas of a member as objects: `true` is {}, `false` is {"not": {}}."""
-    found = o[wire]
-    if found.__class__ is not dict:
-        return without(o, wire)
-    return {**o, wire: {key: _schema(item) for key, item in found.items()}}
-
-
-def _schema(value: Json) -> Json:
-    return value if value.__class__ is dict else {"not": {}} if value is False else {}
-
-
-def choice_as_enum(o: Json) -> Json:
-    """A field whose values have labels beside them."""
-    new = {key: o[key] for key in ("type", "title", "description") if key in o}
-    new["enum"] = [item["const"] for item in o["oneOf"]]
-    new["enumNames"] = [item["title"] for item in o["oneOf"]]
-    return new
-
-
-def task_as_text(o: Json) -> Json:
-    """A tool's result that says which task will have it."""
-    return {"content": [text(f"[task] {written(o['task'])}")]}
-
-
-def json_as_text(o: Json) -> Json:
-    """JSON as a string."""
-    return written(o)
-
-
-def urls_in_message(error: Json, code: int) -> Json:
-    """An error whose message has the addresses that its data lists."""
-    items: Json = error["data"]["elicitations"] if told(error, "elicitations") else ()
-    items = items if items.__class__ is list else ()
-    urls = [str(item["url"]) for item in items if told({"data": item}, "url")]
-    return {**error, "code": code, "message": " ".join([error["message"], *urls])}

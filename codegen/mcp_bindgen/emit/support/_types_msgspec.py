@@ -1,0 +1,79 @@
+"""Annotations of the msgspec flavours: what msgspec leaves to a codec, and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+__all__ = ["Checked", "Const"]
+
+_T = TypeVar("_T")
+
+
+class _Fits(type):
+    """A class whose instances are the values of an annotation, as a codec has read them."""
+
+    of: Any
+    arms: frozenset[object]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return instance.__class__ in cls.arms or _fits(cls.of, instance)
+
+
+def _fits(annotation: Any, value: Any) -> bool:
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        return value.__class__ in args or any(_fits(arm, value) for arm in args)
+    if origin is list or origin is dict:
+        return isinstance(value, origin) and all(
+            _fits(args[-1], x) for x in _inside(value)
+        )
+    if origin is Literal:
+        return value in args
+    if origin is Annotated:
+        return _fits(args[0], value)
+    return annotation is Any or isinstance(value, annotation or type(None))
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    """The items of a list, or the values of a dict."""
+    inside: Iterable[Any] = value if value.__class__ is list else value.values()
+    return inside
+
+
+if TYPE_CHECKING:
+    from typing import ClassVar as Const
+
+    Checked: TypeAlias = Annotated[_T, "read by a codec"]
+else:
+
+    class Checked:
+        """A type that msgspec leaves to `dec_hook`, and so to a codec."""
+
+        _made: ClassVar[dict[object, type]] = {}
+
+        def __class_getitem__(cls, of: object) -> type:
+            if of not in cls._made:
+                arms = frozenset(
+                    x for x in (of, *get_args(of)) if x.__class__ is not dict
+                )
+                cls._made[of] = _Fits("Checked", (), {"of": of, "arms": arms})
+            return cls._made[of]
+
+    class Const:
+        """A constant that is a member for msgspec; see `Fixed`."""
+
+        def __class_getitem__(cls, of: object) -> object:
+            return of
