@@ -36,7 +36,10 @@ def _parts(target: Target, choices: Choices) -> Iterator[tuple[str, bytes]]:
         yield f"schema {revision} {_shown(file)} {file.revision}", file.data
         for specifier, source in file.imports.items():
             yield f"import {revision} {specifier}", source.data
-    yield "decisions", pins.read_bytes(paths.schema() / "decisions.toml")
+    for name in _extensions(target):
+        yield f"schema {name}", pins.find(name).data
+    for table in ("decisions.toml", "ext/decisions.toml", "ext/PINS.toml"):
+        yield table, pins.read_bytes(paths.schema() / table)
     for folder in (choices.templates, paths.templates() / "bindings"):
         for path, data in manifest.texts(folder) if folder else ():
             yield f"template {path}", data
@@ -64,7 +67,7 @@ def _options(choices: Choices) -> Options:
 
 def make_files(target: Target, choices: Choices) -> dict[str, str]:
     """Every file, by path; the manifest too where the whole folder is written."""
-    files = bindings(target.schema_files, _options(choices))
+    files = bindings(target.schema_files, _options(choices), extensions=_extensions(target))
     if target.out.resolve() != (paths.schema().parent / "generated" / "mcp_wire").resolve():
         files = {path: text.replace(*_COMMAND, 1) for path, text in files.items()}
     if target.only is None:
@@ -73,8 +76,25 @@ def make_files(target: Target, choices: Choices) -> dict[str, str]:
     return files
 
 
+def _extensions(target: Target) -> list[str]:
+    """The pinned versions of extensions, which go with all revisions of the core alone."""
+    ours = [name for name, each in target.schema_files.items() if name == each.revision]
+    whole = target.only is None and set(ours) == set(pins.revisions())
+    return sorted(pins.extensions(), key=_by_date) if whole else []
+
+
+def _by_date(version: str) -> tuple[str, str]:
+    """Drafts and releases of an extension, oldest first."""
+    name, _, date = version.partition("@")
+    return name, date.removeprefix("draft-")
+
+
 def bindings(
-    schema_files: Mapping[str, pins.Found], options: Options, *, steps: bool = False
+    schema_files: Mapping[str, pins.Found],
+    options: Options,
+    *,
+    steps: bool = False,
+    extensions: Sequence[str] = (),
 ) -> dict[str, str]:
     """The text of every file, by path; with `steps` those of a revision without neighbours too."""
     from mcp_bindgen.emit import generate
@@ -89,7 +109,25 @@ def bindings(
         pairs = _pairs(schema_files, schemas, rows)
         rows.settle()
         step("writing")
-        return generate(schemas, options, pairs if pairs or steps else None, rows.handlers)
+        files = generate(schemas, options, pairs if pairs or steps else None, rows.handlers)
+        return files | (_extension_files(schemas, options, extensions) if extensions else {})
+
+
+def _extension_files(
+    schemas: Sequence[Schema], options: Options, versions: Sequence[str]
+) -> dict[str, str]:
+    from mcp_bindgen import emit
+    from mcp_bindgen.ir.extensions import require_apart
+
+    cores = {schema.revision: schema for schema in schemas}
+    pinned = pins.extensions()
+    rows = replace(pins.extension_decisions(), deferred=True)
+    rows.require_known(pinned, ())
+    found = {version: pins.find(version) for version in versions}
+    extended = [pins.extension(f, v, cores[pinned[v].core], rows) for v, f in found.items()]
+    rows.settle()
+    require_apart(extended)
+    return emit.extensions(extended, options)
 
 
 def confirm_rows(target: Target) -> None:

@@ -6,14 +6,26 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from mcp_bindgen.emit.packages import imports_of, titled
 from mcp_bindgen.emit.text.annotate import Annotator, annotation, deprecation
-from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, docstring, flat, lay, literal
-from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Tolerance, Type, Uni
+from mcp_bindgen.emit.text.layout import (
+    STEP,
+    WIDTH,
+    Code,
+    Group,
+    call,
+    docstring,
+    flat,
+    lay,
+    literal,
+)
+from mcp_bindgen.ir.model import Alias, Extension, Member, Method, Ref, Schema, Tolerance, Type, Uni
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, snake
 
-__all__ = ["answered", "calls_view", "methods_view"]
+__all__ = ["answered", "calls_view", "extension_view", "methods_view"]
 
+_TABLES: Final = ("PARAMS", "RESULTS")
+_EXTENDED: Final = ("CORE", "IDENTIFIER", "MEMBERS", "METHODS", "WIDENED")
 _TAKEN: Final = RESERVED_MEMBERS | {"request", "notify"}
 _CALLED: Final = {
     "Client": ("client-to-server", "both"),
@@ -31,16 +43,23 @@ _HANDLED: Final = {
 def answered(schema: Schema) -> Schema:
     """`schema` with an alias for each method whose result is a union, so that it has a name."""
     added: list[Alias] = []
-    methods: list[Method] = []
-    for method in schema.methods:
-        if isinstance(method.result, Uni):
-            name = f"{_stem(method)}Answer"
-            while name in schema.types:
-                name += "_"
-            added.append(Alias(name, method.result, f"What answers `{method.name}`."))
-            method = replace(method, result=Ref(name))
-        methods.append(method)
-    return replace(schema, declarations=(*schema.declarations, *added), methods=tuple(methods))
+    methods = tuple(_answered(schema, method, added) for method in schema.methods)
+    extension = schema.extension
+    if extension is not None:
+        widened = tuple(_answered(schema, method, added) for method in extension.widened)
+        extension = replace(extension, widened=widened, core=answered(extension.core))
+    declarations = (*schema.declarations, *added)
+    return replace(schema, declarations=declarations, methods=methods, extension=extension)
+
+
+def _answered(schema: Schema, method: Method, added: list[Alias]) -> Method:
+    if not isinstance(method.result, Uni):
+        return method
+    name = f"{_stem(method)}Answer"
+    while name in schema.types:
+        name += "_"
+    added.append(Alias(name, method.result, f"What answers `{method.name}`."))
+    return replace(method, result=Ref(name))
 
 
 def _stem(method: Method) -> str:
@@ -118,37 +137,113 @@ def _tuple(texts: Iterable[str]) -> Code:
     return f"({items[0]},)" if len(items) == 1 else Group("(", items, ")")
 
 
+def extension_view(schema: Schema) -> dict[str, Any]:
+    """What extension_methods.py.jinja places; `schema` is as it was read, like above."""
+    extension = schema.extension
+    assert extension is not None
+    imports = imports_of(schema)
+    imports.use(".._wire", "Method")
+    added = extension.added.items()
+    return {
+        "title": schema.revision,
+        "imports": imports.lines,
+        "identifier": literal(extension.identifier),
+        "version": literal(schema.revision.partition("@")[2]),
+        "core": extension.core.revision,
+        "cores": flat(_tuple(extension.cores)),
+        "roles": flat(_tuple(extension.roles)),
+        "rows": [line for method in schema.methods for line in _row(schema, method)],
+        "widened": [
+            x for k, names in added for x in lay(STEP, f"{literal(k)}: ", _tuple(names), ",")
+        ],
+        "members": [
+            line
+            for member in extension.members
+            for line in _member(member, _type_name(schema, member.type))
+        ],
+    }
+
+
 # ---- calls_*.py
 
 
 def calls_view(schema: Schema, flavour: str) -> dict[str, Any]:
     """What calls.py.jinja places; `schema` has named answers."""
-    used = _Named(schema, Imports(), f".models_{flavour}")
+    used = _Named(schema, flavour)
+    handlers = {role: _facade(used, _HANDLED[role], _handler) for role in _HANDLED}
+    callers = {role: _facade(used, _CALLED[role], _caller) for role in _CALLED}
+    extension = schema.extension
+    if extension is not None:
+        handlers = {role: lines for role, lines in handlers.items() if lines}
+        callers = {role: lines for role, lines in callers.items() if lines}
+    widened = extension.widened if extension else ()
     view = {
-        "title": schema.revision,
+        "title": titled(schema),
         "flavour": flavour,
-        "handlers": {role: _facade(used, _HANDLED[role], _handler) for role in _HANDLED},
-        "callers": {role: _facade(used, _CALLED[role], _caller) for role in _CALLED},
+        "handlers": handlers,
+        "callers": callers,
         "params": [row for m in schema.methods for row in _entry(used, m, m.params)],
-        "results": [row for m in schema.methods for row in _entry(used, m, m.result)],
+        "results": [r for m in (*schema.methods, *widened) for r in _entry(used, m, m.result)],
+        "extends": extension is not None,
+        **(_extended(used, extension) if extension else {}),
     }
-    used.imports.add("abc", ("ABC", "abstractmethod"))
+    used.imports.add("abc", ("ABC", "abstractmethod") if callers else ())
     used.imports.add("collections.abc", ("Mapping",))
-    used.imports.add("typing", ("Final", "Protocol"))
-    used.imports.add(used.module, ("decode", "encode"))
-    return view | {"imports": used.imports.lines}
+    used.imports.add("typing", ("Final", "Protocol") if handlers else ("Final",))
+    used.imports.add(f".{used.module}", ("decode", "encode"))
+    facades = [*(f"{role}Calls" for role in callers), *(f"{role}Handlers" for role in handlers)]
+    tables = (*_TABLES, *(_EXTENDED if extension else ()))
+    return view | {
+        "imports": used.imports.lines,
+        "public": [literal(n) for n in (*sorted(tables), *sorted(facades), *_functions(extension))],
+    }
+
+
+def _functions(extension: Extension | None) -> tuple[str, ...]:
+    functions = ("decode_params", "decode_result", "encode")
+    return functions if extension is None else ("decode", *functions, "from_wire")
+
+
+def _extended(used: _Named, extension: Extension) -> dict[str, list[str]]:
+    """What calls of an extension have besides, and give on from the modules beside it."""
+    used.imports.add(".methods", ("CORE", "IDENTIFIER", "METHODS"))
+    used.imports.use(f".{used.module}", "from_wire")
+    named = {name: (*map(Ref, names),) for name, names in extension.added.items()}
+    return {
+        "widened": [
+            line
+            for name, types in named.items()
+            for line in lay(STEP, f"{literal(name)}: ", _types(map(used.code, types)), ",")
+        ],
+        "members": [x for m in extension.members for x in _member(m, used.code(m.type))],
+    }
+
+
+def _member(member: Member, type: Code) -> list[str]:
+    """A row by where the member goes: the type, the members on the way, its name."""
+    # ("SubscriptionFilter", "taskIds"): SubscriptionFilterTaskIds,
+    key = _tuple((member.owner, *member.path, member.name))
+    line = f"{STEP}{flat(key)}: {flat(type)},"
+    if len(line) <= WIDTH:
+        return [line]
+    *head, last = lay(" " * WIDTH, "", key)
+    return [line[WIDTH - len(STEP) :] for line in (*head, f"{last}: {flat(type)},")]
+
+
+def _types(codes: Iterable[Code]) -> Code:
+    items = tuple(codes)
+    return f"({flat(items[0])},)" if len(items) == 1 else Group("(", items, ")")
 
 
 class _Named(Annotator):
     """Annotations of a calls module, which imports the types that they name."""
 
-    def __init__(self, schema: Schema, imports: Imports, module: str) -> None:
-        super().__init__(schema, imports)
-        self.module = module
+    def __init__(self, schema: Schema, flavour: str) -> None:
+        super().__init__(schema, imports_of(schema), f"models_{flavour}")
 
     def parts(self, type: Type) -> list[Code]:
-        if isinstance(type, Ref):
-            self.imports.use(self.module, type.name)
+        if isinstance(type, Ref) and type.name not in self.schema.foreign:
+            self.imports.use(f".{self.module}", type.name)
         return super().parts(type)
 
 

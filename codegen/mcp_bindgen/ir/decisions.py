@@ -23,6 +23,10 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("path",),
     "http": ("path", "value"),
     "tolerance": ("path", "reader", "value", "forgives"),
+    "extension": ("path", "core", "roles"),
+    "widen": ("path", "result"),
+    "member": ("path", "type"),
+    "meta": ("path", "type"),
 }
 """What a row of each kind must have, beside `revisions` (or `pair`), `page` and `why`."""
 
@@ -88,9 +92,14 @@ class Decisions:
         return list(dict.fromkeys(row.path for row in rows))
 
     def previous(self, revision: str) -> str:
-        """The newest revision before it that a row names; empty without one."""
-        named = (row.revision for row in self.rows.values() if row.kind != "step")
-        return max((name for name in named if name < revision), default="")
+        """The newest revision before it that a row names; empty without one.
+
+        That of `tasks@…` is a version of the same extension.
+        """
+        of = _extension(revision)
+        named = {row.revision for row in self.rows.values() if row.kind != "step"}
+        older = (name for name in named if name < revision and _extension(name) == of)
+        return max(older, default="")
 
     def before(self, kind: str, revision: str, path: str) -> Row | None:
         """The row for `path` of the revision before."""
@@ -179,6 +188,11 @@ class Decisions:
                 f"{self.source}: [handlers] names {self.handlers}, which is not pinned",
                 remedy="Name a pinned revision, or leave the table out for the newest.",
             )
+
+
+def _extension(revision: str) -> str:
+    """The extension of `tasks@…`; empty for a revision of the core."""
+    return revision.rpartition("@")[0]
 
 
 def _counted(rows: int, unconfirmed: int) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "Conventions",
     "Declaration",
     "Element",
+    "Extension",
     "Fault",
     "Field",
     "Kind",
@@ -26,6 +27,7 @@ __all__ = [
     "Lit",
     "LiteralValue",
     "Map",
+    "Member",
     "Method",
     "Prim",
     "Ref",
@@ -270,9 +272,41 @@ class Conventions:
     tolerances: tuple[Tolerance, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member `name` of type `type` that an extension adds to a type of the core, below `path`."""
+
+    owner: str
+    path: tuple[str, ...]
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What an extension is called, who speaks it, and what it does to its core.
+
+    `cores` are the revisions that it is for, `core` the one whose types it has; `wire` is how its
+    bindings say mcp_wire. `widened` has the result of each method of the core that it may answer
+    too, `added` the names that it adds there.
+    """
+
+    identifier: str
+    roles: tuple[str, ...]
+    cores: tuple[str, ...]
+    core: Schema
+    widened: tuple[Method, ...] = ()
+    added: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    members: tuple[Member, ...] = ()
+    wire: str = "...."
+
+
 @dataclass(frozen=True)
 class Schema:
-    """One revision, or one file that is none. `digest` is its structure digest."""
+    """One revision, or one file that is none. `digest` is its structure digest.
+
+    That of an extension has the types of the core that it needs too, and does not own them.
+    """
 
     revision: str
     path: str
@@ -280,6 +314,21 @@ class Schema:
     declarations: tuple[Declaration, ...]
     methods: tuple[Method, ...] = field(default=())
     conventions: Conventions = Conventions()
+    extension: Extension | None = None
+    foreign: frozenset[str] = frozenset()
+
+    @cached_property
+    def own(self) -> tuple[Declaration, ...]:
+        """What bindings of this schema declare; the rest is imported."""
+        return tuple(d for d in self.declarations if d.name not in self.foreign)
+
+    @cached_property
+    def own_structs(self) -> tuple[Struct, ...]:
+        return tuple(d for d in self.own if isinstance(d, Struct))
+
+    @cached_property
+    def own_types(self) -> tuple[Struct | Alias, ...]:
+        return tuple(d for d in self.own if not isinstance(d, Const))
 
     @cached_property
     def types(self) -> dict[str, Struct | Alias]:
@@ -306,4 +355,6 @@ class Schema:
     @property
     def era(self) -> str:
         """`handshake` where a session begins with `initialize`, else `per-request`."""
+        if self.extension is not None:
+            return self.extension.core.era
         return "handshake" if any(m.name == "initialize" for m in self.methods) else "per-request"

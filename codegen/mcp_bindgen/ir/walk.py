@@ -29,6 +29,7 @@ __all__ = [
     "head",
     "holds_struct",
     "is_any",
+    "is_never",
     "kinds",
     "mapped",
     "recursive",
@@ -128,6 +129,12 @@ def struct_of(schema: Schema, type: Type) -> Struct | None:
     """The struct that `type` names, by an alias or directly; None for other types."""
     bare = stripped(schema, type)
     return schema.structs[bare.name] if isinstance(bare, Ref) else None
+
+
+def is_never(schema: Schema, type: Type) -> bool:
+    """Whether no value is of `type`."""
+    bare = unaliased(schema, type)
+    return isinstance(bare, Uni) and not bare.arms
 
 
 def is_any(schema: Schema, type: Type) -> bool:

@@ -9,6 +9,8 @@ from mcp_bindgen.pins.files import (
 )
 from mcp_bindgen.pins.meaning import (
     decisions,
+    extension,
+    extension_decisions,
     load,
     lower,
     lower_alike,
@@ -32,6 +34,8 @@ __all__ = [
     "Found",
     "Pin",
     "decisions",
+    "extension",
+    "extension_decisions",
     "extension_named",
     "extensions",
     "find",

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_bindgen import paths
-from mcp_bindgen.errors import UnansweredError
-from mcp_bindgen.pins.files import Found, find, schema_path
+from mcp_bindgen.errors import InputError, UnansweredError
+from mcp_bindgen.pins.files import Found, find, place, schema_path
+from mcp_bindgen.pins.table import extensions, pins, read_bytes
 
 if TYPE_CHECKING:
     from mcp_bindgen.ir.decisions import Decisions
     from mcp_bindgen.ir.model import Schema
+    from mcp_bindgen.source import Source
 
-__all__ = ["decisions", "load", "lower", "lower_alike", "meaning", "resolve"]
+__all__ = [
+    "decisions",
+    "extension",
+    "extension_decisions",
+    "load",
+    "lower",
+    "lower_alike",
+    "meaning",
+    "resolve",
+]
 
 
 def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
@@ -26,10 +38,44 @@ def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
     from mcp_bindgen.ir import lower as lowering
 
     if file.revision and name in ("", file.revision):
+        if "@" in file.revision:
+            core = load(extensions()[file.revision].core)
+            return extension(file, file.revision, core, rows or extension_decisions())
         rows = rows or decisions()
         return lowering.load(file.data, file.path, file.revision, rows, file.imports)
     name = name or Path(file.path).stem
     return lowering.load(file.data, file.path, name, imports=file.imports)
+
+
+def extension(file: Found, revision: str, core: Schema, rows: Decisions) -> Schema:
+    """The meaning of an extension's schema, called `revision`, beside a pinned core.
+
+    Raises InputError for an import that stands for another revision of the core.
+    """
+    from mcp_bindgen.ir import extensions as lowering
+    from mcp_bindgen.source import Source
+
+    ours = Source(read_bytes(schema_path(core.revision)), core.path)
+    imports = {
+        name: ours if _is_core(name, source, core) else source
+        for name, source in file.imports.items()
+    }
+    return lowering.load(Source(file.data, file.path), revision, imports, core, rows)
+
+
+def _is_core(specifier: str, source: Source, core: Schema) -> bool:
+    """Whether an import stands for the core, by our text of it or by the official one."""
+    digest = hashlib.sha256(source.data).hexdigest()
+    for revision, pin in pins().items():
+        if source.path != f"schema/{place(revision)}" and digest != pin.sha256:
+            continue
+        if revision != core.revision:
+            raise InputError(
+                f"the import of {specifier!r} is mapped to {revision}, the core is {core.revision}",
+                remedy=f"Map it to {core.revision}, or choose the other core.",
+            )
+        return True
+    return False
 
 
 def lower_alike(files: Sequence[Found]) -> list[Schema]:
@@ -62,6 +108,13 @@ def decisions() -> Decisions:
     from mcp_bindgen.ir.decisions import load
 
     return replace(load(paths.schema() / "decisions.toml"), source="schema/decisions.toml")
+
+
+def extension_decisions() -> Decisions:
+    """The rows of schema/ext/decisions.toml, none asked for yet. Raises DecisionError."""
+    from mcp_bindgen.ir.decisions import load
+
+    return replace(load(paths.schema() / "ext/decisions.toml"), source="schema/ext/decisions.toml")
 
 
 def load(revision: str) -> Schema:

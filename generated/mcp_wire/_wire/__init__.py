@@ -18,6 +18,7 @@ from .base import (
 from .binding import (
     EXTRA,
     Binding,
+    Borrowed,
     Reader,
     bind,
     fills,
@@ -139,6 +140,7 @@ __all__ = [
     "UNSET",
     "At",
     "Binding",
+    "Borrowed",
     "DecodeError",
     "Empty",
     "EncodeError",

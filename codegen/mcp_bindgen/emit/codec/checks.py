@@ -16,6 +16,7 @@ from mcp_bindgen.ir.walk import (
     alias_of,
     holds_struct,
     is_any,
+    is_never,
     kinds,
     struct_of,
     unaliased,
@@ -53,7 +54,9 @@ class Checks(Functions, ABC):
         `found` is what a refusal names, where that is not `var`.
         """
         # priority = _read_Annotations_priority(priority, (at, "priority"))
-        if isinstance(type, Bounded):
+        if is_never(self.schema, type):
+            yield Line(0, "raise ", call(self.use("wrong"), at, literal("nothing"), found or var))
+        elif isinstance(type, Bounded):
             yield from self.check(type.of, var, at, place, found)
             yield from self._limits(type, var, at)
         elif alias := alias_of(self.schema, type):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from mcp_bindgen.emit.text.layout import Code, Group, Or, literal
+from mcp_bindgen.emit.text.layout import Code, Group, Or, call, flat, literal
 from mcp_bindgen.ir.model import (
     Bounded,
     Kind,
@@ -22,7 +22,7 @@ from mcp_bindgen.ir.walk import kinds, unaliased
 
 __all__ = ["KINDS", "Bound", "Conditions", "choices"]
 
-Bound: TypeAlias = tuple[str, str]
+Bound: TypeAlias = tuple[Code, str]
 """The condition that refuses a value, and what is expected instead."""
 
 KINDS: Final[dict[Kind, str]] = {
@@ -113,7 +113,7 @@ class Conditions:
         # x.__class__ is not str or not (x.isascii() or is_string(x))
         if not self.text:
             return f"{var}.__class__ is not str"
-        fine = self._calling(f"{var}.isascii() or is_string({var})")
+        fine = Or((f"{var}.isascii()", self._calling(f"is_string({var})")), "or")
         return Group(f"{var}.__class__ is not str or not (", (fine,), ")")
 
     def _differs(self, type: Lit, var: str) -> str:
@@ -158,7 +158,9 @@ class Conditions:
         found = kinds(self.schema, type.of)
         for kind, bounds in _bounds(type.limits, var):
             if kind in found and bounds:
-                yield kind, [(self._calling(condition), words) for condition, words in bounds]
+                for condition, _ in bounds:
+                    self._calling(flat(condition))
+                yield kind, bounds
 
 
 def choices(schema: Schema, type: Type) -> list[str]:
@@ -183,7 +185,9 @@ def _bounds(limits: Limits, var: str) -> Iterator[tuple[Kind, list[Bound]]]:
         (limits.exclusive_minimum, "<=", "more than {0}"),
         (limits.exclusive_maximum, ">=", "less than {0}"),
     ]
-    found = [(f"{var} {sign} {b!r}", text.format(b)) for b, sign, text in numbers if b is not None]
+    found: list[Bound] = [
+        (f"{var} {sign} {b!r}", text.format(b)) for b, sign, text in numbers if b is not None
+    ]
     if limits.integer:
         found.insert(0, (f"{var} % 1", "integer"))
     if (step := limits.multiple_of) is not None:
@@ -196,13 +200,15 @@ def _bounds(limits: Limits, var: str) -> Iterator[tuple[Kind, list[Bound]]]:
     texts = _sizes(limits.min_length, limits.max_length, "characters", var)
     if limits.pattern is not None:
         code = literal(python_pattern(limits.pattern))
-        texts.append((f"not matches({code}, {var})", f"text that matches {limits.pattern}"))
+        texts.append((call("not matches", code, var), f"text that matches {limits.pattern}"))
     yield "string", texts
 
 
 def _sizes(least: int | None, most: int | None, unit: str, var: str) -> list[Bound]:
     # len(x) < 1
-    bounds = [(f"len({var}) < {least}", f"at least {least} {unit}")] if least is not None else []
+    bounds: list[Bound] = (
+        [(f"len({var}) < {least}", f"at least {least} {unit}")] if least is not None else []
+    )
     if most is not None:
         bounds.append((f"len({var}) > {most}", f"at most {most} {unit}"))
     return bounds

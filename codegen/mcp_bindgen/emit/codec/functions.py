@@ -39,9 +39,18 @@ class Functions:
         self.schema = schema
         self.imports = imports
         self.texts: dict[str, list[str]] = {}
+        self.borrowed: set[str] = set()
 
     def use(self, name: str) -> str:
         return self.imports.use(".._wire.bounds" if name in bounds.__all__ else ".._wire", name)
+
+    def named(self, prefix: str, struct: str) -> str:
+        """The function of a struct by name, noted where the core has it."""
+        # _read_Icon
+        name = f"_{prefix}_{struct}"
+        if struct in self.schema.foreign:
+            self.borrowed.add(name)
+        return name
 
     def define(self, name: str, signature: str, body: Iterable[Line]) -> None:
         # def _read_Role(x: Json, at: At) -> Json:

@@ -22,7 +22,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import alias_of, is_any
+from mcp_bindgen.ir.walk import alias_of, is_any, is_never, references
 
 __all__ = ["Readers"]
 
@@ -36,8 +36,13 @@ class Readers(StructReaders):
 
     def __init__(self, shapes: Shapes, imports: Imports) -> None:
         super().__init__(shapes, imports)
-        self._named: dict[Type, str] = {Ref(name): f"_read_{name}" for name in self.schema.structs}
-        for struct in self.schema.structs.values():
+        self._named: dict[Type, str] = {}
+        self._lent: dict[Type, str] = {}
+        if shapes.core is not None and self.schema.foreign:
+            self._lent = Readers(shapes.core, Imports())._named
+        for struct in self.schema.own_structs:
+            self._named[Ref(struct.name)] = f"_read_{struct.name}"
+        for struct in self.schema.own_structs:
             signature = f"o: Json, at: At) -> {struct.name}"
             self.define(f"_read_{struct.name}", signature, self.object(struct))
 
@@ -56,12 +61,22 @@ class Readers(StructReaders):
             case Arr(of=Prim(name="string")):
                 return self.use("read_strings")
             case _:
-                return self._named.get(type) or self._new(type, place)
+                return self._named.get(type) or self._borrow(type) or self._new(type, place)
+
+    def _borrow(self, type: Type) -> str | None:
+        """The core's function for a type, which has one where it names types of the core alone."""
+        # _read_Icon
+        name = self._lent.get(type)
+        if name is None or not self.schema.foreign.issuperset(references(type)):
+            return None
+        self.borrowed.add(name)
+        return name
 
     def _new(self, type: Type, place: str) -> str:
         # def _read_ProgressToken(x: Json, at: At) -> Json:
         name = f"_read_{place}"
-        while name in self.texts or name.removeprefix("_read_") in self.schema.structs:
+        taken = {*self.texts, *self._lent.values()}
+        while name in taken or name.removeprefix("_read_") in self.schema.structs:
             name += "_"
         self._named[type] = name
         self.texts[name] = []
@@ -79,7 +94,8 @@ class Readers(StructReaders):
                 yield from self.union(type, place)
             case Prim() | Lit() | Ref() | Uni() | Bounded():
                 yield from self.check(type, "x", PLACE, place)
-                yield Line(0, "return x")
+                if not is_never(self.schema, type):
+                    yield Line(0, "return x")
             case _:
                 assert_never(type)
 

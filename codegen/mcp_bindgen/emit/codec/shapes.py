@@ -46,13 +46,18 @@ class Shapes:
     unknown: str
     open: set[str] = field(default_factory=set[str])
     """Structs that only the codec reads and writes."""
+    core: Shapes | None = None
+    """Those of the types that an extension has from its core."""
     _tags: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         self.recursive = recursive(self.schema)
         self._tags = dict(self._union_tags())
+        if self.schema.extension is not None:
+            self.core = Shapes(self.schema.extension.core, self.unknown)
+            self.open |= self.core.open & self.schema.foreign
         results = {s.name for m in self.schema.methods for s in self._structs(m.params, m.result)}
-        for struct in self.schema.structs.values():
+        for struct in self.schema.own_structs:
             if self._is_open(struct, results):
                 self.open.add(struct.name)
 
@@ -80,6 +85,8 @@ class Shapes:
 
     def tag(self, struct: Struct) -> Field | None:
         """The constant that msgspec knows as the tag of a struct."""
+        if self.core is not None and struct.name in self.schema.foreign:
+            return self.core.tag(struct)
         wire = self._tags.get(struct.name)
         return next((f for f in struct.consts if f.wire == wire), None) or self._own_tag(struct)
 
@@ -166,11 +173,11 @@ class Shapes:
         return tuple(dict.fromkeys(self._all_checked()))
 
     def _all_checked(self) -> Iterator[Type]:
-        for struct in self.schema.structs.values():
+        for struct in self.schema.own_structs:
             if self.is_native(struct):
                 for each in struct.fields:
                     yield from self._checked(each.type)
-        for declared in self.schema.types.values():
+        for declared in self.schema.own_types:
             if isinstance(declared, Alias):
                 whole = isinstance(declared.type, Arr | Map)
                 inside = (declared.type,) if whole else children(declared.type)

@@ -14,7 +14,7 @@ from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, call, literal
 from mcp_bindgen.ir.model import Field, Struct
-from mcp_bindgen.ir.walk import is_any
+from mcp_bindgen.ir.walk import is_any, is_never
 
 __all__ = ["StructReaders"]
 
@@ -134,7 +134,8 @@ class StructReaders(UnionReaders):
         for field in struct.fields:
             if not field.required:
                 yield from self._present(struct, field)
-                yield Line(1, f"held[{literal(field.name)}] = {_local(field)}")
+                if not is_never(self.schema, field.type):
+                    yield Line(1, f"held[{literal(field.name)}] = {_local(field)}")
 
     def _extras(self, struct: Struct) -> Iterator[Line]:
         """Lines for an object that has more members than the required ones."""

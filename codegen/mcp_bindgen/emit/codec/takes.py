@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from mcp_bindgen.emit.codec.readers import Readers
@@ -25,6 +25,7 @@ class Takes:
         self.shapes = shapes
         self.readers = readers
         self.use = readers.use
+        self.borrowed: set[str] = set()
 
     def rows(self, struct: Struct) -> Iterator[str]:
         # Root: {
@@ -89,7 +90,7 @@ class Takes:
         # valued(model(Root))
         match type:
             case Ref(name=name):
-                return call(self.use("model"), name)
+                return self._models([name])
             case Arr():
                 return call(self.use("each"), self.take(type.of, f"{place}_item"))
             case Map():
@@ -113,11 +114,16 @@ class Takes:
         leaves = [unaliased(self.schema, leaf) for leaf in arms(self.schema, type)]
         names = [leaf.name for leaf in leaves if isinstance(leaf, Ref)]
         rest = tuple(leaf for leaf in leaves if not isinstance(leaf, Ref))
-        models = call(self.use("model"), *names)
+        models = self._models(names)
         if not rest:
             return models
         others = [self.take(leaf, f"{place}_{kind}") for leaf, kind in _numbered(rest)]
         return call(self.use("either"), *((models, *others) if names else tuple(others)))
+
+    def _models(self, names: Sequence[str]) -> Code:
+        # model(TextContent, ImageContent)
+        self.borrowed |= self.schema.foreign.intersection(names)
+        return call(self.use("model"), *names)
 
 
 def _numbered(types: tuple[Type, ...]) -> Iterator[tuple[Type, int]]:

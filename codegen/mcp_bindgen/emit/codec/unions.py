@@ -9,7 +9,7 @@ from mcp_bindgen.emit.codec.conditions import KINDS
 from mcp_bindgen.emit.codec.functions import PLACE, Line, at_member, deeper
 from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import Code, call, literal
+from mcp_bindgen.emit.text.layout import Code, Or, call, literal
 from mcp_bindgen.ir.model import Kind, Schema, Type, Uni
 from mcp_bindgen.ir.unions import arms, tag
 from mcp_bindgen.ir.walk import kinds, struct_of
@@ -102,7 +102,8 @@ class UnionReaders(Checks):
         consts = [self.struct(leaf).field(wire) for leaf in self._written(group)]
         values = [expected(self.schema, const.type) for const in consts if const]
         yield Line(0, "tag = ", call("x.get", literal(wire)))
-        yield Line(0, f"if tag.__class__ is str and tag in {table}:")
+        known = Or(("tag.__class__ is str", f"tag in {table}"), "and")
+        yield Line(0, "if ", known, ":")
         yield Line(1, f"return {table}[tag](x, {PLACE})")
         found = call("x.get", literal(wire), self.use("UNSET"))
         fault = call(self.use("wrong"), at_member(wire), literal(" | ".join(values)), found)

@@ -10,7 +10,7 @@ from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.takes import Takes
 from mcp_bindgen.emit.codec.writers import Writers
 from mcp_bindgen.emit.options import Options
-from mcp_bindgen.emit.text.imports import Imports
+from mcp_bindgen.emit.packages import core_module, imports_of, titled, use_core
 from mcp_bindgen.emit.text.layout import STEP, Group, call, lay, literal
 from mcp_bindgen.ir.model import Ref, Schema, Struct
 
@@ -25,27 +25,33 @@ _WIRE: Final = ("At", "Json", "Reader", "Takes", "Writer", "Writers")
 
 def codec_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What codec.py.jinja places."""
-    imports = Imports()
+    imports = imports_of(schema)
     shapes = Shapes(schema, options.unknown)
     readers, writers = Readers(shapes, imports), Writers(shapes, imports)
-    by_type = {name: readers.reader(Ref(name)) for name in schema.types}
+    names = [d.name for d in schema.own_types]
+    by_type = {name: readers.reader(Ref(name)) for name in names}
     checked = [readers.reader(type, "checked") for type in shapes.checked()]
     takes = Takes(shapes, readers)
-    rows = [line for s in schema.structs.values() for line in takes.rows(s)]
-    imports.add(".._wire", _WIRE)
-    imports.add("typing", ("TYPE_CHECKING", "Final") if schema.structs else ("Final",))
+    rows = [line for s in schema.own_structs for line in takes.rows(s)]
+    borrowed = sorted(readers.borrowed | writers.borrowed)
+    imports.add(".._wire", (*_WIRE, "Borrowed") if borrowed else _WIRE)
+    use_core(schema, imports, "codec")
+    imports.add("typing", ("TYPE_CHECKING", "Final") if schema.own_structs else ("Final",))
     flavour = next((f for f in SHARED_BY if f in options.models), SHARED_BY[0])
-    models = Imports()
-    models.add(f".models_{flavour}", schema.structs)
+    models = imports_of(schema)
+    models.add(f".models_{flavour}", (s.name for s in schema.own_structs))
+    if takes.borrowed:
+        models.add(core_module(schema, f"models_{flavour}"), takes.borrowed)
     return {
-        "title": schema.revision,
+        "title": titled(schema),
         "imports": imports.lines,
-        "models": [f"    {line}" for line in models.lines],
-        "members": [line for s in schema.structs.values() for line in _members(s)],
+        "models": models.indented(STEP),
+        "borrowed": [f"{name}: Final = Borrowed({literal(name)})" for name in borrowed],
+        "members": [line for s in schema.own_structs for line in _members(s)],
         "functions": [*readers.texts.values(), *writers.texts.values()],
         "tables": dict(_tables(readers.tables)),
         "readers": [f"{STEP}{literal(name)}: {read}," for name, read in by_type.items()],
-        "writers": [f"{STEP}{literal(name)}: _write_{name}," for name in schema.structs],
+        "writers": [f"{STEP}{literal(s.name)}: _write_{s.name}," for s in schema.own_structs],
         "checked": [f"{STEP}{read}," for read in checked],
         "names": [f"{STEP}{literal(n)}," for n in ("READERS", "WRITERS", *readers.tables)],
         "takes": "\n".join(["{", *rows, f"{STEP}}}"]) if rows else "{}",

@@ -20,7 +20,7 @@ class Writers(Functions):
     def __init__(self, shapes: Shapes, imports: Imports) -> None:
         super().__init__(shapes.schema, imports)
         self.shapes = shapes
-        for struct in self.schema.structs.values():
+        for struct in self.schema.own_structs:
             self.define(f"_write_{struct.name}", f"x: {struct.name}) -> Json", self._struct(struct))
 
     def writer(self, type: Type) -> str | None:
@@ -28,7 +28,7 @@ class Writers(Functions):
         # _write_Icon
         opened = stripped(self.schema, type)
         if isinstance(opened, Ref):
-            return f"_write_{opened.name}"
+            return self.named("write", opened.name)
         return "write" if holds_struct(self.schema, opened) else None
 
     def _struct(self, struct: Struct) -> Iterator[Line]:
@@ -117,7 +117,7 @@ class Writers(Functions):
             how = "write_array" if isinstance(opened, Arr) else "write_map"
             return call(self.use(how), inner, code)
         if isinstance(opened, Uni):
-            return f"_WRITERS[{code}.__class__]({code})"
+            return call(f"_WRITERS[{code}.__class__]", code)
         return call(writer, code)
 
 

@@ -12,8 +12,8 @@ from mcp_bindgen.emit.models.rows import (
     record_body,
 )
 from mcp_bindgen.emit.options import Options
+from mcp_bindgen.emit.packages import imports_of
 from mcp_bindgen.emit.text.annotate import Annotator
-from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.ir.model import Schema, Struct
 
 __all__ = ["dataclass_view"]
@@ -28,10 +28,10 @@ _WIRE: Final = (
 
 def dataclass_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_dataclass.py.jinja places."""
-    imports = Imports()
+    imports = imports_of(schema)
     shapes = Shapes(schema, options.unknown)
-    used = Annotator(schema, imports)
-    structs = [Row(s.name, tuple(_class(used, shapes, s))) for s in schema.structs.values()]
+    used = Annotator(schema, imports, "models_dataclass")
+    structs = [Row(s.name, tuple(_class(used, shapes, s))) for s in schema.own_structs]
     rows = module_rows(schema, used, structs)
     imports.add("typing", _TYPING)
     imports.add(".._wire", _WIRE)

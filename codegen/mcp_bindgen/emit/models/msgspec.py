@@ -16,7 +16,8 @@ from mcp_bindgen.emit.models.rows import (
     told,
 )
 from mcp_bindgen.emit.options import Options
-from mcp_bindgen.emit.text.annotate import Annotator, bound_arguments, optional
+from mcp_bindgen.emit.packages import imports_of, use_core
+from mcp_bindgen.emit.text.annotate import Annotator, bound_arguments
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import (
     STEP,
@@ -57,10 +58,11 @@ _MSGSPEC: Final = (
 
 def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_msgspec.py.jinja places."""
-    imports = Imports()
+    imports = imports_of(schema)
     shapes = Shapes(schema, options.unknown)
     used = _Annotator(shapes, imports)
-    structs = [Row(s.name, tuple(_class(used, s))) for s in schema.structs.values()]
+    structs = [Row(s.name, tuple(_class(used, s))) for s in schema.own_structs]
+    names = [d.name for d in schema.own_types]
     rows = module_rows(schema, used, structs, ("dec_hook", "enc_hook"))
     imports.add("collections.abc", ("Callable",))
     imports.add("typing", _TYPING)
@@ -69,10 +71,17 @@ def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
     imports.add(".._msgspec", _MSGSPEC)
     imports.add(".._wire", _WIRE)
     imports.use(".", "codec")
+    readers = Group("{", ("**_READERS", "**dict(zip(_CHECKED, _CODEC.checked, strict=True))"), "}")
+    hooks = call(
+        "Hooks",
+        readers,
+        *(["core.dec_hook"] if use_core(schema, imports, "models_msgspec") else []),
+    )
     return rows | {
+        "hooks": lay("", "_HOOKS: Final = ", hooks),
         "imports": imports.lines,
         "checked": [x for type in shapes.checked() for x in item(STEP, used.plain.code(type))],
-        "codec_only": [f"{STEP}{n}," for n in schema.types if not shapes.is_top(Ref(n))],
+        "codec_only": [f"{STEP}{n}," for n in names if not shapes.is_top(Ref(n))],
     }
 
 
@@ -80,8 +89,8 @@ class _Annotator(Annotator):
     """Marks with `Checked` what msgspec must not read."""
 
     def __init__(self, shapes: Shapes, imports: Imports) -> None:
-        super().__init__(shapes.schema, imports)
-        self.plain = Annotator(shapes.schema, imports)
+        super().__init__(shapes.schema, imports, "models_msgspec")
+        self.plain = Annotator(shapes.schema, imports, "models_msgspec")
         self.shapes = shapes
 
     def shared(self, name: str, module: str = ".._msgspec") -> str:
@@ -136,8 +145,7 @@ def _member(used: _Annotator, field: Field, fixed: bool) -> Iterator[str]:
     elif field.const is not None:
         yield from member(STEP, field.name, used.constant(field.type), literal(field.const))
     else:
-        code = used.code(field.type)
-        code = code if field.required else optional(code, "Unset")
+        code = used.code(field.type) if field.required else used.maybe(field.type)
         yield from member(STEP, field.name, code, _default(used, field))
 
 

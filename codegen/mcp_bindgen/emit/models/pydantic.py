@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from mcp_bindgen.emit.models.rows import Row, body_lines, module_rows, opening, ordered, told
 from mcp_bindgen.emit.options import Options
+from mcp_bindgen.emit.packages import imports_of
 from mcp_bindgen.emit.text.annotate import Annotator
-from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import (
     STEP,
     Code,
@@ -182,10 +182,10 @@ def _names(code: Code, unknown: frozenset[str]) -> bool:
 
 def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
     """What models_pydantic.py.jinja places."""
-    used = _Annotator(schema, Imports())
-    later = set(schema.types)
+    used = _Annotator(schema, imports_of(schema), "models_pydantic")
+    later = {d.name for d in schema.own_types}
     structs: list[Row] = []
-    for struct in schema.structs.values():
+    for struct in schema.own_structs:
         structs.append(Row(struct.name, tuple(_class(used, options, struct, frozenset(later)))))
         later.remove(struct.name)
     rows = module_rows(schema, used, structs)
@@ -199,13 +199,13 @@ def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
     return rows | {
         "imports": used.imports.lines,
         "unions": unions,
-        "named": [f"{STEP}{name}: {literal(name)}," for name in schema.types],
+        "named": [f"{STEP}{name}: {literal(name)}," for name in (d.name for d in schema.own_types)],
     }
 
 
 def _unions(used: _Annotator) -> Iterator[str]:
     """Each alias of a union, with the tag that its models are told apart by."""
-    for alias in used.schema.types.values():
+    for alias in used.schema.own_types:
         if not isinstance(alias, Alias) or alias.name in used.recursive:
             continue
         if isinstance(used.declared(alias.type), Or):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
-from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described, optional
+from mcp_bindgen.emit.packages import titled
+from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described
 from mcp_bindgen.emit.text.layout import STEP, Code, call, docstring, lay, literal, member
 from mcp_bindgen.ir.model import (
     Alias,
@@ -45,10 +46,10 @@ def module_rows(
 ) -> dict[str, Any]:
     """What the template of every flavour places; `functions` are those that it has besides."""
     aliases = [Row(a.name, tuple(_alias(used, a))) for a in _ordered(schema)]
-    consts = [Row(c.name, tuple(_const(c))) for c in schema.consts.values()]
+    consts = [Row(c.name, tuple(_const(c))) for c in schema.own if isinstance(c, Const)]
     return {
         "public": _public([*functions, *(row.name for row in (*consts, *structs, *aliases))]),
-        "title": schema.revision,
+        "title": titled(schema),
         "structs": structs,
         "aliases": aliases,
         "consts": consts,
@@ -77,13 +78,12 @@ def _record_member(used: Annotator, field: Field, late: bool) -> Iterator[str]:
     if field.const is not None:
         yield from member(STEP, field.name, used.constant(field.type), literal(field.const))
         return
-    code = used.code(field.type)
     if field.required:
-        yield from member(STEP, field.name, code)
+        yield from member(STEP, field.name, used.code(field.type))
     else:
         wire = literal(field.wire)
         default = call(used.imports.use(".._wire", "Late"), wire) if late else "UNSET"
-        yield from member(STEP, field.name, optional(code, "Unset"), default)
+        yield from member(STEP, field.name, used.maybe(field.type), default)
 
 
 def _extra(used: Annotator, struct: Struct, late: bool) -> list[str]:
@@ -141,7 +141,7 @@ def _const(const: Const) -> Iterator[str]:
 def _ordered(schema: Schema) -> list[Alias]:
     """Aliases, each after those that it mentions, itself aside; otherwise in the schema's order."""
     circular = recursive(schema)
-    aliases = {d.name: d for d in schema.types.values() if isinstance(d, Alias)}
+    aliases = {d.name: d for d in schema.own_types if isinstance(d, Alias)}
     graph: Mapping[str, list[str]] = {
         name: [ref for ref in _mentioned(schema, alias.type) if ref in aliases]
         for name, alias in aliases.items()

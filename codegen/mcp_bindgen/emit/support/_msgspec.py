@@ -266,15 +266,22 @@ def bind(codec: ModuleType, models: dict[str, Any]) -> Binding:
 class Hooks(dict[Any, Reader]):
     """What reads the types that msgspec leaves to `dec_hook`, by class."""
 
-    def __init__(self, readers: Mapping[object, Reader]) -> None:
+    def __init__(
+        self,
+        readers: Mapping[object, Reader],
+        core: Callable[[Any, Json], Any] | None = None,
+    ) -> None:
         super().__init__({Checked[Extra]: _unknown})
         self._readers = readers
+        self._core = core
 
     def __missing__(self, cls: Any) -> Reader:
         try:
             read = self[cls] = self._readers[getattr(cls, "of", cls)]
         except KeyError:
-            raise TypeError(f"{cls!r} is no type of this module") from None
+            if (core := self._core) is None:
+                raise TypeError(f"{cls!r} is no type of this module") from None
+            read = self[cls] = lambda x, at: core(cls, x)
         return read
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from mcp_bindgen.emit.packages import core_module
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, Group, Or, flat, lay, literal
 from mcp_bindgen.ir.model import (
@@ -24,7 +25,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms
-from mcp_bindgen.ir.walk import children, kinds, recursive
+from mcp_bindgen.ir.walk import children, is_never, kinds, recursive
 
 __all__ = [
     "Annotator",
@@ -38,7 +39,10 @@ __all__ = [
 
 
 class Annotator:
-    """Annotations of one module; what they name is noted for its imports."""
+    """Annotations of one module; what they name is noted for its imports.
+
+    `module` is the one of the core's that has the types of the core.
+    """
 
     prims: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "string": ("str",),
@@ -47,9 +51,10 @@ class Annotator:
         "null": ("None",),
     }
 
-    def __init__(self, schema: Schema, imports: Imports) -> None:
+    def __init__(self, schema: Schema, imports: Imports, module: str = "") -> None:
         self.schema = schema
         self.imports = imports
+        self.module = module
         self.recursive = recursive(schema)
 
     def declared(self, type: Type) -> Code:
@@ -66,6 +71,10 @@ class Annotator:
         parts = list(dict.fromkeys(self.parts(type)))
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
+    def maybe(self, type: Type) -> Code:
+        """As `code`, of what may be absent."""
+        return "Unset" if is_never(self.schema, type) else optional(self.code(type), "Unset")
+
     def parts(self, type: Type) -> list[Code]:
         match type:
             case Prim() if type.name in JSON_PRIMS:
@@ -77,6 +86,8 @@ class Annotator:
             case Lit():
                 return [self.literals(type)]
             case Ref():
+                if self.module and type.name in self.schema.foreign:
+                    self.imports.use(core_module(self.schema, self.module), type.name)
                 return [type.name]
             case Arr():
                 return [Group("list[", (self.code(type.of),), "]")]
@@ -147,8 +158,6 @@ def optional(code: Code, absent: str) -> Code:
     """`code` or absent; Any stays itself, as it takes both."""
     if code == "Any":
         return code
-    if code == "Never":
-        return absent
     items = code.items if isinstance(code, Or) else (code,)
     return Or((*items, absent))
 

@@ -9,18 +9,25 @@ from mcp_bindgen.emit.text.layout import STEP, WIDTH
 
 __all__ = ["Imports", "import_order"]
 
+_WIRE: Final = ".."
 _FIRST: Final = ("abc", "collections.abc", "typing")
 """Modules of the standard library, before other libraries and before the package's own."""
 
 
 class Imports:
-    """Names by the module that they come from; `use` notes one and gives it back."""
+    """Names by the module that they come from; `use` notes one and gives it back.
 
-    def __init__(self) -> None:
+    `wire` is how the module says mcp_wire, where its own package does not lie directly in that.
+    """
+
+    def __init__(self, wire: str = _WIRE) -> None:
+        self._wire = wire
         self._names: dict[str, set[str]] = {}
 
     def use(self, module: str, name: str) -> str:
         """`name` as code; `Annotated as With` is called With."""
+        if module.startswith(_WIRE):
+            module = self._wire + module.removeprefix(_WIRE)
         self._names.setdefault(module, set()).add(name)
         return name.rpartition(" ")[2]
 
@@ -31,28 +38,32 @@ class Imports:
     @property
     def lines(self) -> list[str]:
         """The import statements, standard library first, groups apart."""
+        return self.indented("")
+
+    def indented(self, indent: str) -> list[str]:
+        """As `lines`, inside a block."""
         groups: dict[int, list[str]] = {}
         for module in sorted(self._names):
             groups.setdefault(_group(module), []).append(module)
         lines: list[str] = []
         for _, modules in sorted(groups.items()):
-            lines += ["", *(line for module in modules for line in self._statement(module))]
+            lines += ["", *(line for module in modules for line in self._statement(indent, module))]
         return lines[1:]
 
-    def _statement(self, module: str) -> Iterator[str]:
+    def _statement(self, indent: str, module: str) -> Iterator[str]:
         """`from module import names`; what is imported under another name has its own line."""
         names = sorted(self._names[module], key=import_order)
         for name in (name for name in names if " as " in name):
-            yield f"from {module} import {name}"
+            yield f"{indent}from {module} import {name}"
         plain = [name for name in names if " as " not in name]
-        line = f"from {module} import {', '.join(plain)}"
+        line = f"{indent}from {module} import {', '.join(plain)}"
         if plain and len(line) <= WIDTH:
             yield line
         elif plain:
             yield from (
-                f"from {module} import (",
-                *(f"{STEP}{name}," for name in plain),
-                ")",
+                f"{indent}from {module} import (",
+                *(f"{indent}{STEP}{name}," for name in plain),
+                f"{indent})",
             )
 
 

@@ -71,6 +71,8 @@ def lay(indent: str, prefix: str, code: Code, suffix: str = "") -> list[str]:
     match code:
         case Group(items=()) | str():
             return [line] if not prefix.endswith("= ") else _wrapped(indent, prefix, code, suffix)
+        case Group() if prefix.endswith("= ") and len(indent + prefix + code.head) > WIDTH:
+            return _wrapped(indent, prefix, code, suffix)
         case Group():
             inside = _inside(indent + STEP, code)
             return [f"{indent}{prefix}{code.head}", *inside, f"{indent}{code.close}{suffix}"]

@@ -16,6 +16,7 @@ from .base import (
 from .binding import (
     EXTRA,
     Binding,
+    Borrowed,
     Reader,
     bind,
     fills,
@@ -137,6 +138,7 @@ __all__ = [
     "UNSET",
     "At",
     "Binding",
+    "Borrowed",
     "DecodeError",
     "Empty",
     "EncodeError",

@@ -10,13 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from .members import TABLES
 from .values import At, Json
 from .writers import Writers, plain_writers
 
-__all__ = ["EXTRA", "Binding", "Reader", "bind", "fills", "hold", "make", "present"]
+__all__ = [
+    "EXTRA",
+    "Binding",
+    "Borrowed",
+    "Reader",
+    "bind",
+    "fills",
+    "hold",
+    "make",
+    "present",
+]
 
 Reader: TypeAlias = Callable[[Json, At], Json]
 
@@ -52,14 +62,44 @@ class Binding:
     readers: dict[object, Reader]
     writers: Writers
     checked: list[Reader]
+    functions: dict[str, Any]
+    types: dict[str, Any]
+
+
+BINDINGS: Final[dict[tuple[str, str], Binding]] = {}
+"""The bindings that were made, by the codec and the flavour's module."""
+
+
+_NONE: Final = Binding({}, {}, [], {}, {})
+
+
+class Borrowed:
+    """A function of the core's codec by name; `bind` puts the flavour's in its place."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, *args: Any) -> Any:
+        raise NotImplementedError(self.__name__)
 
 
 def bind(codec: ModuleType, models: dict[str, Any], **own: Any) -> Binding:
-    """The functions of a codec over the classes in `models`; `own` stand for names above."""
+    """The functions of a codec over the classes in `models`; `own` stand for names above.
+
+    What the codec of an extension borrows is that of the same flavour of its core.
+    """
     given = vars(codec)
+    flavour = models["__name__"].rpartition(".")[2]
+    lent = BINDINGS[given["CORE"], flavour] if "CORE" in given else _NONE
     types = {name: models[name] for name in given["READERS"]}
-    names: dict[str, Any] = {**given, "__name__": models["__name__"], **types, **own}
-    made = {
+    known = {**lent.types, **types}
+    names: dict[str, Any] = {**given, "__name__": models["__name__"], **known, **own}
+    made: dict[str, Any] = {
+        name: lent.functions[name]
+        for name, function in given.items()
+        if isinstance(function, Borrowed)
+    }
+    made |= {
         name: FunctionType(function.__code__, names, name)
         for name, function in given.items()
         if isinstance(function, FunctionType) and function.__globals__ is given
@@ -68,10 +108,12 @@ def bind(codec: ModuleType, models: dict[str, Any], **own: Any) -> Binding:
     for name, table in given.items():
         if name in given["TABLES"]:
             names[name] = {k: made.get(f.__name__, f) for k, f in table.items()}
-    writers = plain_writers(made["write"])
+    writers = {**lent.writers, **plain_writers(made["write"])}
     writers.update((types[name], names["WRITERS"][name]) for name in given["WRITERS"])
     names["_WRITERS"] = writers
     TABLES[models["__name__"]] = made["takes"]
     readers = {types[name]: read for name, read in names["READERS"].items()}
     checked: list[Any] = [made.get(f.__name__, f) for f in given["CHECKED"]]
-    return Binding(readers, writers, checked)
+    binding = Binding(readers, writers, checked, made, types)
+    BINDINGS[codec.__name__, flavour] = binding
+    return binding
