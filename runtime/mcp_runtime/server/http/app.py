@@ -66,7 +66,8 @@ class HttpApp:
     """An ASGI application.
 
     `path` is the endpoint; `sse` and `messages` are the routes of HTTP+SSE, which `sse=None` turns
-    off. `health` is a path that answers GET with 200. `documents` are served to everyone, by path.
+    off. `health` is a path that answers GET with 200, and `ready` one that answers with 503 while
+    the store cannot be reached. `documents` are served to everyone, by path.
 
     `hosts` and `origins` are the values that the headers Host and Origin may have, beside those of
     the environment (MCP_ALLOWED_HOSTS, MCP_ALLOWED_ORIGINS, separated by commas); without any host
@@ -88,6 +89,7 @@ class HttpApp:
         sse: str | None = "/sse",
         messages: str = "/messages",
         health: str | None = None,
+        ready: str | None = None,
         documents: Mapping[str, Document] | None = None,
         hosts: Iterable[str] | None = None,
         origins: Iterable[str] = (),
@@ -109,10 +111,10 @@ class HttpApp:
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
         self._legacy = LegacySseEndpoint(self._service, messages, self._cluster)
-        self._routes = self._routed(path, sse, messages, health)
+        probes = {health: _healthy, ready: self._ready}
+        self._routes = self._routed(path, sse, messages, probes)
         self._public = self._publish(documents or {})
-        if health is not None:
-            self._public.add(plain_path(health))
+        self._public.update(plain_path(path) for path in probes if path is not None)
         self.sessions: Final = self._table.open
         self.sse_sessions: Final = self._legacy.sessions
         self._busy = 0
@@ -131,7 +133,7 @@ class HttpApp:
             log.warning("a forwarded message was refused: %s", error)
 
     def _routed(
-        self, path: str, sse: str | None, messages: str, health: str | None
+        self, path: str, sse: str | None, messages: str, probes: Mapping[str | None, _Handler]
     ) -> dict[tuple[str, str], _Handler]:
         routes: dict[tuple[str, str], _Handler] = {("POST", path): self._post}
         if self._service.server.offer().handshake:
@@ -143,8 +145,7 @@ class HttpApp:
         if (protection := self._service.protection) is not None:
             for place in protection.auth.metadata_paths:
                 routes["GET", place] = protection.metadata
-        if health is not None:
-            routes["GET", health] = _healthy
+        routes |= {("GET", probe): probes[probe] for probe in probes if probe is not None}
         return {(method, plain_path(path)): handler for (method, path), handler in routes.items()}
 
     def _publish(self, documents: Mapping[str, Document]) -> set[str]:
@@ -240,6 +241,12 @@ class HttpApp:
         if not has_sessions or http_rules.is_per_request(request.headers, request.content):
             return await self._per_request.post(request)
         return await self._in_session.post(request)
+
+    async def _ready(self, request: HttpRequest) -> None:
+        """Raises StoreUnavailable."""
+        if self._cluster is not None:
+            await self._cluster.store.leases.is_held("")  # does it answer?
+        await _healthy(request)
 
     # ---- lifespan
 
