@@ -113,8 +113,8 @@ class _Database:
 
     def _transaction(self, works: Sequence[_Work]) -> Sequence[Any]:
         connection = self._opened
-        connection.execute("begin immediate")
-        with connection:
+        with connection:  # what was begun is undone, however it fails
+            connection.execute("begin immediate")
             return [_done(work, connection) for work in works]
 
     async def _in_thread(self, work: Callable[[], _T]) -> _T:

@@ -1,0 +1,213 @@
+"""An operation that is cut short is done whole or not at all, and those after it are exact."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.stores import Kept, Store, StoreUnavailable
+from mcp_runtime.stores.memory import MemoryStore
+from mcp_runtime.stores.opening import store_at
+
+_LENGTH: Final = 8
+"""Operations of one schedule."""
+_SCHEDULES: Final = 6
+_BEGUN: Final = Kept(1, b"begun")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is kept of one session, and of its only stream after the first event."""
+
+    kept: Kept | None = _BEGUN
+    events: tuple[bytes, ...] = ()
+    note: bytes = b"note"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation, and what it does to the model."""
+
+    run: Callable[[Store, str], Awaitable[object]]
+    then: Callable[[Model], tuple[Model, object]]
+    """The model after it, and what it returns; None is not compared."""
+
+
+def put(version: int, record: bytes) -> Operation:
+    def then(model: Model) -> tuple[Model, object]:
+        if model.kept is None or model.kept.version != version:
+            return model, False
+        return replace(model, kept=Kept(version + 1, record)), True
+
+    return Operation(lambda store, name: store.sessions.put(name, record, version), then)
+
+
+def append(data: bytes, note: bytes) -> Operation:
+    return Operation(
+        lambda store, name: store.events.append(name, "1", data, note),
+        lambda model: (replace(model, events=(*model.events, data), note=note), None),
+    )
+
+
+TAKE: Final = Operation(
+    lambda store, name: store.events.take(name, "1"),
+    lambda model: (replace(model, note=b""), model.note),
+)
+GET: Final = Operation(
+    lambda store, name: store.sessions.get(name),
+    lambda model: (model, model.kept),
+)
+DELETE: Final = Operation(
+    lambda store, name: store.sessions.delete(name),
+    lambda model: (replace(model, kept=None), None),
+)
+
+
+def schedule(random: Random) -> list[Operation]:
+    """Versions are drawn from those that may be there by then."""
+    return [
+        random.choice(
+            (
+                put(random.randint(1, 2 + number // 3), random.randbytes(4)),
+                append(random.randbytes(8), random.choice((b"", b"more"))),
+                append(random.randbytes(8), b"note"),
+                TAKE,
+                GET,
+                *([DELETE] if number > _LENGTH // 2 else []),
+            )
+        )
+        for number in range(_LENGTH)
+    ]
+
+
+async def observed(store: Store, name: str, first: str) -> Model:
+    kept = await store.sessions.get(name)
+    stored = await store.events.after(name, first)
+    return Model(kept, tuple(data for _, data in stored.events), stored.note)
+
+
+# ---- faults
+
+Fault: TypeAlias = Callable[[Store, Random], AbstractAsyncContextManager[object]]
+"""While entered, operations of the store may fail. Raises nothing."""
+
+
+@asynccontextmanager
+async def cancelled(store: Store, random: Random) -> AsyncGenerator[None]:
+    """The task that waits for the operation is cancelled after some turns of the loop."""
+    task, turns = asyncio.current_task(), random.randrange(6)
+    assert task is not None
+
+    async def cancel() -> None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+
+    cancelling = asyncio.create_task(cancel())
+    try:
+        yield
+        await cancelling
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        task.uncancel()
+
+
+@asynccontextmanager
+async def interrupted(store: Any, random: Random) -> AsyncGenerator[None]:
+    """SQLite gives up after some of its steps, anywhere in the transaction."""
+    database, left = store._database, random.randrange(1, 120)
+
+    def step() -> bool:
+        nonlocal left
+        left -= 1
+        return left == 0
+
+    async def watch(handler: Callable[[], bool] | None) -> None:
+        await database._in_thread(lambda: database._opened.set_progress_handler(handler, 1))
+
+    await watch(step)
+    with suppress(StoreUnavailable):
+        yield
+    await watch(None)
+
+
+@asynccontextmanager
+async def disconnected(store: Any, random: Random) -> AsyncGenerator[None]:
+    """Redis closes the connections that wait for work."""
+    command = ("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no")
+    await store._server.client.execute_command(*command)
+    yield
+
+
+FAULTS: Final = {
+    "memory": (cancelled,),
+    "sqlite": (cancelled, interrupted),
+    "redis": (cancelled, disconnected),
+}
+
+
+# ---- tests
+
+
+@pytest.mark.parametrize(
+    ("engine", "fault"),
+    [(engine, fault) for engine, faults in FAULTS.items() for fault in faults],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_whichever_operation_is_cut_short_all_others_are_exact(
+    engine: str, fault: Fault, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    urls = {"memory": "", "sqlite": f"sqlite:///{tmp_path}/store.db"}
+    url = urls[engine] if engine in urls else request.getfixturevalue("redis").url
+    limits, shared = Limits(store_wait=30), MemoryStore()
+    seed = secrets.randbits(32)
+    sys.stdout.write(f"schedules are drawn with the seed {seed}\n")
+
+    async def main() -> None:
+        random = Random(seed)
+        one, other = (store_at(url, limits) if url else shared for _ in range(2))
+        async with one, other:
+            for _ in range(_SCHEDULES):
+                operations = schedule(random)
+                for at in range(_LENGTH):
+                    await _check(one, other, operations, at, fault, random)
+
+    asyncio.run(main())
+
+
+async def _check(
+    store: Store,
+    other: Store,
+    operations: Sequence[Operation],
+    at: int,
+    fault: Fault,
+    random: Random,
+) -> None:
+    """Does the operations one after the other; that at `at` meets the fault."""
+    name = secrets.token_urlsafe(8)
+    assert await store.sessions.put(name, _BEGUN.record, 0)
+    first = await store.events.append(name, "1", b"", b"note")
+    model = Model()
+    for number, operation in enumerate(operations):
+        then, result = operation.then(model)
+        if number == at:
+            async with fault(store, random):
+                await operation.run(store, name)
+            now = await observed(store, name, first)
+            assert now in (model, then), (number, operation)
+            model = now
+        else:
+            assert result in (None, await operation.run(store, name)), (number, operation)
+            model = then
+            assert await observed(store, name, first) == model
+    assert await observed(other, name, first) == model
