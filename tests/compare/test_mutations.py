@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -19,28 +19,21 @@ from mcp_bindgen import pins
 from mcp_bindgen.compare.judge.verdicts import Finding, judge
 from mcp_bindgen.compare.judge.witness import Witness
 from mcp_bindgen.compare.travel import TO_CLIENT, TO_SERVER, Way
-from mcp_bindgen.ir.accepts import accepts, fault
-from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type
+from mcp_bindgen.ir.model import Schema
 from mcp_bindgen.source import Source, read
 from mcp_bindgen.source.excerpt import excerpt
-from tests.support.instances import Generator, Seeded
 from tests.support.mutations import MUTATIONS, mutated
+from tests.support.refutation import check_mutation, refute
 
 REVISIONS: Final = pins.revisions()
 ROUNDS: Final = 6
 """Of each kind in each revision; `make long` has fifty times as many."""
-SAMPLES: Final = 12
-"""Messages of each type that has a change in it."""
-
-ENVELOPE: Final = {"jsonrpc": "2.0", "id": 0}
-"""What is around a message whether it declares that or not."""
 
 _WAYS: Final[dict[str, tuple[Way, ...]]] = {
     "client-to-server": (TO_SERVER,),
     "server-to-client": (TO_CLIENT,),
     "both": (TO_SERVER, TO_CLIENT),
 }
-_BACK: Final[dict[Way, Way]] = {TO_SERVER: TO_CLIENT, TO_CLIENT: TO_SERVER}
 
 
 @cache
@@ -52,22 +45,6 @@ def seed() -> int:
     drawn = secrets.randbits(32)
     print(f"seed {drawn}")  # noqa: T201
     return drawn
-
-
-class Writer(Generator):
-    """Writes what its schema says and nothing else: no name that is nobody's."""
-
-    def extra(self, struct: Struct, made: dict[str, Any], *_: Any, **__: Any) -> None:
-        return
-
-
-def written(schema: Schema, type: Type, dice: int, count: int) -> Iterator[Any]:
-    writer = Writer(schema, Seeded(dice))
-    for _ in range(count):
-        writer.sites, writer.left = [], 40
-        value = writer.value(type, "message", (), own=False, around=None)
-        if accepts(schema, type, value):  # a number may lie outside of its bounds
-            yield value
 
 
 @pytest.mark.parametrize("kind", MUTATIONS)
@@ -88,76 +65,7 @@ def test_many_changes_are_found_and_judged_rightly(revision: str, kind: str) -> 
 
 
 def check(revision: str, kind: str, dice: random.Random, where: str) -> None:
-    before = schema_of(revision)
-    mutation = mutated(dice, before, kind)
-    after = mutation.schema
-    for old, new, forward in ((before, after, True), (after, before, False)):
-        findings = judge(old, new)
-        paths = {f.change.path: f for f in findings} | {f.change.was: f for f in findings}
-        assert any(lies(path, mutation.path) for path in paths), f"{where}: {mutation.path}"
-        if forward:
-            told = {f.rule.id for f in findings if lies(f.change.path, mutation.path)}
-            assert told & mutation.rules, f"{where}: {mutation.path} is {told}"
-        refute(old, new, findings, dice.randrange(2**32), f"{where}, {mutation.path}")
-        prove(findings, where)
-
-
-def lies(path: str, around: str) -> bool:
-    return path == around or (path.startswith(around) and path[len(around)] in ".[{")
-
-
-def prove(findings: tuple[Finding, ...], where: str) -> None:
-    """What does not hold has a witness, or says why not."""
-    for finding in findings:
-        if not finding.client == finding.server == "holds":
-            assert finding.witnesses or finding.unproved, f"{where}: {finding.rule.id}"
-
-
-def refute(old: Schema, new: Schema, findings: tuple[Finding, ...], dice: int, where: str) -> None:
-    """Tries messages of both sides against the other, where a finding says that its place is."""
-    twins = {m.name: m for m in new.methods}
-    concerned = {name for finding in findings for name in finding.methods}
-    for method in old.methods:
-        twin = twins.get(method.name)
-        if twin is not None and method.name in concerned:
-            for part, ways, mine, theirs in parts(method, twin):
-                for writer, reader, sent, read, by in (
-                    (old, new, mine, theirs, "old"),
-                    (new, old, theirs, mine, "new"),
-                ):
-                    for value in written(writer, sent, dice, SAMPLES):
-                        if part == "message":
-                            value = ENVELOPE | value
-                        if not accepts(reader, read, value):
-                            why = fault(reader, read, value)
-                            told = f"{where}: {method.name} {part} by {by}: {value} at {why}"
-                            assert blamed(findings, method.name, ways, by), told
-
-
-def parts(a: Method, b: Method) -> Iterator[tuple[str, set[Way], Type, Type]]:
-    """What both have, with the ways that both send it."""
-    ways = set(_WAYS.get(a.direction, ())) & set(_WAYS.get(b.direction, ()))
-    if ways:
-        yield "message", ways, Ref(a.type), Ref(b.type)
-        if a.result and b.result:
-            yield "result", {_BACK[way] for way in ways}, a.result, b.result
-
-
-def blamed(findings: tuple[Finding, ...], method: str, ways: set[Way], by: str) -> bool:
-    """Whether some finding says that what the `by` side writes that way may break the other.
-
-    An old client writes to the server, new servers write to it; an old server the reverse.
-    """
-    peers = {(TO_SERVER, "old"): "client", (TO_CLIENT, "new"): "client"}
-    peers |= {(TO_CLIENT, "old"): "server", (TO_SERVER, "new"): "server"}
-    return all(
-        any(
-            method in finding.methods
-            and (finding.client if peers[way, by] == "client" else finding.server) != "holds"
-            for finding in findings
-        )
-        for way in ways
-    )
+    check_mutation(mutated(dice, schema_of(revision), kind), schema_of(revision), dice, where)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -177,7 +85,7 @@ def test_the_check_sees_a_verdict_that_is_wrong(revision: str) -> None:
 
 def silent(revision: str, after: Schema) -> tuple[Finding, ...]:
     found = judge(schema_of(revision), after)
-    return tuple(replace(finding, client="holds", server="holds") for finding in found)
+    return tuple(replace(finding, peers=dict.fromkeys(finding.peers, "holds")) for finding in found)
 
 
 # ---- what is no change

@@ -14,17 +14,17 @@ from mcp_bindgen import pins
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import columns, heading, safe, safe_text, say, warn
-from mcp_bindgen.errors import InputError
+from mcp_bindgen.cli.sides import sides
 
 if TYPE_CHECKING:
     from mcp_bindgen.compare.judge.rules import Rule
-    from mcp_bindgen.compare.report.report import Report, Side
+    from mcp_bindgen.compare.report.report import Report
     from mcp_bindgen.compare.report.text import Role
 
 __all__ = ["command"]
 
 _FAIL_ON: Final = ("breaking", "dangerous", "any", "never")
-_FOR: Final = ("client", "server", "bindings", "all")
+_FOR: Final = ("client", "server", "host", "view", "sandbox", "bindings", "all")
 _CHOICES: Final = ("text", "short", "json", "markdown", "github", "html")
 _ALL_RULES: Final = "*"
 _STYLES: Final[dict[Role, dict[str, Any]]] = {
@@ -50,7 +50,13 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
     "whom",
     type=click.Choice(_FOR),
     default="all",
-    help="Judge each change for old clients, old servers or code on the bindings (default: all).",
+    help="Judge changes for old peers of this role, or code on the bindings (default: all).",
+)
+@click.option(
+    "--extension",
+    default="",
+    metavar="NAME",
+    help="Read files as versions of this extension (default: of that of the other side, if any).",
 )
 @click.option(
     "--fail-on",
@@ -86,6 +92,7 @@ def command(
     names: tuple[str, ...],
     format: str,
     whom: str,
+    extension: str,
     fail_on: str,
     explain: str | None,
     imports: tuple[str, ...],
@@ -95,18 +102,23 @@ def command(
     verbose: bool,
     output: str | None,
 ) -> int:
-    """Compare OLD with NEW, each a revision, a schema.ts file or a folder with one."""
+    """Compare OLD with NEW, each a revision, a version of an extension (tasks@draft-2026-08-21), a
+    schema.ts file or a folder with one.
+    """
     if explain is not None:
         say("\n".join(_explained(explain)))
         return OK
     if history:
-        if tools or ignore is not None or whom != "all":
-            raise click.UsageError("--history goes without --tools, --ignore and --for.")
+        if tools or extension or ignore is not None or whom != "all":
+            raise click.UsageError(
+                "--history goes without --tools, --extension, --ignore and --for."
+            )
         _say(_history(names, format), output)
         return OK
     if len(names) != 2:
         raise click.UsageError("OLD and NEW are needed: two revisions, files or folders.")
-    report = _compared(*names, whom, tools, imports)
+    report = _of_tools(*names) if tools else _of_schemas(names, imports, extension)
+    report = _for(report, whom)
     if ignore is not None:
         report = _without_ignored(report, ignore)
     shown = _FORMATS[format](report, _Manner(verbose, tools))
@@ -114,21 +126,22 @@ def command(
     return FINDINGS if _fails(report, fail_on) else OK
 
 
-def _compared(old: str, new: str, whom: str, tools: bool, imports: Sequence[str]) -> Report:
+def _for(report: Report, whom: str) -> Report:
+    """The report for those who ask. Raises click.UsageError for a role that nobody has."""
     from dataclasses import replace
 
-    from mcp_bindgen.compare.judge.verdicts import AUDIENCES
+    if whom == "all":
+        return report
+    if report.findings and whom not in report.audiences:
+        roles = ", ".join(report.audiences)
+        raise click.UsageError(f"--for {whom}: this comparison is for {roles}.")
+    return replace(report, audiences=(whom,))
 
-    audiences = AUDIENCES if whom == "all" else tuple(a for a in AUDIENCES if a == whom)
-    report = _of_tools(old, new) if tools else _of_schemas(old, new, imports)
-    return replace(report, audiences=audiences)
 
-
-def _of_schemas(old: str, new: str, imports: Sequence[str]) -> Report:
+def _of_schemas(names: Sequence[str], imports: Sequence[str], extension: str) -> Report:
     from mcp_bindgen.compare.report.report import compare
 
-    before, after = _sides([old, new], imports)
-    return compare(before, after)
+    return compare(*sides(names, imports, extension))
 
 
 def _of_tools(old: str, new: str) -> Report:
@@ -163,30 +176,7 @@ def _history(names: Sequence[str], format: str) -> str:
 
     if format not in FORMATS:
         raise click.UsageError(f"--history is written as {', '.join(FORMATS)}, not as {format}.")
-    return FORMATS[format](history(_sides(pins.revisions())), names)
-
-
-def _sides(names: Sequence[str], imports: Sequence[str] = ()) -> list[Side]:
-    from mcp_bindgen.compare.report.report import Side
-    from mcp_bindgen.source import Source, link
-
-    inputs = [pins.find(name, imports) for name in names]
-    schemas = pins.lower_alike(inputs)
-    for each, schema in zip(inputs, schemas, strict=True):
-        if not schema.methods:
-            raise InputError(
-                f"{each.path}: declares no method, so nothing says what travels",
-                remedy="Give a schema.ts of the protocol.",
-            )
-    return [
-        Side(
-            each.revision or name,
-            schema,
-            link(Source(each.data, each.path), each.imports)[0],
-            not each.revision,
-        )
-        for name, each, schema in zip(names, inputs, schemas, strict=True)
-    ]
+    return FORMATS[format](history(sides(pins.revisions())), names)
 
 
 def _fails(report: Report, fail_on: str) -> bool:
@@ -247,11 +237,14 @@ def _html(report: Report, manner: _Manner) -> str:
 
     if manner.tools:
         return page(report)
-    revisions, both = pins.revisions(), (report.old, report.new)
+    both = report.old, report.new
+    if report.old.is_extension:
+        return page(report)
+    revisions = pins.revisions()
     known = {side.name: side for side in both if all(s.name in revisions for s in both)}
     names = dict.fromkeys([*revisions, *(side.name for side in both)])
     more = [name for name in names if name not in known]
-    known |= dict(zip(more, _sides(more), strict=True))
+    known |= dict(zip(more, sides(more), strict=True))
     return page(report, history([known[name] for name in names]))
 
 

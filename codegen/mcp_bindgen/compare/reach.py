@@ -7,7 +7,7 @@ in the old and in the new schema by the same way, so that what one side writes t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -24,11 +24,14 @@ __all__ = ["is_always", "item_at", "routes"]
 _Reached: TypeAlias = tuple[Type, Type, Route]
 
 
-def routes(pairing: Pairing) -> dict[Owner, list[Route]]:
-    """For each pair that travels, its routes: at most one a message, the surest."""
+def routes(pairing: Pairing, more: Iterable[Route] = ()) -> dict[Owner, list[Route]]:
+    """For each pair that travels, its routes: at most one a message, the surest.
+
+    `more` are the roots of what travels in messages that the schemas do not declare.
+    """
     by_owner: dict[Owner, list[Route]] = {}
     walk = _Walk(pairing)
-    for root in roots(pairing):
+    for root in (*roots(pairing), *more):
         for owner, route in walk.from_root(root).items():
             by_owner.setdefault(owner, []).append(route)
     return by_owner

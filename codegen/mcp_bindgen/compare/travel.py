@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -18,18 +18,22 @@ from mcp_bindgen.ir.model import (
 )
 
 __all__ = [
+    "OR",
     "TO_CLIENT",
     "TO_SERVER",
     "Route",
     "Step",
     "Way",
+    "back",
     "of_method",
+    "parties",
     "result_route",
     "roots",
     "twins",
 ]
 
-Way: TypeAlias = Literal["client-to-server", "server-to-client"]
+Way: TypeAlias = str
+"""From one role to another: client-to-server, or view-to-host."""
 Side: TypeAlias = Literal["old", "new", "both"]
 Step: TypeAlias = str | int | tuple[Type, Type]
 """A wire name, ITEM, VALUE, the number of a place in a tuple, or the arm of a union in the old and
@@ -37,16 +41,16 @@ the new schema."""
 
 TO_SERVER: Final[Way] = "client-to-server"
 TO_CLIENT: Final[Way] = "server-to-client"
-_BACK: Final[dict[Way, Way]] = {TO_SERVER: TO_CLIENT, TO_CLIENT: TO_SERVER}
+OR: Final = " or "
+"""Between the ways of a direction that is several."""
+_CORE: Final = ("client", "server")
 _INPUT: Final = "input request"
 _CARRIED: Final[dict[str, frozenset[tuple[Way, str]]]] = {
-    "client-to-server": frozenset({(TO_SERVER, "message")}),
-    "server-to-client": frozenset({(TO_CLIENT, "message")}),
     "both": frozenset({(TO_SERVER, "message"), (TO_CLIENT, "message")}),
     "input-request": frozenset({(TO_CLIENT, _INPUT)}),
     "none": frozenset(),
 }
-"""How a method's messages travel, by its direction: the way, and as what."""
+"""How a method's messages travel, by a direction that is not one way: the ways, and as what."""
 _ANYTHING: Final = Prim("unknown")
 
 
@@ -97,7 +101,18 @@ def of_method(old: Method | None, new: Method | None) -> Iterator[Route]:
 
 
 def _carried(method: Method | None) -> frozenset[tuple[Way, str]]:
-    return _CARRIED[method.direction] if method else frozenset()
+    if method is None:
+        return frozenset()
+    ways = method.direction.split(OR)
+    return _CARRIED.get(method.direction, frozenset((way, "message") for way in ways))
+
+
+def parties(schemas: Iterable[Schema], more: Iterable[Route] = ()) -> tuple[str, ...]:
+    """The roles that send or read messages of these schemas, or travel by more routes."""
+    ways = [way for s in schemas for m in s.methods for way, _ in sorted(_carried(m))]
+    ways += [way for route in more for way in sorted(route.ways)]
+    roles = dict.fromkeys(role for way in ways for role in way.split("-to-"))
+    return _CORE if roles.keys() <= {*_CORE} else tuple(roles)
 
 
 def roots(pairing: Pairing) -> Iterator[Route]:
@@ -126,13 +141,24 @@ def result_route(a: Method, b: Method, asked: Route) -> Iterator[Route]:
         yield Route(a.name, part, _back(asked.ways), *types, kind="result")
 
 
+def back(way: Way) -> Way:
+    """The way of what answers it."""
+    return "-to-".join(reversed(way.split("-to-")))
+
+
 def _back(ways: frozenset[Way]) -> frozenset[Way]:
-    return frozenset(_BACK[way] for way in ways)
+    return frozenset(map(back, ways))
 
 
 def _envelopes(pairing: Pairing) -> Iterator[Route]:
     """The shapes around messages: around each method's own, and around any."""
-    yield Route("", "envelope", frozenset(_BACK), Ref(ENVELOPE), Ref(pairing.names[ENVELOPE]))
+    yield Route(
+        "",
+        "envelope",
+        frozenset((TO_SERVER, TO_CLIENT)),
+        Ref(ENVELOPE),
+        Ref(pairing.names[ENVELOPE]),
+    )
     after = envelopes(pairing.new).values()
     for kind, struct in envelopes(pairing.old).items():
         twin = next((s for s in after if s.name == pairing.names.get(struct.name)), None)
@@ -172,7 +198,7 @@ def _is_error(struct: Struct) -> bool:
 
 def _answer_ways(schema: Schema) -> frozenset[Way]:
     return frozenset(
-        _BACK[way]
+        back(way)
         for m in schema.methods
         if m.kind == "request" and m.direction != "input-request"
         for way, _ in _carried(m)

@@ -8,6 +8,7 @@ from mcp_bindgen.pins.files import (
     schema_path,
 )
 from mcp_bindgen.pins.meaning import (
+    by_facts,
     decisions,
     extension,
     extension_decisions,
@@ -33,6 +34,7 @@ from mcp_bindgen.pins.table import (
 __all__ = [
     "Found",
     "Pin",
+    "by_facts",
     "decisions",
     "extension",
     "extension_decisions",

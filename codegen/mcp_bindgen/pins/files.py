@@ -66,15 +66,15 @@ def extension_named(text: str, folder: Path | None = None) -> str:
     )
 
 
-def find(text: str, imports: Sequence[str] = ()) -> Found:
+def find(text: str, imports: Sequence[str] = (), like: str = "") -> Found:
     """The schema that `REVISION`, `NAME@VERSION`, `FILE` or `DIR` (its schema.ts) stands for.
 
     A file is a pinned revision where it is our file of it, or has the text of the official one.
-    `imports` are SPECIFIER=FILE or SPECIFIER=REVISION; a pin has those of its own.
-    Raises InputError.
+    `imports` are SPECIFIER=FILE or SPECIFIER=REVISION; a pin has those of its own, and a file that
+    is none those of the pinned `like`. Raises InputError.
     """
     schema = _found(text)
-    pin = _pinned().get(schema.revision)
+    pin = _pinned().get(schema.revision or like)
     modules = pin.modules.items() if pin else ()
     rows = [*(f"{name}={target}" for name, target in modules), *imports]
     return replace(schema, imports=dict(_imported(row) for row in rows)) if rows else schema

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp_bindgen.source import Source
 
 __all__ = [
+    "by_facts",
     "decisions",
     "extension",
     "extension_decisions",
@@ -86,21 +87,16 @@ def lower_alike(files: Sequence[Found]) -> list[Schema]:
     if all(each.revision for each in files):
         rows = decisions()
         try:
-            return [lower(each, rows=rows) for each in files]
+            return [lower(each, rows=None if "@" in each.revision else rows) for each in files]
         except UnansweredError:
             pass
-    return [_by_facts(each) for each in files]
+    return [by_facts(each) for each in files]
 
 
 def meaning(file: Found) -> Schema:
     """The meaning of a found file; by facts alone before the rows of a pinned one are answered."""
     (schema,) = lower_alike([file])
     return schema
-
-
-def _by_facts(file: Found) -> Schema:
-    name = file.revision or Path(file.path).stem
-    return replace(lower(replace(file, revision="")), revision=name)
 
 
 def decisions() -> Decisions:
@@ -115,6 +111,12 @@ def extension_decisions() -> Decisions:
     from mcp_bindgen.ir.decisions import load
 
     return replace(load(paths.schema() / "ext/decisions.toml"), source="schema/ext/decisions.toml")
+
+
+def by_facts(file: Found) -> Schema:
+    """The meaning of a found file without any rows."""
+    name = file.revision or Path(file.path).stem
+    return replace(lower(replace(file, revision="")), revision=name)
 
 
 def load(revision: str) -> Schema:

@@ -16,7 +16,9 @@ from mcp_bindgen.source.text import Source
 
 __all__ = ["PROSE_TAGS", "Prose", "Sentence", "documented", "rewrite", "sentences"]
 
-PROSE_TAGS: Final = frozenset({"see", "example", "link", "param", "returns", "remarks"})
+PROSE_TAGS: Final = frozenset(
+    {"description", "example", "link", "param", "remarks", "returns", "see"}
+)
 """Tags that hold prose; the others are facts and are kept."""
 
 _WIDTH: Final = 96

@@ -96,8 +96,7 @@ def _remarked(
     return Finding(
         rule,
         change,
-        client,
-        server,
+        {"client": client, "server": server},
         rule.source,
         tuple(_routes(*twins, remark.part)),
         unproved=f"`{remark.keyword}` is not interpreted, so no message is known to be refused"

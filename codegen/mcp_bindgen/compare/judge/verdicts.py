@@ -1,40 +1,52 @@
 """Whom a change breaks: its rule's verdicts, turned by the ways that its place travels.
 
 An old client meets a new server, a new client an old server, and Python source written against the
-old bindings meets the new ones. Each holds, breaks, or breaks only if the feature is used.
+old bindings meets the new ones. Each holds, breaks, or breaks only if the feature is used. So for
+the roles of an extension: what an old view sends and reads meets new hosts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from mcp_bindgen.compare.change import Change, Owner
 from mcp_bindgen.compare.changes import compare
+from mcp_bindgen.compare.extension import Carried, routes_of
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.witness import ByTypes, Exact, Proof, Prover, Side, Witness
 from mcp_bindgen.compare.pairing import Pairing
 from mcp_bindgen.compare.reach import is_always, routes
 from mcp_bindgen.compare.travel import (
-    TO_CLIENT,
-    TO_SERVER,
     Route,
     Way,
     of_method,
+    parties,
     result_route,
 )
 from mcp_bindgen.ir.model import Ref, Schema
 
-__all__ = ["AUDIENCES", "SEVERITIES", "Audience", "Finding", "Severity", "judge", "severity"]
+__all__ = [
+    "AUDIENCES",
+    "SEVERITIES",
+    "Audience",
+    "Finding",
+    "Severity",
+    "judge",
+    "severity",
+    "worst",
+]
 
 Severity: TypeAlias = Literal["breaking", "dangerous", "compatible", "docs"]
-Audience: TypeAlias = Literal["client", "server", "bindings"]
+Audience: TypeAlias = str
+"""A role, or `bindings`."""
 Reached: TypeAlias = dict[Owner, list[Route]]
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "dangerous", "compatible", "docs")
 """Worst first."""
 AUDIENCES: Final[tuple[Audience, ...]] = ("client", "server", "bindings")
+"""Those of the core, and of every comparison whose messages travel between clients and servers."""
 _OF_VERDICT: Final[dict[Verdict, Severity]] = {
     "breaks": "breaking",
     "if used": "dangerous",
@@ -48,28 +60,36 @@ _WORST: Final[tuple[Verdict, ...]] = ("breaks", "if used", "holds")
 class Finding:
     """A change, its rule, and whom it breaks.
 
-    `client` is the verdict for an old client with a new server, `server` for an old server with a
-    new client, `bindings` for Python source against the old bindings. `routes` are the messages
-    that have the place on both sides. `witnesses` prove the verdicts on the wire; where there is
-    none for one that does not hold, `unproved` says why.
+    `peers` has the verdict for an old peer of each role with new ones of the others, `bindings` is
+    that for Python source against the old bindings. `routes` are the messages that have the place
+    on both sides. `witnesses` prove the verdicts on the wire; where there is none for one that does
+    not hold, `unproved` says why.
     """
 
     rule: Rule
     change: Change
-    client: Verdict
-    server: Verdict
+    peers: Mapping[str, Verdict]
     bindings: Verdict
     routes: tuple[Route, ...]
     witnesses: tuple[Witness, ...] = ()
     unproved: str = ""
 
     def verdict(self, audience: Audience) -> Verdict:
-        verdict: Verdict = getattr(self, audience)
-        return verdict
+        return self.bindings if audience == "bindings" else self.peers.get(audience, "holds")
+
+    @property
+    def client(self) -> Verdict:
+        """For an old client with a new server."""
+        return self.verdict("client")
+
+    @property
+    def server(self) -> Verdict:
+        """For an old server with a new client."""
+        return self.verdict("server")
 
     @property
     def severity(self) -> Severity:
-        return severity(self, AUDIENCES)
+        return severity(self, (*self.peers, "bindings"))
 
     @property
     def ways(self) -> frozenset[Way]:
@@ -86,28 +106,34 @@ def severity(finding: Finding, audiences: Iterable[Audience]) -> Severity:
     """How bad a finding is for those audiences."""
     if finding.rule.docs:
         return "docs"
-    return _OF_VERDICT[_worst(finding.verdict(audience) for audience in audiences)]
+    return _OF_VERDICT[worst(finding.verdict(audience) for audience in audiences)]
 
 
-def _worst(verdicts: Iterable[Verdict]) -> Verdict:
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of them; without any, it holds."""
     return _WORST[min(map(_WORST.index, verdicts), default=-1)]
 
 
-def judge(old: Schema, new: Schema, exact: Exact = _BY_TYPES) -> tuple[Finding, ...]:
+def judge(
+    old: Schema, new: Schema, exact: Exact = _BY_TYPES, inside: Sequence[Carried] = ()
+) -> tuple[Finding, ...]:
     """Every change from `old` to `new` with its verdicts, in the order of the schemas.
 
-    `exact` knows what the types of the schemas do not say.
+    `exact` knows what the types of the schemas do not say, `inside` is what messages of the core
+    carry of an extension.
     """
     pairing, changes = compare(old, new)
-    reached, prover = routes(pairing), Prover(pairing, exact)
-    return tuple(_proved(prover, _judged(pairing, reached, change)) for change in changes)
+    more = tuple(routes_of(pairing, inside))
+    reached, prover = routes(pairing, more), Prover(pairing, exact)
+    roles = parties((old, new), more)
+    return tuple(_proved(prover, _judged(pairing, reached, change, roles)) for change in changes)
 
 
-def _judged(pairing: Pairing, reached: Reached, change: Change) -> Finding:
+def _judged(pairing: Pairing, reached: Reached, change: Change, roles: tuple[str, ...]) -> Finding:
     rule = BY_KEY[change.key]
     own = tuple(_routes(pairing, reached, change))
-    client, server = _peer_verdicts(_claims(rule, own))
-    return Finding(rule, change, client, server, rule.source, own)
+    verdicts = _peer_verdicts(roles, _claims(rule, roles, own))
+    return Finding(rule, change, verdicts, rule.source, own)
 
 
 # ---- where a change is
@@ -153,22 +179,24 @@ def _of_method(pairing: Pairing, change: Change) -> Iterator[Route]:
 # ---- whom it breaks
 
 
-_CLAIMS: Final[tuple[tuple[Side, Way], ...]] = (
-    ("old", TO_SERVER),
-    ("new", TO_CLIENT),
-    ("old", TO_CLIENT),
-    ("new", TO_SERVER),
-)
-"""Whose messages an old client sends and reads, then those of an old server."""
 _Claims: TypeAlias = dict[tuple[Side, Way], Verdict]
 """What happens to messages of a side's writers that travel a way, where they are read."""
 
 
-def _claims(rule: Rule, own: Iterable[Route]) -> _Claims:
-    routes = tuple(own)
+def _messages(role: str, roles: Iterable[str]) -> Iterator[tuple[Side, Way]]:
+    """Whose messages an old peer of a role sends and reads."""
+    for other in roles:
+        if other != role:
+            yield "old", f"{role}-to-{other}"
+            yield "new", f"{other}-to-{role}"
+
+
+def _claims(rule: Rule, roles: Iterable[str], own: tuple[Route, ...]) -> _Claims:
     refuses: dict[Side, Refuses] = {"old": rule.new_refuses, "new": rule.old_refuses}
     return {
-        (side, way): _worst(_verdicts(routes, refuses[side], side, way)) for side, way in _CLAIMS
+        (side, way): worst(_verdicts(own, refuses[side], side, way))
+        for role in roles
+        for side, way in _messages(role, roles)
     }
 
 
@@ -185,13 +213,9 @@ def _verdict(refuses: Refuses, surely: bool) -> Verdict:
     return "breaks" if refuses == "all" and surely else "if used"
 
 
-def _peer_verdicts(claims: _Claims) -> tuple[Verdict, Verdict]:
-    """For an old client and an old server: what becomes of what it sends and of what it reads."""
-
-    def verdict(sends: Way, reads: Way) -> Verdict:
-        return _worst((claims["old", sends], claims["new", reads]))
-
-    return verdict(TO_SERVER, TO_CLIENT), verdict(TO_CLIENT, TO_SERVER)
+def _peer_verdicts(roles: Iterable[str], claims: _Claims) -> dict[str, Verdict]:
+    """For an old peer of each role: what becomes of what it sends and of what it reads."""
+    return {role: worst(claims[each] for each in _messages(role, roles)) for role in roles}
 
 
 def _proved(prover: Prover, finding: Finding) -> Finding:
@@ -199,7 +223,8 @@ def _proved(prover: Prover, finding: Finding) -> Finding:
 
     A verdict that the plainest message refutes is no longer that it breaks.
     """
-    claims = _claims(finding.rule, finding.routes)
+    roles = tuple(finding.peers)
+    claims = _claims(finding.rule, roles, finding.routes)
     proofs: dict[tuple[Side, Way], Proof] = {}
     for (side, way), verdict in claims.items():
         if verdict != "holds":
@@ -207,13 +232,11 @@ def _proved(prover: Prover, finding: Finding) -> Finding:
             proofs[side, way] = proof
             if verdict == "breaks" and proof.plainest is False:
                 claims[side, way] = "if used"
-    client, server = _peer_verdicts(claims)
     witnesses = tuple(proof.witness for proof in proofs.values() if proof.witness is not None)
     reasons = dict.fromkeys(proof.reason for proof in proofs.values() if proof.reason)
     return replace(
         finding,
-        client=client,
-        server=server,
+        peers=_peer_verdicts(roles, claims),
         witnesses=witnesses,
         unproved="; ".join(reasons),
     )

@@ -10,7 +10,6 @@ from mcp_bindgen.compare.judge.verdicts import SEVERITIES, Finding, Severity
 from mcp_bindgen.compare.judge.witness import Witness
 from mcp_bindgen.compare.report.report import Report
 from mcp_bindgen.compare.report.words import breaks
-from mcp_bindgen.compare.travel import TO_CLIENT, TO_SERVER, Way
 
 __all__ = ["Item", "Section", "sections", "witness"]
 
@@ -54,7 +53,7 @@ def sections(report: Report, wanted: Iterable[Severity] = SEVERITIES) -> list[Se
     for item in _items(report, set(wanted)):
         by_title.setdefault(_title(item), []).append(item)
     names = [m.name for side in (report.new, report.old) for m in side.schema.methods]
-    order = [*dict.fromkeys([_SEVERAL, *names]), _CODE, _NOWHERE]
+    order = [*dict.fromkeys([_SEVERAL, *names, *by_title]), _CODE, _NOWHERE]
     made = [
         Section(title, tuple(sorted(items, key=lambda item: _rank(report, item))))
         for title, items in by_title.items()
@@ -98,7 +97,7 @@ def _cause(report: Report, finding: Finding) -> _Cause:
 
 def _title(item: Item) -> str:
     finding = item.first
-    if finding.client == finding.server == "holds" != finding.bindings:
+    if set(finding.peers.values()) <= {"holds"} and finding.bindings != "holds":
         return _CODE
     methods = item.methods
     if len(methods) == 1:
@@ -109,18 +108,11 @@ def _title(item: Item) -> str:
 # ---- which witness
 
 
-_OF_AUDIENCE: Final[dict[str, tuple[tuple[str, Way], ...]]] = {
-    "client": (("old", TO_SERVER), ("new", TO_CLIENT)),
-    "server": (("old", TO_CLIENT), ("new", TO_SERVER)),
-}
-"""Whose messages, sent which way, break an old client and an old server."""
-
-
 def witness(report: Report, finding: Finding) -> Witness | None:
     """The message that shows what breaks the first of those who ask; None where none does."""
     for audience in report.audiences:
-        for writer, way in _OF_AUDIENCE.get(audience, ()):
+        for writer, end in (("old", 0), ("new", 2)):  # what it sends, then what it reads
             for each in finding.witnesses:
-                if (each.writer, each.way) == (writer, way):
+                if (each.writer, each.way.partition("-to-")[end]) == (writer, audience):
                     return each
     return None

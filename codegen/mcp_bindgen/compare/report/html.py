@@ -31,7 +31,7 @@ from mcp_bindgen.compare.report.grouping import sections
 from mcp_bindgen.compare.report.headlines import headlines
 from mcp_bindgen.compare.report.history import Cell, History
 from mcp_bindgen.compare.report.report import Report, Side
-from mcp_bindgen.source import read
+from mcp_bindgen.source import Source, read
 from mcp_bindgen.source.excerpt import excerpt
 from mcp_bindgen.source.syntax import Module
 
@@ -50,8 +50,10 @@ _SLUG: Final = re.compile(r"[^A-Za-z0-9]+")
 def page(report: Report, history: History | None = None) -> str:
     """The page; with a history, the table of all its revisions at the end.
 
-    Without one the sides are no TypeScript, and excerpts are the lines around a place.
+    Without one the sides are no TypeScript, but for those of an extension, and excerpts are the
+    lines around a place.
     """
+    typescript = history is not None or report.old.is_extension
     engine = _engine()
     style, script = (_text(engine, f"report.{suffix}") for suffix in ("css", "js"))
     return engine.get_template("report.html.jinja").render(
@@ -61,10 +63,10 @@ def page(report: Report, history: History | None = None) -> str:
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
         headlines=headlines(report),
         severities=SEVERITIES,
-        audiences=[(a, words.QUESTIONS[a][0]) for a in report.audiences],
+        audiences=[(a, words.question(a)[0]) for a in report.audiences],
         rules=sorted({finding.rule.id for finding in report.findings}),
         cards=[_card(report, *row) for row in words.summary(report)],
-        sections=_Sections(report, typescript=history is not None).rows(),
+        sections=_Sections(report, typescript).rows(),
         history=None if history is None else _matrix(history),
     )
 
@@ -101,7 +103,7 @@ def _card(
     return {
         "audience": audience,
         "question": question,
-        "meets": words.QUESTIONS[audience][1],
+        "meets": words.question(audience)[1],
         "worst": worst,
         "verdict": {"breaking": "breaks", "dangerous": "breaks where used"}.get(worst, "holds"),
         "counts": counts,
@@ -119,6 +121,12 @@ def _slug(finding: Finding) -> str:
 
 
 # ---- findings
+
+
+def _everybody(report: Report) -> tuple[Audience, ...]:
+    """Whom the findings judge, asked for or not."""
+    roles = dict.fromkeys(role for finding in report.findings for role in finding.peers)
+    return (*roles, "bindings")
 
 
 class _Sections:
@@ -140,16 +148,17 @@ class _Sections:
 
     def _row(self, finding: Finding) -> dict[str, Any]:
         change = finding.change
-        verdicts: list[tuple[Audience, Verdict]] = [(a, finding.verdict(a)) for a in AUDIENCES]
+        asked = _everybody(self.report)
+        verdicts: list[tuple[Audience, Verdict]] = [(a, finding.verdict(a)) for a in asked]
         searched = (change.path, change.was, finding.rule.id, *finding.methods)
         return {
             "id": _slug(finding),
             "severity": self.report.severity(finding),
-            "severities": {a: severity(finding, (a,)) for a in AUDIENCES},
+            "severities": {a: severity(finding, (a,)) for a in asked},
             "rule": finding.rule,
             "change": change,
             "arrow": words.arrow((finding,)),
-            "verdicts": [(words.QUESTIONS[a], a, verdict) for a, verdict in verdicts],
+            "verdicts": [(words.question(a), a, verdict) for a, verdict in verdicts],
             "broken": " ".join(a for a, verdict in verdicts if verdict != "holds"),
             "methods": finding.methods,
             "heirs": [owner[1] for owner in change.heirs],
@@ -170,16 +179,17 @@ class _Sections:
         """The declaration around a byte offset, or some lines; the line with the offset marked."""
         if not self.typescript:
             return _around(side, at)
-        if id(side) not in self.modules:
-            self.modules[id(side)] = read(side.source.data, side.source.path)
-        return _declaration(side, self.modules[id(side)], at)
+        source, inner = side.source.file(at)
+        if id(source) not in self.modules:
+            self.modules[id(source)] = read(source.data, source.path)
+        return _declaration(source, self.modules[id(source)], inner)
 
 
-def _declaration(side: Side, module: Module, at: int) -> list[tuple[str, bool]]:
+def _declaration(source: Source, module: Module, at: int) -> list[tuple[str, bool]]:
     around = [d.name for d in module.declarations if d.at <= at]
-    text = excerpt(side.source, module, around[-1])
-    start = side.source.data.find(text.encode())
-    marked = side.source.data.count(b"\n", start, at)
+    text = excerpt(source, module, around[-1])
+    start = source.data.find(text.encode())
+    marked = source.data.count(b"\n", start, at)
     return [(line, number == marked) for number, line in enumerate(text.split("\n"))]
 
 

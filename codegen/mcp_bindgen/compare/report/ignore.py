@@ -138,4 +138,4 @@ def _finding(how: str, row: Ignore, until: str) -> Finding:
     rule = BY_KEY["ignore", how, ""]
     text = f"{row.rule} {until}".strip()
     change = Change(rule.key, row.path, Spot(text), note=f"{row.place}: {row.reason}")
-    return Finding(rule, change, "holds", "holds", "holds", ())
+    return Finding(rule, change, {}, "holds", ())

@@ -6,9 +6,12 @@ report.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from mcp_bindgen.compare.change import Change
+from mcp_bindgen.compare.extension import Carried
 from mcp_bindgen.compare.judge.verdicts import (
     AUDIENCES,
     SEVERITIES,
@@ -17,12 +20,15 @@ from mcp_bindgen.compare.judge.verdicts import (
     Severity,
     judge,
     severity,
+    worst,
 )
 from mcp_bindgen.compare.judge.witness import Witness
 from mcp_bindgen.ir.model import Schema
 from mcp_bindgen.source import Source
 
 __all__ = ["FORMAT", "Report", "Side", "compare", "document"]
+
+_IMPORTED: Final = "a change of the core, not of the extension"
 
 FORMAT: Final = 1
 """The version of the document's shape: one more with each change that old readers would miss."""
@@ -33,12 +39,22 @@ class Side:
     """One of the two schemas: what it is called, and its text.
 
     `own_file` says whether that is a file of whoever asks, and not one that we bring along.
+    `inside` is what messages of the core carry of an extension.
     """
 
     name: str
     schema: Schema
     source: Source
     own_file: bool = True
+    inside: tuple[Carried, ...] = ()
+
+    @property
+    def is_extension(self) -> bool:
+        return "@" in self.schema.revision
+
+    def imports(self, at: int | None) -> bool:
+        """Whether a byte offset is one of a file that the side's own imports."""
+        return at is not None and self.source.file(at)[0].path != self.source.path
 
     def place(self, at: int | None) -> str:
         """`file:line:column` of a byte offset; empty without one."""
@@ -67,7 +83,49 @@ class Report:
 
 def compare(old: Side, new: Side) -> Report:
     """The report of two sides, for everybody."""
-    return Report(old, new, judge(old.schema, new.schema))
+    inside = tuple(dict.fromkeys((*old.inside, *new.inside)))
+    findings = judge(old.schema, new.schema, inside=inside)
+    if old.is_extension:
+        findings = tuple(_once(old, new, findings))
+    roles = tuple(findings[0].peers) if findings else AUDIENCES[:-1]
+    return Report(old, new, findings, (*roles, AUDIENCES[-1]))
+
+
+def _once(old: Side, new: Side, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, those at one place of a file as one; of an imported file, as the core's.
+
+    The types of extensions are intersections, and each has what its arms have.
+    """
+    kept: dict[object, Finding] = {}
+    for finding in findings:
+        change = finding.change
+        spots = [(s, spot.at) for s, spot in ((old, change.old), (new, change.new)) if spot.at]
+        if spots and all(side.imports(at) for side, at in spots):
+            finding = replace(finding, change=replace(change, note=_IMPORTED))
+        key: object = id(finding)
+        if change.steps and spots:
+            texts = change.old.text, change.new.text
+            key = finding.rule.id, *texts, *(side.place(at) for side, at in spots)
+        kept[key] = _merged(old, kept[key], finding) if key in kept else finding
+    return list(kept.values())
+
+
+def _merged(old: Side, *both: Finding) -> Finding:
+    """Two findings of one change: called after the declaration that writes it, the worse for each
+    role."""
+    first, second = sorted(both, key=lambda finding: _distance(old, finding.change))
+    one, other = both
+    peers = {role: worst((one.peers[role], other.peers[role])) for role in one.peers}
+    routes = tuple(dict.fromkeys((*first.routes, *second.routes)))
+    witnesses = first.witnesses or second.witnesses
+    unproved = "" if witnesses else first.unproved or second.unproved
+    return replace(first, peers=peers, routes=routes, witnesses=witnesses, unproved=unproved)
+
+
+def _distance(side: Side, change: Change) -> int:
+    """How far before the place of a change its owner begins: least where the owner writes it."""
+    at = None if change.owner is None else side.schema.types[change.owner[0]].at
+    return 1 << 60 if at is None or (change.old.at or 0) < at else (change.old.at or 0) - at
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -105,6 +163,7 @@ def _finding(report: Report, finding: Finding) -> dict[str, Any]:
         "ways": sorted(finding.ways),
         "old_client_new_server": finding.client,
         "new_client_old_server": finding.server,
+        "peers": dict(finding.peers),
         "bindings": finding.bindings,
         "inherited_by": [new_name for _, new_name in change.heirs],
         "why": finding.rule.why,

@@ -12,30 +12,23 @@ from mcp_bindgen.compare.judge.witness import Witness
 from mcp_bindgen.compare.report.report import Report
 
 __all__ = [
-    "QUESTIONS",
     "arrow",
     "breaks",
     "few",
     "message",
     "paths",
+    "question",
     "refusal",
     "summary",
     "travels",
     "verdict",
 ]
 
-QUESTIONS: Final[dict[Audience, tuple[str, str]]] = {
+_QUESTIONS: Final[dict[Audience, tuple[str, str]]] = {
     "client": ("My client", "an old client with a new server"),
     "server": ("My server", "an old server with a new client"),
     "bindings": ("My code on the bindings", "Python source against bindings of the old side"),
 }
-"""Whose question each verdict answers, and who meets whom."""
-_WHO: Final[dict[Audience, str]] = {
-    "client": "old clients",
-    "server": "old servers",
-    "bindings": "Python source",
-}
-_WAYS: Final = {"client-to-server": ("client", "server"), "server-to-client": ("server", "client")}
 _LONGEST: Final = 90
 _LISTED: Final = frozenset(("arm", "literal", "null"))
 _BY_VERDICT: Final[dict[Verdict, Severity]] = {
@@ -54,7 +47,17 @@ def summary(report: Report) -> Iterator[tuple[Audience, str, dict[Severity, int]
         counts = dict.fromkeys(SEVERITIES, 0)
         for finding in report.findings:
             counts["docs" if finding.rule.docs else _BY_VERDICT[finding.verdict(audience)]] += 1
-        yield audience, QUESTIONS[audience][0], counts
+        yield audience, question(audience)[0], counts
+
+
+def question(audience: Audience) -> tuple[str, str]:
+    """Whose question a verdict answers, and who meets whom."""
+    return _QUESTIONS.get(audience) or (f"My {audience}", f"an old {audience} with new peers")
+
+
+def _who(audience: Audience) -> str:
+    plural = "es" if audience.endswith("x") else "s"
+    return "Python source" if audience == "bindings" else f"old {audience}{plural}"
 
 
 def verdict(counts: dict[Severity, int]) -> str:
@@ -75,7 +78,7 @@ def _changes(count: int) -> str:
 def breaks(report: Report, finding: Finding) -> str:
     """Who is broken, in words; empty for nobody."""
     broken = [
-        f"{_WHO[audience]} break{'s' * (audience == 'bindings')}"
+        f"{_who(audience)} break{'s' * (audience == 'bindings')}"
         + (" if it is used" if finding.verdict(audience) == "if used" else "")
         for audience in report.audiences
         if finding.verdict(audience) != "holds"
@@ -123,7 +126,7 @@ def few(names: Iterable[str], most: int) -> str:
 
 def travels(witness: Witness) -> str:
     """Who writes the message, and who reads it."""
-    writer, reader = _WAYS[witness.way]
+    writer, _, reader = witness.way.partition("-to-")
     other = "old" if witness.writer == "new" else "new"
     return f"{witness.writer} {writer} → {other} {reader}"
 

@@ -1,0 +1,140 @@
+"""Extensions: which way each method travels, and what the messages of the core carry of theirs.
+
+No type says it; rows do. A version without rows of its own is read by those of the others, so that
+a file that is no version at all can be compared with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Any
+
+from mcp_bindgen.compare.pairing import Pairing
+from mcp_bindgen.compare.travel import OR, TO_CLIENT, Route, Way, back
+from mcp_bindgen.ir.decisions import Decisions
+from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
+from mcp_bindgen.ir.walk import references
+
+__all__ = ["Carried", "Rows", "carried", "directed", "routes_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A type of an extension that messages of its core have in them: what part of which method,
+    which ways. `method` is empty where several have it."""
+
+    name: str
+    method: str
+    part: str
+    ways: frozenset[Way]
+
+
+class Rows:
+    """What is decided of one extension, by kind and path; a version's own rows go first."""
+
+    def __init__(self, rows: Decisions, revision: str) -> None:
+        name = revision.partition("@")[0]
+        mine = [r for r in rows.rows.values() if r.revision.partition("@")[0] == name]
+        self._rows: dict[str, dict[str, Mapping[str, Any]]] = {}
+        for row in sorted(mine, key=lambda row: (row.revision == revision, row.revision)):
+            self._rows.setdefault(row.kind, {})[row.path] = row.values
+
+    def of(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
+        return self._rows.get(kind, {})
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        rows = self.of("extension").values()
+        return tuple(role for row in rows for role in row["roles"])
+
+
+def directed(schema: Schema, rows: Rows) -> Schema:
+    """`schema`, read by facts alone, with the direction and the result of each method.
+
+    A method that no row knows travels as another message of its type, else in any way.
+    """
+    said = rows.of("method")
+    ways = dict.fromkeys(str(row["direction"]) for row in said.values() if "direction" in row)
+    unknown = OR.join(ways or (f"{a}-to-{b}" for a, b in permutations(rows.roles, 2)))
+    methods = tuple(_directed(schema, m, said.get(m.name, {}), unknown) for m in schema.methods)
+    return replace(schema, methods=methods)
+
+
+def _directed(schema: Schema, method: Method, row: Mapping[str, Any], unknown: str) -> Method:
+    names = [Ref(name) for name in row.get("result", ()) if name in schema.types]
+    result: Type | None = Uni(tuple(names)) if len(names) > 1 else next(iter(names), method.result)
+    direction = row.get("direction", unknown or method.direction)
+    return replace(method, direction=direction, result=result)
+
+
+def carried(schema: Schema, rows: Rows, core: Schema) -> tuple[Carried, ...]:
+    """What messages of the core carry of an extension; of one without methods, its documents."""
+    made = [*_widening(schema, rows, core), *_members(schema, rows, core)]
+    if not schema.methods and not made:
+        made = [Carried(name, "", "document", frozenset({TO_CLIENT})) for name in _tops(schema)]
+    return tuple(made)
+
+
+def routes_of(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[Route]:
+    """Where the pairs of two schemas that are carried begin to be read."""
+    for each in inside:
+        name = each.name if each.name in pairing.names else pairing.old_names.get(each.name)
+        if name is not None:
+            pair = Ref(name), Ref(pairing.names[name])
+            kind = "result" if each.part == "result" else ""
+            yield Route(each.method, each.part, each.ways, *pair, kind=kind)
+
+
+def _widening(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
+    directions = {m.name: m.direction for m in core.methods}
+    for path, row in rows.of("widen").items():
+        for name in row["result"]:
+            if name in schema.types and path in directions:
+                yield Carried(name, path, "result", frozenset({back(directions[path])}))
+
+
+def _members(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
+    """The types of members that a type of the core gets; of a member of a type, that type."""
+    for path, row in rows.of("member").items():
+        owner, name = path.partition(".")[0], str(row["type"]).partition(".")[0]
+        if owner in core.types and name in schema.types:
+            carriers = list(_carriers(core, owner))
+            methods = {method for method, _ in carriers}
+            ways = frozenset(way for _, way in carriers)
+            yield Carried(name, methods.pop() if len(methods) == 1 else "", path, ways)
+
+
+def _carriers(core: Schema, owner: str) -> Iterator[tuple[str, Way]]:
+    """The methods whose messages have a type in them, and which way they travel."""
+    for method in core.methods:
+        if method.direction.count("-to-") != 1:
+            continue
+        if owner in _reached(core, Ref(method.type)):
+            yield method.name, method.direction
+        if method.result is not None and owner in _reached(core, method.result):
+            yield method.name, back(method.direction)
+
+
+def _reached(schema: Schema, type: Type) -> set[str]:
+    """The names of all that stands in values of a type."""
+    names: set[str] = set()
+    queue = [type]
+    while queue:
+        for name in {*references(queue.pop())} - names:
+            names.add(name)
+            declared = schema.types[name]
+            if isinstance(declared, Alias):
+                queue.append(declared.type)
+            else:
+                queue += [field.type for field in declared.fields]
+                queue += [] if declared.index is None else [declared.index]
+    return names
+
+
+def _tops(schema: Schema) -> list[str]:
+    """The objects that nothing refers to."""
+    inner = {n for s in schema.structs.values() for f in s.fields for n in references(f.type)}
+    bases = {base for struct in schema.structs.values() for base in struct.bases}
+    return [s.name for s in schema.structs.values() if s.name not in inner | bases]

@@ -1,0 +1,255 @@
+"""Versions of extensions: every change is found, judged for the right role, and named once."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from mcp_bindgen import pins
+from mcp_bindgen.cli.sides import sides
+from mcp_bindgen.compare.judge.verdicts import Finding
+from mcp_bindgen.compare.report.report import Report, Side, compare
+from mcp_bindgen.errors import InputError
+from tests.support.command import invoke
+from tests.support.mutations import MUTATIONS, mutated
+from tests.support.refutation import check_mutation, varied
+
+CORPUS: Final = Path(__file__).parents[1] / "corpus" / "ext"
+TASKS: Final = "tasks@draft-2026-08-21"
+APPS: Final = "apps@2026-01-26"
+OLDER: Final = ("@modelcontextprotocol/sdk/types.js=2025-11-25",)
+"""What the first versions of both import."""
+ROUNDS: Final = 4
+
+
+def stored(name: str) -> str:
+    """Declarations of a state of the official file, by its commit or release."""
+    return str(CORPUS / f"{name}.ts")
+
+
+def report(old: str, new: str, extension: str = "") -> Report:
+    before, after = sides([old, new], OLDER, extension)
+    return compare(before, after)
+
+
+def rows(found: Report) -> dict[tuple[str, str], Finding]:
+    return {(f.rule.id, f.change.path): f for f in found.findings}
+
+
+def broken(finding: Finding) -> dict[str, str]:
+    """Whom it breaks."""
+    return {role: verdict for role, verdict in finding.peers.items() if verdict != "holds"}
+
+
+# ---- versions that there were
+
+
+def test_a_state_of_tasks_that_adds_one_type_has_one_change() -> None:
+    found = report(TASKS, stored("tasks-b30c477"))
+    assert list(rows(found)) == [("DECLARATION_ADDED", "RelatedTaskIds")]
+    assert broken(found.findings[0]) == {}
+
+
+CHANGES: Final[list[tuple[str, str, str, str, dict[str, str]]]] = [
+    ("tasks-0b65dc6", "tasks-29f83d5", "METHOD_ADDED", "tasks/update", {"server": "if used"}),
+    (
+        "tasks-0b65dc6",
+        "tasks-29f83d5",
+        "METHOD_ADDED",
+        "notifications/tasks",
+        {"client": "if used"},
+    ),
+    (
+        "tasks-0b65dc6",
+        "tasks-29f83d5",
+        "MEMBER_REMOVED_REQUIRED",
+        "CreateTaskResult.task",
+        {"client": "breaks"},
+    ),
+    (
+        "tasks-0b65dc6",
+        "tasks-29f83d5",
+        "MEMBER_ADDED_REQUIRED",
+        "CreateTaskResult.ttlMs",
+        {"server": "breaks"},
+    ),
+    (
+        "tasks-29f83d5",
+        TASKS,
+        "MEMBER_ADDED_CONST",
+        "CancelTaskResult.resultType",
+        {"server": "breaks"},
+    ),
+    (
+        "tasks-29f83d5",
+        TASKS,
+        "MEMBER_ADDED_CONST",
+        "CreateTaskResult.resultType",
+        {"server": "breaks"},
+    ),
+    ("apps-1.0.0", "apps-2.0.4", "METHOD_ADDED", "ui/download-file", {"host": "if used"}),
+    ("apps-2.0.4", "apps-1.0.0", "METHOD_REMOVED", "ui/download-file", {"view": "breaks"}),
+    ("apps-2.0.4", "apps-1.0.0", "MEMBER_REMOVED_OPTIONAL", "McpUiToolMeta.csp", {}),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "rule", "path", "wanted"), CHANGES)
+def test_a_change_breaks_the_role_that_sends_or_reads_it(
+    old: str, new: str, rule: str, path: str, wanted: dict[str, str]
+) -> None:
+    files = [name if "@" in name else stored(name) for name in (old, new)]
+    found = rows(report(files[0], files[1], old.partition("-")[0]))
+    assert broken(found[rule, path]) == wanted
+
+
+def test_a_change_of_the_core_is_named_once_as_the_cores() -> None:
+    found = report(stored("apps-1.0.0"), stored("apps-2.0.4"), "apps")
+    change = rows(found)["MEMBER_ADDED_REQUIRED", "Result.resultType"]
+    assert change.change.note == "a change of the core, not of the extension"
+    assert change.methods == ("ui/notifications/tool-result",)
+    assert broken(change) == {"host": "breaks"}
+    named = [f.change.path for f in found.findings if f.change.path.endswith(".resultType")]
+    assert named == ["Result.resultType"]
+
+
+def test_what_is_flattened_into_many_types_is_one_change(tmp_path: Path) -> None:
+    text = pins.schema_path(TASKS).read_text("utf-8")
+    (tmp_path / "next.ts").write_text(text.replace("pollIntervalMs?:", "pollIntervalMs:"), "utf-8")
+    found = report(TASKS, str(tmp_path / "next.ts"))
+    assert list(rows(found)) == [("MEMBER_BECAME_REQUIRED", "Task.pollIntervalMs")]
+    (finding,) = found.findings
+    assert broken(finding) == {"server": "breaks"}
+    assert set(finding.methods) == {"tools/call", "tasks/get", "notifications/tasks"}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "path", "wanted"),
+    [
+        (APPS, "resourceUri?:", "resourceUri:", "McpUiToolMeta.resourceUri", {"server": "breaks"}),
+        (
+            APPS,
+            "  html: string",
+            "  html: string; page: string",
+            "McpUiSandboxResourceReadyNotification.params.page",
+            {"host": "breaks"},
+        ),
+        (
+            TASKS,
+            "taskIds?: string[]",
+            "taskIds: string[]",
+            "TaskSubscriptionNotifications.taskIds",
+            {"client": "breaks", "server": "breaks"},
+        ),
+        (
+            "server-card@draft-2026-07-24",
+            "  websiteUrl?: string",
+            "  websiteUrl: string",
+            "ServerCard.websiteUrl",
+            {"server": "breaks"},
+        ),
+    ],
+)
+def test_what_only_rows_say_that_it_travels_is_judged(
+    tmp_path: Path, name: str, old: str, new: str, path: str, wanted: dict[str, str]
+) -> None:
+    text = pins.schema_path(name).read_text("utf-8")
+    assert old in text
+    (tmp_path / "next.ts").write_text(text.replace(old, new, 1), "utf-8")
+    found = report(name, str(tmp_path / "next.ts"))
+    (finding,) = (f for f in found.findings if f.change.path == path)
+    assert broken(finding) == wanted
+    assert finding.witnesses or "could be made" in finding.unproved  # texts of a pattern are not
+
+
+# ---- versions that there were not
+
+
+@cache
+def side_of(name: str) -> Side:
+    return sides([name])[0]
+
+
+def has_a_place(name: str, kind: str) -> bool:
+    """Whether the schema has what a mutation of that kind changes."""
+    schema = side_of(name).schema
+    few = not schema.methods  # a document: no method, no alias
+    return not (few and ("method" in kind or kind in ("nest", "remove arm"))) and (
+        bool(schema.consts) or "constant" not in kind
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(n, k) for n in pins.extensions() for k in MUTATIONS if has_a_place(n, k)]
+)
+def test_a_mutation_is_found_and_judged_for_the_right_role(name: str, kind: str) -> None:
+    dice = random.Random(number := secrets.randbits(32))
+    side = side_of(name)
+    for round in range(ROUNDS):
+        mutation = mutated(dice, side.schema, kind)
+        where = f"seed {number}, {name}, round {round}"
+        check_mutation(mutation, side.schema, dice, where, side.inside, varied)
+
+
+# ---- the command
+
+
+@pytest.mark.parametrize("format", ["text", "short", "json", "markdown", "github", "html"])
+def test_every_form_of_the_report_names_the_roles(format: str, tmp_path: Path) -> None:
+    text = pins.schema_path(APPS).read_text("utf-8")
+    (tmp_path / "next.ts").write_text(text.replace("appInfo:", "application:"), "utf-8")
+    shown = invoke("diff", APPS, tmp_path / "next.ts", "--format", format)
+    assert shown.exit_code == 1, shown.stderr
+    assert "McpUiInitializeRequest.params.appInfo" in shown.stdout
+    assert "host" in shown.stdout
+    if format == "json":
+        found: dict[str, Any] = json.loads(shown.stdout)
+        assert {"host", "view", "sandbox"} <= set(found["audiences"])
+        assert found["findings"][0]["peers"]["host"] == "breaks"
+
+
+def test_for_asks_for_a_role_of_the_extension(tmp_path: Path) -> None:
+    text = pins.schema_path(APPS).read_text("utf-8")
+    (tmp_path / "next.ts").write_text(text.replace("appInfo:", "application?:"), "utf-8")
+    codes = {
+        role: invoke("diff", APPS, tmp_path / "next.ts", "--for", role).exit_code
+        for role in ("host", "view", "sandbox")
+    }
+    assert codes == {"host": 1, "view": 0, "sandbox": 0}
+    refused = invoke("diff", "2025-06-18", "2025-11-25", "--for", "host")
+    assert refused.exit_code == 2
+    assert "client, server, bindings" in refused.stderr
+
+
+def test_an_import_that_nothing_stands_for_says_how_to_name_it() -> None:
+    refused = invoke("diff", APPS, stored("apps-1.0.0"))
+    assert refused.exit_code == 2
+    assert "--import @modelcontextprotocol/sdk/types.js=FILE" in refused.stderr
+
+
+def test_a_core_that_lacks_an_imported_name_is_named() -> None:
+    old = "./spec.types.js=2025-11-25"
+    with pytest.raises(Exception, match="declares no `InputRequests`"):
+        sides([TASKS, stored("tasks-b30c477")], [old])
+
+
+@pytest.mark.parametrize(
+    ("names", "extension"),
+    [((TASKS, APPS), ""), ((TASKS, "2026-07-28"), ""), ((APPS, APPS), "tasks")],
+)
+def test_versions_of_one_extension_are_compared(names: tuple[str, str], extension: str) -> None:
+    with pytest.raises(InputError, match="is no version of"):
+        sides(names, (), extension)
+
+
+def test_an_unknown_extension_names_those_there_are() -> None:
+    refused = invoke(
+        "diff", "--extension", "task", stored("tasks-29f83d5"), stored("tasks-b30c477")
+    )
+    assert refused.exit_code == 2
+    assert TASKS in refused.stderr
