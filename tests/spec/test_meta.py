@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Audio, Client, Context, Embedded, Image, Server
-from mcp_runtime.shared.meta_names import require_meta
+from mcp_runtime.core.extension import Extension
+from mcp_runtime.core.meta_names import require_meta
 from tests.support.json_peers import (
     NEWEST,
     RawServer,
@@ -386,14 +387,15 @@ async def test_a_trace_travels_as_it_is() -> None:
 )
 def test_an_extension_is_named_with_a_prefix(name: str) -> None:
     with pytest.raises(ValueError, match="no valid name of an extension"):
-        Server("s", "1", extensions={name: {}})
+        Server("s", "1", extensions=[Extension(identifier=name, revisions=[NEWEST])])
 
 
 @pytest.mark.requirement("versioning.extensions.id-form")
 @pytest.mark.requirement("versioning.extensions.id-prefix")
 @pytest.mark.requirement("versioning.extensions.one-sided")
 async def test_an_extension_of_one_side_leaves_the_core_as_it_is() -> None:
-    server = Server("s", "1", extensions={"com.example/ui": {"a": 1}})
+    ui = Extension(identifier="com.example/ui", revisions=[NEWEST], settings={"a": 1})
+    server = Server("s", "1", extensions=[ui])
     server.tool(nothing)
     async with connected(server, NEWEST, {"extensions": {"org.example/other": {}}}) as client:
         offered = await client.result("server/discover")

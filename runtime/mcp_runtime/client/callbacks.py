@@ -84,7 +84,11 @@ class ClientCallbacks:
         """
         if result.input_requests is UNSET:
             return UNSET
-        requests, most = result.input_requests, self.limits.input_requests
+        return await self.responses_to(result.input_requests)
+
+    async def responses_to(self, requests: Mapping[str, Any]) -> dict[str, Any]:
+        """The input for each of these requests, by the same keys. Raises as `responses`."""
+        most = self.limits.input_requests
         if len(requests) > most:
             raise TooMuch(
                 f"{len(requests)} requests for input, over {most} (Limits.input_requests)"

@@ -8,8 +8,8 @@ Params and results are models of the newest revision, whatever revision the serv
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
@@ -31,6 +31,7 @@ from mcp_runtime.client.transports import (
     in_memory,
 )
 from mcp_runtime.core.events import Notified
+from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.negotiation import ClientOffer
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import NotApproved, NotOffered, RemoteError
@@ -52,6 +53,7 @@ class Client:
     """A client of one server: `Client(server)` in this process, `Client.stdio`, `Client.http`.
 
     `on_sample`, `on_elicit` and `roots` answer requests of the server, and declare the capability.
+    `extensions` are those of the protocol that the client has.
     `approve(method, params)` decides about each of these requests, and about each call of a tool.
     `timeout` is how many seconds to wait for an answer, the first one too; progress restarts it, up
     to `Limits.total`. `message_bytes` is how large an answer may be (`Limits.answer_bytes`).
@@ -78,6 +80,7 @@ class Client:
         elicit_modes: Sequence[Literal["form", "url"]] = ("form",),
         elicit_schemes: Sequence[str] = ("https", "http"),
         roots: Roots | None = None,
+        extensions: Sequence[Extension] = (),
         approve: Approve | None = None,
         on_log: OnLog | None = None,
         log_level: str | None = None,
@@ -99,6 +102,7 @@ class Client:
             info=t.Implementation(name=name, version=version),
             revisions=tuple(revisions),
             capabilities=self._callbacks.capabilities(sample_tools, elicit_modes),
+            extensions=Extensions(extensions, revisions),
             roots_change=roots is not None,
         )
         settings = ClientSettings(
@@ -112,8 +116,7 @@ class Client:
             restarts=restarts,
             trace=trace,
         )
-        self._approve = approve
-        self._on_log = on_log
+        self._approve, self._on_log = approve, on_log
         self._cache = Cache(limits.cached if cache else 0)
         self._output_schemas = OutputSchemas(is_strict=validate == "strict") if validate else None
         self._reconnector = Reconnector(
@@ -260,8 +263,8 @@ class Client:
         )
         if self._approve is not None and not await self._approve("tools/call", params):
             raise NotApproved(f"the call of {name} was not approved")
-        result: t.CallToolResult = await self._requests.answer(
-            "tools/call", params, timeout=timeout, on_progress=on_progress
+        result = await self._requests.call_tool(
+            self, params, timeout=timeout, on_progress=on_progress
         )
         if self._output_schemas is not None:
             await self._output_schemas.require(name, result)
@@ -339,18 +342,19 @@ class Client:
         if method in self.terms.translation.revision.methods:
             await self.connection.notify(method, UNSET)
 
-    @asynccontextmanager
-    async def listen(
+    def listen(
         self,
         *,
         tools: bool = False,
         prompts: bool = False,
         resources: bool = False,
         uris: Sequence[str] = (),
-    ) -> AsyncGenerator[Subscription]:
+        more: Mapping[str, Sequence[str]] | None = None,
+    ) -> AbstractAsyncContextManager[Subscription]:
         """Changes of the lists named, and of the resources with these URIs, while it is entered.
 
-        `Subscription.served` says which of them the server agreed to report.
+        `Subscription.served` says which of them the server agreed to report. `more` are members
+        that extensions add to the filter.
         Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources.
         """
         wanted = t.SubscriptionFilter(
@@ -358,18 +362,13 @@ class Client:
             prompts_list_changed=prompts or UNSET,
             resources_list_changed=resources or UNSET,
             resource_subscriptions=list(uris) or UNSET,
+            extra_=dict(more or {}),
         )
-        subscription = Subscription(wanted)
-        await self._reconnector.ensure()
-        subscriptions = self.connection.subscriptions
-        subscriptions.append(subscription)
-        try:
-            await self.connection.listen(subscription)
-            yield subscription
-        finally:
-            subscriptions.remove(subscription)
-            if self.is_connected:
-                await self.connection.unlisten(subscription)
+        return self._reconnector.subscribed(Subscription(wanted))
+
+    async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
+        """What the callbacks answer to requests for input, by the same keys."""
+        return await self._callbacks.responses_to(requests)
 
     @property
     def calls(self) -> latest_calls.ClientCalls:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import UNSET
 
+from mcp_runtime.client.extension import ClientExtension
 from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.client_session import ClientSession
@@ -220,6 +221,9 @@ class ClientConnection(Connection):
         for subscription in self.subscriptions:
             if id == (UNSET if subscription.id is None else subscription.id):
                 subscription.notified(event)
+        for one in self.settings.offer.extensions:
+            if event.method in one.methods and isinstance(one, ClientExtension):
+                one.notified(event.method, event.params)
         self.owner.notified(event)
 
 

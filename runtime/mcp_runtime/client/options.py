@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias, TypedDict
 
 from mcp_runtime.client.callbacks import Approve, OnElicit, OnSample, Roots
+from mcp_runtime.core.extension import Extension
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import Trace
@@ -28,6 +29,7 @@ class ClientOptions(TypedDict, total=False):
     elicit_modes: Sequence[Literal["form", "url"]]
     elicit_schemes: Sequence[str]
     roots: Roots | None
+    extensions: Sequence[Extension]
     approve: Approve | None
     on_log: OnLog | None
     log_level: str | None

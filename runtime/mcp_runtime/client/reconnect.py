@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -13,6 +13,7 @@ from msgspec import UNSET
 from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ClientConnection
 from mcp_runtime.client.settings import ClientSettings
+from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import TransportFactory
 from mcp_runtime.core.events import Notified
 from mcp_runtime.errors import NoCommonRevision, NotOpen, SessionError, TimedOut
@@ -153,6 +154,20 @@ class Reconnector:
                     await self.connection.listen(subscription)
             finally:
                 self._restart_task = None
+
+    @asynccontextmanager
+    async def subscribed(self, subscription: Subscription) -> AsyncGenerator[Subscription]:
+        """Has the server send these changes while it is entered."""
+        await self.ensure()
+        subscriptions = self.connection.subscriptions
+        subscriptions.append(subscription)
+        try:
+            await self.connection.listen(subscription)
+            yield subscription
+        finally:
+            subscriptions.remove(subscription)
+            if self.is_connected:
+                await self.connection.unlisten(subscription)
 
     async def close(self) -> None:
         connection, self._connection = self._connection, None

@@ -9,13 +9,14 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from mcp_runtime.client.cache import Cache, cache_key
+from mcp_runtime.client.extension import ClientExtension, ClientView
 from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.core import error_codes
+from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.errors import BadAnswer, NotFound, RemoteError, TooMuch
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import latest_calls
 from mcp_runtime.shared.connection import OnProgress
-from mcp_runtime.shared.meta_names import require_meta
 
 __all__ = ["Calls", "ClientRequests", "not_found"]
 
@@ -55,8 +56,20 @@ class ClientRequests:
         result = await self._reconnector.connection.ask(
             method, params, timeout=timeout, token=token, on_progress=on_progress
         )
-        _require_known_type(method, result)
+        self._require_known_type(method, result)
         return result
+
+    def _require_known_type(self, method: str, result: Any) -> None:
+        """Raises BadAnswer for a result of an unknown type.
+
+        Source: 2026-07-28 basic/index, "Result Types".
+        """
+        result_type = getattr(result, "result_type", "complete")
+        if result_type == "complete" or isinstance(result, t.InputRequiredResult):
+            return
+        extensions = self._reconnector.connection.terms.translation.extensions
+        if not any(method in one.methods or one.is_own(method, result) for one in extensions):
+            raise BadAnswer(f"{method}: a result of the unknown type {str(result_type)[:80]!r}")
 
     async def pages(self, method: str, member: str, *, is_retry: bool = False) -> list[Any]:
         """The items of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
@@ -133,6 +146,25 @@ class ClientRequests:
             )
         raise TooMuch(f"{method}: over {self._limits.input_rounds} rounds (Limits.input_rounds)")
 
+    async def call_tool(
+        self,
+        client: ClientView,
+        params: t.CallToolRequestParams,
+        *,
+        timeout: float | None,
+        on_progress: OnProgress | None,
+    ) -> t.CallToolResult:
+        """The result of a tool, which an extension may have to finish."""
+        result = await self.answer("tools/call", params, timeout=timeout, on_progress=on_progress)
+        for one in self._reconnector.settings.offer.extensions:
+            if one.is_own("tools/call", result):
+                finisher = one if isinstance(one, ClientExtension) else ClientExtension()
+                return await finisher.finish(
+                    client, params, result, timeout=timeout, on_progress=on_progress
+                )
+        final: t.CallToolResult = result
+        return final
+
 
 def not_found(error: RemoteError, uri: str) -> RemoteError:
     """The same error as NotFound, if it says that there is no such resource.
@@ -143,16 +175,6 @@ def not_found(error: RemoteError, uri: str) -> RemoteError:
     if names_it or error.code == error_codes.RESOURCE_NOT_FOUND:
         return NotFound(error.code, error.message, error.data)
     return error
-
-
-def _require_known_type(method: str, result: Any) -> None:
-    """Raises BadAnswer for a result of an unknown type.
-
-    Source: 2026-07-28 basic/index, "Result Types".
-    """
-    result_type = getattr(result, "result_type", "complete")
-    if result_type != "complete" and not isinstance(result, t.InputRequiredResult):
-        raise BadAnswer(f"{method}: a result of the unknown type {str(result_type)[:80]!r}")
 
 
 class Calls(latest_calls.ClientCalls):

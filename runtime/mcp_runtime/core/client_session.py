@@ -27,7 +27,7 @@ from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.role import CLIENT
 from mcp_runtime.core.running import SMALL, Hold, Running
 from mcp_runtime.core.session import Session
-from mcp_runtime.core.translation import Terms, Translation
+from mcp_runtime.core.translation import Terms, translation
 from mcp_runtime.errors import (
     BadAnswer,
     NoCommonRevision,
@@ -166,8 +166,9 @@ class ClientSession(Session):
             client_capabilities=self.offer.declared,
             server_info=body["serverInfo"],
         )
-        translation = Translation(spoken, context, self.tolerances)
-        terms = Terms(translation, body["serverInfo"], body["capabilities"])
+        theirs = body["capabilities"]
+        spoken_with = translation(spoken, context, self.tolerances, self.offer.extensions, theirs)
+        terms = Terms(spoken_with, body["serverInfo"], theirs)
         self._move("receive initialize result")
         opened = self._opened("send notifications/initialized", terms, body.get("instructions"))
         return [Write(jsonrpc.notification("notifications/initialized")), *opened]
@@ -180,7 +181,9 @@ class ClientSession(Session):
     def _per_request_terms(
         self, spoken: Revision, info: Mapping[str, Any] | None, capabilities: Mapping[str, Any]
     ) -> Terms:
-        return Terms(Translation(spoken, Context(), self.tolerances), info, capabilities)
+        extensions = self.offer.extensions
+        spoken_with = translation(spoken, Context(), self.tolerances, extensions, capabilities)
+        return Terms(spoken_with, info, capabilities)
 
     def _refused(self, sent: Sent, frame: ErrorResponse, now: float) -> list[Event]:
         if not self._opens(sent):
@@ -354,9 +357,11 @@ class ClientSession(Session):
     """The lowest level of log messages that requests of the per-request era ask for."""
 
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
-        known = terms.translation.revision.methods.get(method)
+        known = terms.translation.methods.get(method)
         if known is None:
-            raise NotOffered(method, f"it in {terms.translation.revision.name}")
+            owner = self.offer.extensions.owner(method)
+            what = f"the extension {owner.identifier}" if owner else "it"
+            raise NotOffered(method, f"{what} in {terms.translation.revision.name}")
         theirs = known.direction == "client-to-server" and known.kind == "request"
         declared = terms.capabilities if theirs else self._own_capabilities(terms)
         if known.direction != "both" and not declares(declared, known.capability):

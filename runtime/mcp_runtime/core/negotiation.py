@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar, Final
+
+from msgspec import structs
 
 from mcp_runtime.core.capabilities import declares
+from mcp_runtime.core.extension import NO_EXTENSIONS, Extensions
+from mcp_runtime.core.role import CLIENT, SERVER, Role
 from mcp_runtime.revisions import (
     ALL,
     UNSET,
@@ -32,11 +36,17 @@ __all__ = ["ClientOffer", "Offer", "ServerOffer", "common_revision", "initialize
 class Offer:
     """`revisions` are those that the side speaks, in any order."""
 
+    role: ClassVar[Role]
     info: latest.Implementation
     capabilities: latest.ServerCapabilities | latest.ClientCapabilities
     revisions: tuple[str, ...] = ALL
+    extensions: Extensions = NO_EXTENSIONS
 
     def __post_init__(self) -> None:
+        if self.extensions:
+            settings = self.extensions.settings(self.role)
+            extended = structs.replace(self.capabilities, extensions=settings)
+            object.__setattr__(self, "capabilities", extended)
         unknown = sorted(set(self.revisions) - set(ALL))
         if unknown or not self.revisions:
             known = ", ".join(ALL)
@@ -64,6 +74,13 @@ class Offer:
     def newest_first(self) -> tuple[str, ...]:
         return self.per_request + self.handshake
 
+    def _extended(self, body: dict[str, Any], spoken: str) -> dict[str, Any]:
+        """The body of a handshake, with what extensions declare in that revision."""
+        if self.extensions:
+            declared = self.extensions.declared(self.role, revision(spoken))
+            body["capabilities"] = {**body["capabilities"], **declared}
+        return body
+
     def _of(self, era: str) -> tuple[str, ...]:
         return tuple(r for r in reversed(ALL) if r in self.revisions and revision(r).era == era)
 
@@ -75,6 +92,7 @@ class ServerOffer(Offer):
     `can_subscribe` says whether clients may subscribe to a URI.
     """
 
+    role = SERVER
     capabilities: latest.ServerCapabilities
     instructions: str | UnsetType = UNSET
     methods: frozenset[str] = frozenset()
@@ -108,7 +126,7 @@ class ServerOffer(Offer):
         }
         if self.instructions is not UNSET:
             result["instructions"] = self.instructions
-        return _down("result", result, spoken)
+        return self._extended(_down("result", result, spoken), spoken)
 
     def discovered(self) -> latest.DiscoverResult:
         return latest.DiscoverResult(
@@ -125,6 +143,7 @@ class ServerOffer(Offer):
 class ClientOffer(Offer):
     """`roots_change` says that the client notifies changes of its roots, where a revision can."""
 
+    role = CLIENT
     capabilities: latest.ClientCapabilities
     roots_change: bool = False
 
@@ -138,7 +157,7 @@ class ClientOffer(Offer):
             "capabilities": capabilities,
             "clientInfo": latest.to_wire(self.info),
         }
-        return _down("params", params, spoken)
+        return self._extended(_down("params", params, spoken), spoken)
 
 
 def initialize_params(raw: bytes, spoken: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -24,6 +25,7 @@ __all__ = [
     "ParamHeaders",
     "Path",
     "check_headers",
+    "check_name",
     "decoded",
     "encoded",
     "request_headers",
@@ -52,9 +54,14 @@ _DIGITS: Final = 64
 _decode: Final = msgspec.json.decode
 
 
-def request_headers(request: Request, of_tools: Mapping[str, ParamHeaders]) -> dict[str, str]:
+def request_headers(
+    request: Request,
+    of_tools: Mapping[str, ParamHeaders],
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, str]:
     """The headers of a request of the per-request era; `of_tools` are those that tools ask for.
 
+    `names` has, for methods of extensions, the member of params that `Mcp-Name` repeats.
     Raises TooMuch for an integer that not every peer can hold.
     """
     params = peek.request_params(request.params or b"{}")
@@ -64,6 +71,8 @@ def request_headers(request: Request, of_tools: Mapping[str, ParamHeaders]) -> d
     }
     if request.method in _NAMED:
         headers["Mcp-Name"] = encoded(getattr(params, _NAMED[request.method]))
+    elif request.method in names:
+        headers["Mcp-Name"] = encoded(_decode(request.params)[names[request.method]])
     if request.method == "tools/call" and (asked := of_tools.get(params.name)):
         arguments = _decode(params.arguments)
         for name, path in asked.items():
@@ -125,6 +134,13 @@ def check_headers(
         arguments = _decode(params.arguments)
         for name, path in asked.items():
             _require_argument(headers, f"Mcp-Param-{name}", _at(arguments, path))
+
+
+def check_name(headers: Mapping[str, str], request: Request, names: Mapping[str, str]) -> None:
+    """Raises RpcError (HeaderMismatch) where `Mcp-Name` is not what an extension's rule says."""
+    if request.method in names:
+        params = _decode(request.params or b"{}")
+        _require_equal(headers, "Mcp-Name", _at(params, (names[request.method],)), coded=True)
 
 
 def _require_equal(headers: Mapping[str, str], name: str, said: Any, *, coded: bool) -> None:

@@ -9,9 +9,7 @@ Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", and basic/v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
-from types import MappingProxyType
-from typing import Any, ClassVar, Final, cast, get_args
+from typing import Any, ClassVar, Final, cast
 
 import msgspec
 from msgspec import UNSET
@@ -19,16 +17,17 @@ from msgspec import UNSET
 from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.capabilities import declares, require_client
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Write
+from mcp_runtime.core.extension import accepted, missing_extension
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
 from mcp_runtime.core.pending import Pending
 from mcp_runtime.core.role import SERVER
 from mcp_runtime.core.running import SMALL, Hold, Running
+from mcp_runtime.core.server_notifications import LEVELS, ServerNotifications, tagged
 from mcp_runtime.core.session import Session
-from mcp_runtime.core.subscriptions import Subscriptions
 from mcp_runtime.core.tolerances import Tolerances
-from mcp_runtime.core.translation import Terms, Translation, Translations
+from mcp_runtime.core.translation import Terms, Translations, translation
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import (
@@ -41,15 +40,12 @@ from mcp_runtime.revisions import (
     revision,
 )
 
-__all__ = ["LEVELS", "ServerSession"]
-
-LEVELS: Final[tuple[str, ...]] = get_args(latest.LoggingLevel)
-"""Of log messages, rising. Source: 2025-11-25 server/utilities/logging, "Log Levels"."""
+__all__ = ["ServerSession"]
 
 _dump: Final = msgspec.json.Encoder().encode
 
 
-class ServerSession(Session):
+class ServerSession(Session, ServerNotifications):
     """A session with one client. `offer()` is what the server declares at the time."""
 
     role = SERVER
@@ -57,9 +53,8 @@ class ServerSession(Session):
     """Whether a client may begin with `initialize`; without, each request stands for itself."""
     begins_anew = True
     """Whether a second `initialize` ends what was open and begins again, or is refused."""
-    log_level: str | None = None
-    """The level that the client has set for the session."""
-    _declared: Mapping[str, Any] = MappingProxyType({})
+    principal = ""
+    """Whom the client acts for."""
 
     def __init__(
         self,
@@ -76,10 +71,6 @@ class ServerSession(Session):
         )
         self.offer = offer
         self._translations = translations
-
-    @cached_property
-    def subscriptions(self) -> Subscriptions:
-        return Subscriptions(self.limits.subscriptions)
 
     # ---- requests
 
@@ -130,10 +121,16 @@ class ServerSession(Session):
             raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel"
             )
+        capabilities = cast("dict[str, Any]", meta.client_capabilities)
+        spoken = (
+            self._translations.extended(version, offer.extensions, capabilities)
+            if offer.extensions
+            else self._translations.of(version)
+        )
         return Terms(
-            self._translations.of(version),
+            spoken,
             None if meta.client_info is UNSET else meta.client_info,
-            cast("dict[str, Any]", meta.client_capabilities),
+            capabilities,
             None if meta.progress_token is UNSET else meta.progress_token,
             None if meta.log_level is UNSET else meta.log_level,
         )
@@ -154,9 +151,9 @@ class ServerSession(Session):
         raise RpcError(code, why)
 
     def _admit(self, frame: Request, terms: Terms) -> list[Event]:
-        method = terms.translation.revision.methods.get(frame.method)
+        method = terms.translation.methods.get(frame.method)
         if not self._may_send(method, "request") or method is None:
-            self._require_registered(frame.method)
+            self._require_registered(frame.method, terms)
         else:
             self._require_offered(method)
             if own := self._own.get(frame.method):
@@ -165,9 +162,13 @@ class ServerSession(Session):
         self.running[frame.id] = Running(frame.method, terms, hold=hold)
         return [Called(frame.id, frame.method, frame.params, terms)]
 
-    def _require_registered(self, method: str) -> None:
-        if method not in self.offer().methods:
+    def _require_registered(self, method: str, terms: Terms) -> None:
+        offer, spoken = self.offer(), terms.translation.revision.name
+        owner = offer.extensions.owner(method)
+        if method not in offer.methods or (owner and spoken not in owner.revisions):
             raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+        if owner is not None:
+            raise missing_extension(owner.identifier)
 
     def _require_offered(self, method: Method) -> None:
         offer = self.offer()
@@ -190,8 +191,12 @@ class ServerSession(Session):
             client_capabilities=params["capabilities"],
             server_info=latest.to_wire(offer.info),
         )
-        translation = Translation(revision(spoken), context, self.tolerances)
-        self.agreed = Terms(translation, params["clientInfo"], params["capabilities"])
+        theirs = params["capabilities"]
+        self.agreed = Terms(
+            translation(revision(spoken), context, self.tolerances, offer.extensions, theirs),
+            params["clientInfo"],
+            theirs,
+        )
         self._declared = offer.declared
         return [*ended, Write(jsonrpc.response(frame.id, _dump(offer.initialized(spoken))))]
 
@@ -243,10 +248,12 @@ class ServerSession(Session):
     def _listen(self, frame: Request, terms: Terms) -> list[Event]:
         """Source: 2026-07-28 basic/patterns/subscriptions, "Acknowledgment"."""
         params = terms.translation.read_params(frame.method, frame.params)
-        kept = self.subscriptions.listen(frame.id, params.notifications, self.offer())
+        wanted = params.notifications
+        more = accepted(terms.translation.extensions, wanted.extra_, self.principal)
+        kept = self.subscriptions.listen(frame.id, wanted, self.offer(), more)
         self.running[frame.id] = Running(frame.method, terms)
         acknowledged = latest.SubscriptionsAcknowledgedNotificationParams(
-            notifications=kept, meta=_tagged(frame.id)
+            notifications=kept, meta=tagged(frame.id)
         )
         return [Write(self.notify("notifications/subscriptions/acknowledged", acknowledged, terms))]
 
@@ -296,76 +303,8 @@ class ServerSession(Session):
     def lost(self, why: str = "the peer is gone") -> list[Event]:
         return self._ended(super().lost(why))
 
-    # ---- notifications of the server
-
-    def changed(self, what: str) -> list[bytes]:
-        """Notifies subscribers that the list of `tools`, `prompts` or `resources` has changed."""
-        method = f"notifications/{what}/list_changed"
-        sent = [
-            self.notify(method, latest.NotificationParams(meta=_tagged(id)), self.running[id].terms)
-            for id in self.subscriptions.of_list(what)
-        ]
-        if self.state is State.OPEN and declares(self._declared, f"{what}.listChanged"):
-            sent.append(self.notify(method, latest.NotificationParams()))
-        return sent
-
-    def updated(self, uri: str) -> list[bytes]:
-        """Notifies subscribers that a resource has changed."""
-        method = "notifications/resources/updated"
-        make = latest.ResourceUpdatedNotificationParams
-        sent = [
-            self.notify(method, make(uri=uri, meta=_tagged(id)), self.running[id].terms)
-            for id in self.subscriptions.of_uri(uri)
-        ]
-        if self.state is State.OPEN and uri in self.subscriptions.watched:
-            sent.append(self.notify(method, make(uri=uri)))
-        return sent
-
-    def log(self, id: Id, terms: Terms, level: str, data: Any, logger: object = None) -> bytes:
-        """A log message about a request; empty if the client does not want that level.
-
-        Raises ValueError for an unknown level. In the per-request era a request that was answered
-        or cancelled has no more log messages. Source: 2026-07-28 server/utilities/logging.
-        """
-        if level not in LEVELS:
-            raise ValueError(f"{level!r} is no log level; the levels are {', '.join(LEVELS)}")
-        if not isinstance(logger, str | None):
-            raise TypeError(f"the name of a logger is text, not {type(logger).__name__}")
-        running = self.running.get(id)
-        least = self.log_level
-        if terms.translation.revision.era == "per-request":
-            if running is None or running.terms is not terms or terms.log_level is None:
-                return b""
-            least = terms.log_level
-        if least is not None and LEVELS.index(level) < LEVELS.index(least):
-            return b""
-        params: Any = latest.LoggingMessageNotificationParams(
-            level=level,  # type: ignore[arg-type]
-            data=data,
-            logger=UNSET if logger is None else logger,
-        )
-        return self.notify("notifications/message", params, terms)
-
-    def end_subscriptions(self, *, cancelling: bool = True) -> list[bytes]:
-        """Ends the open subscriptions of the client with a result.
-
-        With `cancelling` a notification comes first, where subscriptions share a channel.
-
-        Source: 2026-07-28 basic/patterns/subscriptions, "Graceful Closure", and cancellation.
-        """
-        sent: list[bytes] = []
-        for id in sorted(self.subscriptions.open, key=repr):
-            if cancelling:
-                body = _dump({"requestId": id, "reason": "the server ends"})
-                sent.append(jsonrpc.notification("notifications/cancelled", body))
-            meta = latest.SubscriptionsListenResultMetaObject(subscription_id=id)
-            result = latest.SubscriptionsListenResult(meta=meta, result_type="complete")
-            sent.append(self.answer(id, result))
-            self.subscriptions.end(id)
-        return sent
-
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
-        known = terms.translation.revision.methods.get(method)
+        known = terms.translation.methods.get(method)
         if known is None:
             raise NotOffered(method, f"it in {terms.translation.revision.name}")
         if known.kind == "notification":
@@ -379,10 +318,6 @@ class ServerSession(Session):
         is_declared = any(declares(side, method.capability) for side in sides)
         if method.direction != "both" and not is_declared:
             raise NotOffered(method.name, f"{method.capability}: the server declares none")
-
-
-def _tagged(id: Id) -> latest.NotificationMetaObject:
-    return latest.NotificationMetaObject(subscription_id=id)
 
 
 def _error_response(id: Id, code: int, message: str, data: Any = None) -> Write:

@@ -373,8 +373,8 @@ class Session(ABC):
         self.state = after(self.role, self.state, what)
 
     def _method(self, name: str) -> Method | None:
-        """The method in the agreed revision."""
-        return None if self.agreed is None else self.agreed.translation.revision.methods.get(name)
+        """The method in the agreed revision, or of an extension that both sides declare."""
+        return None if self.agreed is None else self.agreed.translation.methods.get(name)
 
     def _may_send(self, method: Method | None, kind: str) -> bool:
         """Whether the peer may send a method as that kind of message."""

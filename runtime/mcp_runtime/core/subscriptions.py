@@ -6,6 +6,7 @@ Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources, "S
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -48,10 +49,17 @@ class Subscriptions:
         self.watched.discard(uri)
 
     def listen(
-        self, id: Id, wanted: latest.SubscriptionFilter, offer: ServerOffer
+        self,
+        id: Id,
+        wanted: latest.SubscriptionFilter,
+        offer: ServerOffer,
+        more: Mapping[str, Any] = MappingProxyType({}),
     ) -> latest.SubscriptionFilter:
-        """Subscribes a stream to the part of `wanted` that the server offers. Raises RpcError."""
-        kept = _kept(wanted, offer)
+        """Subscribes a stream to the part of `wanted` that the server offers. Raises RpcError.
+
+        `more` are members that extensions add.
+        """
+        kept = _kept(wanted, offer, more)
         self._require_room(1 + _size(kept))
         self._streams[id] = kept
         self._uris += _size(kept)
@@ -68,13 +76,19 @@ class Subscriptions:
     def of_uri(self, uri: str) -> list[Id]:
         return [id for id, kept in self._streams.items() if uri in _uris(kept)]
 
+    def of_member(self, member: str, value: object) -> list[Id]:
+        """The streams that have `value` in a member that an extension adds."""
+        return [id for id, kept in self._streams.items() if value in _added(kept).get(member, ())]
+
     def _require_room(self, more: int) -> None:
         if len(self.watched) + len(self._streams) + self._uris + more > self._limit:
             why = f"no more than {self._limit} subscriptions and URIs (Limits.subscriptions)"
             raise RpcError(error_codes.BUSY, why)
 
 
-def _kept(wanted: latest.SubscriptionFilter, offer: ServerOffer) -> latest.SubscriptionFilter:
+def _kept(
+    wanted: latest.SubscriptionFilter, offer: ServerOffer, more: Mapping[str, Any]
+) -> latest.SubscriptionFilter:
     declared = offer.declared
     lists: dict[str, Any] = {
         member: True
@@ -83,7 +97,9 @@ def _kept(wanted: latest.SubscriptionFilter, offer: ServerOffer) -> latest.Subsc
     }
     uris = _uris(wanted) if declares(declared, "resources.subscribe") else []
     unique = [uri for uri in dict.fromkeys(uris) if offer.can_subscribe(uri)]
-    return latest.SubscriptionFilter(**lists, resource_subscriptions=unique or UNSET)
+    return latest.SubscriptionFilter(
+        **lists, resource_subscriptions=unique or UNSET, extra_=dict(more)
+    )
 
 
 def _uris(kept: latest.SubscriptionFilter) -> list[str]:
@@ -91,4 +107,9 @@ def _uris(kept: latest.SubscriptionFilter) -> list[str]:
 
 
 def _size(kept: latest.SubscriptionFilter) -> int:
-    return len(_uris(kept))
+    return len(_uris(kept)) + sum(map(len, _added(kept).values()))
+
+
+def _added(kept: latest.SubscriptionFilter) -> dict[str, list[Any]]:
+    """The lists that extensions have added."""
+    return {name: value for name, value in kept.extra_.items() if isinstance(value, list)}

@@ -6,11 +6,13 @@ steps between the revisions convert it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, cast
 
 import msgspec
 
+from mcp_runtime.core.extension import Extension, Extensions, missing_extension
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.revisions import (
@@ -27,7 +29,7 @@ from mcp_runtime.revisions import (
     route,
 )
 
-__all__ = ["Terms", "Translation", "Translations"]
+__all__ = ["Terms", "Translation", "Translations", "translation"]
 
 _HANDLED: Final = revision(HANDLERS)
 _parse: Final = msgspec.json.decode
@@ -42,10 +44,14 @@ class Translation:
     writing EncodeError; both raise StepError for what the other revision cannot express.
     """
 
+    extensions: Sequence[Extension] = ()
+    """Those that both sides declare."""
+
     def __init__(self, revision: Revision, context: Context, tolerances: Tolerances) -> None:
         self.revision = revision
         self.context = context
         self.tolerances = tolerances
+        self.methods = revision.methods
         self._same = revision.name == HANDLERS
         self._steps: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
 
@@ -83,7 +89,7 @@ class Translation:
 
     def _write(self, position: Position, method: str, value: Any) -> bytes:
         step = None if self._same else self._step(position, method, up=False)
-        if step is None:
+        if step is None or type(value).__module__ == self.revision.models.__name__:
             return self.revision.encode(value)
         carried = step(latest.to_wire(value), Trip(self.context))
         return b"" if carried is None else _dump(carried)
@@ -100,6 +106,89 @@ class Translation:
         return self._steps[key]
 
 
+class ExtendedTranslation(Translation):
+    """Reads and writes also what `ours` add, of which the peer has declared `shared`."""
+
+    def __init__(
+        self,
+        revision: Revision,
+        context: Context,
+        tolerances: Tolerances,
+        ours: Extensions,
+        shared: Sequence[Extension],
+    ) -> None:
+        super().__init__(revision, context, tolerances)
+        self.extensions = shared
+        self._ours = ours
+        self._owners = {method: one for one in shared for method in one.methods}
+        added = {method: one.methods[method] for method, one in self._owners.items()}
+        self.methods = {**revision.methods, **added}
+
+    def _read(self, position: Position, method: str, raw: bytes) -> Any:
+        if (owner := self._owners.get(method)) is not None:
+            return owner.read(position, method, raw)
+        widening = [one for one in self.extensions if one.widens(method)]
+        if position == "result" and widening and _type_of(raw) not in _CORE_RESULTS:
+            return _read_widened(widening, method, raw)
+        return self._with_kept(method, super()._read(position, method, raw), raw)
+
+    def _with_kept(self, method: str, params: Any, raw: bytes) -> Any:
+        """Params of an older revision with the members that the steps leave out."""
+        names = () if self._same or not raw else self._ours.kept.get(method, ())
+        sent: dict[str, Any] = _parse(raw) if names else {}
+        kept = {name: sent[name] for name in names if name in sent}
+        if not kept:
+            return params
+        whole = {**latest.to_wire(params), **kept}
+        return latest.from_wire(_HANDLED.type_of("params", method), whole)
+
+    def _write(self, position: Position, method: str, value: Any) -> bytes:
+        owner = self._owners.get(method)
+        owner = owner or next((one for one in self._ours if one.is_own(method, value)), None)
+        if owner is None:
+            return super()._write(position, method, value)
+        if owner not in self.extensions:
+            raise missing_extension(owner.identifier)
+        return owner.write(value)
+
+
+def _read_widened(widening: Sequence[Extension], method: str, raw: bytes) -> Any:
+    """The result of a method of the core, of a type of an extension. Raises DecodeError."""
+    for one in widening[:-1]:
+        with suppress(DecodeError):
+            return one.read_widened(method, raw)
+    return widening[-1].read_widened(method, raw)
+
+
+class _Result(msgspec.Struct):
+    result_type: object = msgspec.field(default="complete", name="resultType")
+
+
+def _type_of(raw: bytes) -> object:
+    """The `resultType` of a result; "complete" for what is no object."""
+    with suppress(msgspec.ValidationError):
+        return _result.decode(raw).result_type
+    return "complete"
+
+
+_result: Final = msgspec.json.Decoder(_Result)
+_CORE_RESULTS: Final = ("complete", "input_required")
+
+
+def translation(
+    revision: Revision,
+    context: Context,
+    tolerances: Tolerances,
+    ours: Extensions,
+    theirs: Mapping[str, Any],
+) -> Translation:
+    """The translation for a peer with the capabilities `theirs`, where we have extensions."""
+    if not ours:
+        return Translation(revision, context, tolerances)
+    shared = ours.shared(revision.name, theirs)
+    return ExtendedTranslation(revision, context, tolerances, ours, shared)
+
+
 class Translations:
     """Translations for revisions without a handshake, whose messages carry all that others need.
 
@@ -109,6 +198,7 @@ class Translations:
     def __init__(self, tolerances: Tolerances) -> None:
         self.tolerances = tolerances
         self._by_revision: dict[str, Translation] = {}
+        self._extended: dict[tuple[str, tuple[Extension, ...]], Translation] = {}
 
     def of(self, version: str) -> Translation:
         """Raises KeyError for an unknown revision."""
@@ -116,6 +206,17 @@ class Translations:
             translation = Translation(revision(version), Context(), self.tolerances)
             self._by_revision[version] = translation
         return self._by_revision[version]
+
+    def extended(
+        self, version: str, ours: Extensions, capabilities: Mapping[str, Any]
+    ) -> Translation:
+        """As `of`, for a client with these capabilities, where the server has extensions."""
+        key = version, ours.shared(version, capabilities)
+        if key not in self._extended:
+            self._extended[key] = translation(
+                revision(version), Context(), self.tolerances, ours, capabilities
+            )
+        return self._extended[key]
 
 
 class Terms(msgspec.Struct, frozen=True):

@@ -6,14 +6,14 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from mcp_runtime.core.subscriptions import LISTS
 from mcp_runtime.stores import Bus
 
-__all__ = ["ChangeBroadcaster", "ChangeListener"]
+__all__ = ["ChangeBroadcaster", "ChangeListener", "Notice"]
 
 log: Final = logging.getLogger("mcp_runtime")
 
@@ -31,13 +31,31 @@ class ChangeListener(Protocol):
         """Notifies the client that a resource has changed."""
         ...
 
+    def notify_published(self, notice: Notice, /) -> None:
+        """Sends the client a notification of an extension, if it subscribed to that."""
+        ...
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """A notification of an extension, to subscribers that have `value` in `member` of their filter.
+
+    `params` is parsed JSON. Only clients that act for `principal` get it, unless that is None.
+    """
+
+    method: str
+    params: dict[str, Any]
+    member: str
+    value: str
+    principal: str | None = None
+
 
 class _Change(msgspec.Struct, omit_defaults=True):
-    """A message on the bus: the name of a changed list, or the URI of a changed resource."""
+    """A message on the bus: the name of a changed list, the URI of a changed resource, a notice."""
 
     sender: str
     list: str = ""
     uri: str = ""
+    notice: Notice | None = None
 
 
 _change: Final = msgspec.json.Decoder(_Change)
@@ -58,6 +76,10 @@ class ChangeBroadcaster:
     def updated(self, uri: str) -> None:
         """Reports that a resource has changed."""
         self._broadcast(_Change(self._name, uri=uri))
+
+    def published(self, notice: Notice) -> None:
+        """Sends a notification of an extension to those who subscribed to it."""
+        self._broadcast(_Change(self._name, notice=notice))
 
     @asynccontextmanager
     async def shared(self, bus: Bus) -> AsyncGenerator[None]:
@@ -89,3 +111,5 @@ class ChangeBroadcaster:
                 connection.notify_changed(change.list)
             elif change.uri:
                 connection.notify_updated(change.uri)
+            elif change.notice:
+                connection.notify_published(change.notice)

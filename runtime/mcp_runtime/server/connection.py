@@ -17,6 +17,7 @@ from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.revisions import UNSET
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.broadcast import Notice
 from mcp_runtime.server.context import Context, InputNeeded
 from mcp_runtime.server.dispatcher import Dispatcher
 from mcp_runtime.shared.connection import Connection, Trace
@@ -49,6 +50,8 @@ class ServerConnection(Connection):
         self.server_session = session or ServerSession(
             server.offer, next_id=count(1).__next__, limits=server.limits
         )
+        if principal:
+            self.server_session.principal = principal
         self._rates: dict[str, Bucket] = {}
         super().__init__(self.server_session, trace=trace)
 
@@ -153,3 +156,9 @@ class ServerConnection(Connection):
     def notify_updated(self, uri: str) -> None:
         for data in self.server_session.updated(uri):
             self.send(data)
+
+    def notify_published(self, notice: Notice) -> None:
+        if notice.principal in (None, self.principal):
+            of = self.server_session.published
+            for data in of(notice.method, notice.params, notice.member, notice.value):
+                self.send(data)

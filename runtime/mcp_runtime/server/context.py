@@ -22,6 +22,7 @@ from mcp_runtime.auth.server.current import current_token
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares, missing_capability, require_client
 from mcp_runtime.core.events import Called
+from mcp_runtime.core.extension import missing_extension
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.rate_limit import Bucket
@@ -113,6 +114,18 @@ class Context:
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
         return self._called.terms.capabilities
+
+    @property
+    def extensions(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the client has declared for each extension that the server has, too."""
+        shared = self._called.terms.translation.extensions
+        theirs = self.client_capabilities.get("extensions", {})
+        return {one.identifier: theirs[one.identifier] for one in shared}
+
+    def require_extension(self, identifier: str) -> None:
+        """Raises RpcError (-32021) if the client has not declared an extension."""
+        if identifier not in self.extensions:
+            raise missing_extension(identifier)
 
     @property
     def principal(self) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeVar, cast, overload
 
 from msgspec import UNSET, UnsetType
 
+from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.limits import Limits
@@ -31,7 +33,7 @@ from mcp_runtime.server.registry import (
     or_unset,
     require_tool_name,
 )
-from mcp_runtime.shared.meta_names import require_meta
+from mcp_runtime.server.tool_option import ToolOption, calling
 from mcp_runtime.shared.uri_template import Template, is_uri
 
 __all__ = ["Decorators"]
@@ -81,6 +83,7 @@ class Decorators(ABC):
         icons: Sequence[t.Icon] | None = None,
         meta: dict[str, Any] | None = None,
         scopes: Iterable[str] = (),
+        options: Sequence[ToolOption] = (),
     ) -> Callable[[_F], _F]: ...
     def tool(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
         """Registers a function as a tool; its signature types the arguments and the result.
@@ -89,7 +92,7 @@ class Decorators(ABC):
         model; `RpcError` becomes a protocol error.
 
         `scopes` are what an HTTP client's token needs beside the scopes that every request needs,
-        where the server has `auth`.
+        where the server has `auth`. `options` are what extensions add to the tool.
 
         Raises TypeError for a signature that JSON cannot express, ValueError for a name that is
         taken or malformed.
@@ -107,6 +110,7 @@ class Decorators(ABC):
         icons: Sequence[t.Icon] | None = None,
         meta: dict[str, Any] | None = None,
         scopes: Iterable[str] = (),
+        options: Sequence[ToolOption] = (),
     ) -> None:
         """As `tool`, also while serving; clients are notified."""
         signature = read(function, context=Context)
@@ -122,15 +126,28 @@ class Decorators(ABC):
             meta=_checked(meta),
         )
         mirrored = _marks(model.name, signature.input_schema)
-        self.features.tools.add(
-            model.name, Tool(model, signature, function, mirrored, tuple(scopes))
-        )
+        self._add_tool(Tool(model, signature, function, mirrored, tuple(scopes)), options)
         if embeds(function):
             self.features.kinds.add("resources")
         self._changed("tools")
 
+    def _add_tool(self, tool: Tool | RawTool, options: Sequence[ToolOption]) -> None:
+        features, model = self.features, tool.model
+        for option in options:
+            model = option.registered(model)
+        features.tools.add(model.name, replace(tool, model=model) if options else tool)
+        if options and not features.options:
+            self._handlers["tools/call"] = calling(features.options, self._handlers["tools/call"])
+        if options:
+            features.options[model.name] = tuple(options)
+
     def raw_tool(
-        self, model: t.Tool, *, arguments: Any = None, scopes: Iterable[str] = ()
+        self,
+        model: t.Tool,
+        *,
+        arguments: Any = None,
+        scopes: Iterable[str] = (),
+        options: Sequence[ToolOption] = (),
     ) -> Callable[[_F], _F]:
         """Registers a function as the tool that `model` describes, with the schemas of `model`.
 
@@ -148,9 +165,7 @@ class Decorators(ABC):
             require_tool_name(model.name)
             mirrored = _marks(model.name, schema)
             read = checked(schema) if arguments is None else converted(arguments)
-            self.features.tools.add(
-                model.name, RawTool(model, read, function, mirrored, tuple(scopes))
-            )
+            self._add_tool(RawTool(model, read, function, mirrored, tuple(scopes)), options)
             self._changed("tools")
             return function
 
@@ -159,6 +174,7 @@ class Decorators(ABC):
     def remove_tool(self, name: str) -> None:
         """Clients are notified. Raises KeyError."""
         self.features.tools.remove(name)
+        self.features.options.pop(name, None)
         self._changed("tools")
 
     def resource(

@@ -16,6 +16,7 @@ from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import prompt_messages, resource_contents
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
+from mcp_runtime.server.tool_option import shown
 
 __all__ = ["Handler", "Middleware", "ProtocolMethods", "around"]
 
@@ -50,6 +51,7 @@ class ProtocolMethods:
     ) -> None:
         self._hides_forbidden = hides_forbidden
         self._tools = features.tools
+        self._options = features.options
         self._resources = features.resources
         self._templates = features.templates
         self._prompts = features.prompts
@@ -69,11 +71,11 @@ class ProtocolMethods:
 
     async def list_tools(self, params: Any, ctx: Context) -> t.ListToolsResult:
         page, cursor = self._page(self._tools, params)
-        return t.ListToolsResult(
-            tools=[tool.model for tool in page if self._is_shown(tool, ctx)],
-            next_cursor=cursor,
-            **self._hints,
-        )
+        tools = [tool.model for tool in page if self._is_shown(tool, ctx)]
+        if options := self._options:
+            seen = [shown(tool, options.get(tool.name, ()), ctx) for tool in tools]
+            tools = [tool for tool in seen if tool is not None]
+        return t.ListToolsResult(tools=tools, next_cursor=cursor, **self._hints)
 
     def _is_shown(self, tool: Tool | RawTool, ctx: Context) -> bool:
         if not self._hides_forbidden or ctx.token is None:

@@ -7,7 +7,7 @@ import inspect
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args, get_type_hints
 
@@ -23,6 +23,7 @@ from mcp_runtime.server.functions.content import Embedded
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.signature import PromptSignature, Signature, TemplateSignature
 from mcp_runtime.server.functions.tool_result import raw_result, tool_result
+from mcp_runtime.server.tool_option import ToolOption
 from mcp_runtime.shared.uri_template import Template
 
 __all__ = [
@@ -283,6 +284,8 @@ class Features:
         self.templates: Registry[ResourceTemplate] = Registry("resource template")
         self.prompts: Registry[Prompt] = Registry("prompt")
         self.completers: dict[tuple[str, str], Completer] = {}
+        self.options: dict[str, Sequence[ToolOption]] = {}
+        """Of tools, by name."""
         self._of_methods: set[str] = set()
 
     def declare(self, capability: str) -> None:
@@ -301,7 +304,7 @@ class Features:
                 inner = inner.setdefault(name, {})
         return t.from_wire(t.ServerCapabilities, declared)
 
-    def capabilities(self, extensions: Any) -> t.ServerCapabilities:
+    def capabilities(self) -> t.ServerCapabilities:
         """What the server declares. A kind stays declared when its last feature is removed."""
         counts = {
             "tools": len(self.tools),
@@ -311,7 +314,7 @@ class Features:
         }
         self.kinds |= {kind for kind, count in counts.items() if count}
         declared = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
-        capabilities = t.ServerCapabilities(logging={}, extensions=extensions, **declared)
+        capabilities = t.ServerCapabilities(logging={}, **declared)
         return self._with_methods(capabilities, self._of_methods)
 
     def knows(self, uri: str) -> bool:

@@ -20,23 +20,25 @@ import contextlib
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_runtime.core import error_codes
+from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import KeyRing, StateSealer
 from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import ALL
+from mcp_runtime.revisions import ALL, parse
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.broadcast import ChangeBroadcaster
+from mcp_runtime.server.broadcast import ChangeBroadcaster, Notice
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
+from mcp_runtime.server.extension import attach
 from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
@@ -44,7 +46,6 @@ from mcp_runtime.server.registry import Features, Kind, listed, or_unset
 from mcp_runtime.server.wire_connection import ServerWireConnection
 from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
-from mcp_runtime.shared.meta_names import require_extensions
 from mcp_runtime.shared.threads import Threads
 from mcp_runtime.shared.uri_template import is_uri
 from mcp_runtime.stores import Bus
@@ -69,7 +70,7 @@ class Server(Decorators):
     the environment (MCP_STATE_KEYS: hexadecimal, the newest first, separated by commas); without
     keys, each process draws its own. `offers` declares kinds of features before the first one is
     registered. `ttl_ms` and `cache_scope` tell clients how long they may cache lists, and whether
-    caches may be shared.
+    caches may be shared. `extensions` of the protocol are declared and served.
 
     `ping_every` is in seconds: a client on a stream that does not answer a ping is disconnected.
 
@@ -94,7 +95,7 @@ class Server(Decorators):
         limits: Limits = DEFAULT,
         keys: Sequence[bytes] | StateSealer | None = None,
         offers: Collection[Kind] = (),
-        extensions: Mapping[str, Mapping[str, Any]] | None = None,
+        extensions: Sequence[Extension] = (),
         ttl_ms: int = 0,
         cache_scope: Literal["public", "private"] = "private",
         lifespan: Callable[[Server], AbstractAsyncContextManager[Any]] | None = None,
@@ -104,7 +105,6 @@ class Server(Decorators):
     ) -> None:
         if ttl_ms < 0:
             raise ValueError(f"ttl_ms must be 0 or more, not {ttl_ms}")
-        require_extensions(extensions or ())
         features = Features(offers)
         hints = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
         self._protocol: Final = ProtocolMethods(
@@ -132,12 +132,14 @@ class Server(Decorators):
         self._first_offer: Final = ServerOffer(
             info=self.info,
             revisions=tuple(revisions),
-            capabilities=features.capabilities(or_unset(extensions)),
+            capabilities=features.capabilities(),
+            extensions=Extensions(extensions, revisions),
             instructions=or_unset(instructions),
             hints=hints,
             can_subscribe=self._can_subscribe,
         )
         self._offer: ServerOffer | None = self._first_offer
+        attach(self, extensions)
 
     # ---- what the server offers
 
@@ -147,7 +149,7 @@ class Server(Decorators):
             first, own = self._first_offer, self._protocol.methods
             self._offer = replace(
                 first,
-                capabilities=self.features.capabilities(first.capabilities.extensions),
+                capabilities=self.features.capabilities(),
                 methods=frozenset(self._handlers.keys() - own.keys()),
             )
         return self._offer
@@ -167,6 +169,20 @@ class Server(Decorators):
     def resource_updated(self, uri: str) -> None:
         """Notifies subscribers of a resource that it has changed. Call it on the event loop."""
         self._broadcaster.updated(uri)
+
+    def publish(
+        self, method: str, params: Any, member: str, value: str, *, principal: str | None = None
+    ) -> None:
+        """Sends a notification of an extension to clients that subscribed to it.
+
+        These have `value` in `member` of their filter, and act for `principal`, unless that is
+        None. Call it on the event loop. Raises ValueError for a method of no extension.
+        """
+        owner = self._first_offer.extensions.owner(method)
+        if owner is None:
+            raise ValueError(f"{method}: no extension of this server has that method")
+        body = parse(owner.write(params))
+        self._broadcaster.published(Notice(method, body, member, value, principal))
 
     def mirrored(self, name: object) -> ParamHeaders:
         """The headers that repeat arguments of a tool, with the paths of those arguments."""

@@ -180,7 +180,8 @@ class Exchanges(ClientConnection):
         if request.method == "initialize":
             return {}
         if request.method == "server/discover" or self._is_per_request:
-            return request_headers(request, self._facts.tool_headers.marks)
+            names = self.session.offer.extensions.names
+            return request_headers(request, self._facts.tool_headers.marks, names)
         return self._session_headers()
 
     def _session_headers(self) -> dict[str, str]:

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Final, TypeAlias, cast, get_args
 
 import msgspec
 
+from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.meta_names import require_meta
 from mcp_runtime.shared.uri_template import is_uri
 
 __all__ = [

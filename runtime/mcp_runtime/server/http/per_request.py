@@ -14,7 +14,7 @@ import msgspec
 from mcp_runtime.core import error_codes, http_rules, jsonrpc
 from mcp_runtime.core.events import Called, Write
 from mcp_runtime.core.jsonrpc import ErrorResponse, Id, Malformed, Request, Response
-from mcp_runtime.core.param_headers import check_headers
+from mcp_runtime.core.param_headers import check_headers, check_name
 from mcp_runtime.core.peek import RequestParams
 from mcp_runtime.core.pending import Pending
 from mcp_runtime.core.rate_limit import Bucket
@@ -55,6 +55,8 @@ class RequestSession(ServerSession):
 
     def _check(self, frame: Request, params: RequestParams, version: str) -> None:
         check_headers(self._headers, frame.method, params, version, self._mirrored)
+        if names := self.offer().extensions.names:
+            check_name(self._headers, frame, names)
 
 
 def _no_id() -> Id:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcp_runtime.core import error_codes, jsonrpc, sse
 from mcp_runtime.core.jsonrpc import Batch, Frame, Malformed
+from mcp_runtime.server.broadcast import Notice
 from mcp_runtime.server.connection import ServerConnection
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpError
@@ -45,6 +46,10 @@ class StreamingConnection(ServerConnection):
     def notify_updated(self, uri: str) -> None:
         if not self.general_stream.is_behind:
             super().notify_updated(uri)
+
+    def notify_published(self, notice: Notice) -> None:
+        if not self.general_stream.is_behind:
+            super().notify_published(notice)
 
     async def event(self, stream: Outbox, data: bytes) -> bytes:
         """The event for a message that was taken from a stream."""

@@ -1,0 +1,64 @@
+"""What an extension does in a client: it finishes the results that it widens, and takes notices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from mcp_runtime.client.subscription import Subscription
+from mcp_runtime.core.extension import Extension
+from mcp_runtime.errors import BadAnswer
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.shared.connection import OnProgress
+
+__all__ = ["ClientExtension", "ClientView"]
+
+
+class ClientView(Protocol):
+    """What an extension may do with the client."""
+
+    def meta(self) -> t.RequestMetaObject:
+        """The `meta` that the params of a request need."""
+        ...
+
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Any:
+        """One request, of an extension or of the core, with a model as its result."""
+        ...
+
+    async def responses(self, requests: Mapping[str, Any], /) -> dict[str, Any]:
+        """What the client's callbacks answer to requests for input, by the same keys."""
+        ...
+
+    def listen(
+        self, *, more: Mapping[str, Sequence[str]] | None = None
+    ) -> AbstractAsyncContextManager[Subscription]:
+        """A subscription; `more` are members that extensions add to its filter."""
+        ...
+
+
+class ClientExtension(Extension):
+    """An extension with something to do in a client; a subclass overrides what it needs."""
+
+    async def finish(
+        self,
+        client: ClientView,
+        params: t.CallToolRequestParams,
+        result: Any,
+        *,
+        timeout: float | None,
+        on_progress: OnProgress | None,
+    ) -> t.CallToolResult:
+        """What `Client.call_tool` returns for a result of a type of this extension."""
+        name = type(result).__name__
+        raise BadAnswer(f"tools/call: a {name}: read it with `client.request` instead")
+
+    def notified(self, method: str, params: Any) -> None:
+        """Takes a notification of this extension."""

@@ -1,0 +1,136 @@
+"""What a server tells its client unasked: changes, log messages, notifications of extensions.
+
+Source: 2026-07-28 basic/patterns/subscriptions and server/utilities/logging.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, get_args
+
+import msgspec
+from msgspec import UNSET
+
+from mcp_runtime.core import jsonrpc
+from mcp_runtime.core.capabilities import declares
+from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.running import Running
+from mcp_runtime.core.subscriptions import Subscriptions
+from mcp_runtime.core.translation import Terms
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest
+
+__all__ = ["LEVELS", "ServerNotifications", "tagged"]
+
+LEVELS: Final[tuple[str, ...]] = get_args(latest.LoggingLevel)
+"""Of log messages, rising. Source: 2025-11-25 server/utilities/logging, "Log Levels"."""
+
+_dump: Final = msgspec.json.Encoder().encode
+
+
+class ServerNotifications(ABC):
+    """The part of a server's session that sends notifications."""
+
+    state: State
+    limits: Limits
+    running: dict[Id, Running]
+    log_level: str | None = None
+    """The level that the client has set for the session."""
+    _declared: Mapping[str, Any] = MappingProxyType({})
+
+    @abstractmethod
+    def notify(self, method: str, params: Any, terms: Terms | None = None) -> bytes:
+        """A notification of ours."""
+
+    @abstractmethod
+    def answer(self, id: Id, result: Any) -> bytes:
+        """The response to a request."""
+
+    @cached_property
+    def subscriptions(self) -> Subscriptions:
+        return Subscriptions(self.limits.subscriptions)
+
+    def changed(self, what: str) -> list[bytes]:
+        """Notifies subscribers that the list of `tools`, `prompts` or `resources` has changed."""
+        method = f"notifications/{what}/list_changed"
+        sent = [
+            self.notify(method, latest.NotificationParams(meta=tagged(id)), self.running[id].terms)
+            for id in self.subscriptions.of_list(what)
+        ]
+        if self.state is State.OPEN and declares(self._declared, f"{what}.listChanged"):
+            sent.append(self.notify(method, latest.NotificationParams()))
+        return sent
+
+    def updated(self, uri: str) -> list[bytes]:
+        """Notifies subscribers that a resource has changed."""
+        method = "notifications/resources/updated"
+        make = latest.ResourceUpdatedNotificationParams
+        sent = [
+            self.notify(method, make(uri=uri, meta=tagged(id)), self.running[id].terms)
+            for id in self.subscriptions.of_uri(uri)
+        ]
+        if self.state is State.OPEN and uri in self.subscriptions.watched:
+            sent.append(self.notify(method, make(uri=uri)))
+        return sent
+
+    def published(
+        self, method: str, params: Mapping[str, Any], member: str, value: object
+    ) -> list[bytes]:
+        """A notification of an extension, to subscribers with `value` in a member of the filter."""
+        sent: list[bytes] = []
+        for id in self.subscriptions.of_member(member, value):
+            if method in self.running[id].terms.translation.methods:
+                meta = {**params.get("_meta", {}), "io.modelcontextprotocol/subscriptionId": id}
+                sent.append(jsonrpc.notification(method, _dump({**params, "_meta": meta})))
+        return sent
+
+    def log(self, id: Id, terms: Terms, level: str, data: Any, logger: object = None) -> bytes:
+        """A log message about a request; empty if the client does not want that level.
+
+        Raises ValueError for an unknown level. In the per-request era a request that was answered
+        or cancelled has no more log messages. Source: 2026-07-28 server/utilities/logging.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"{level!r} is no log level; the levels are {', '.join(LEVELS)}")
+        if not isinstance(logger, str | None):
+            raise TypeError(f"the name of a logger is text, not {type(logger).__name__}")
+        running = self.running.get(id)
+        least = self.log_level
+        if terms.translation.revision.era == "per-request":
+            if running is None or running.terms is not terms or terms.log_level is None:
+                return b""
+            least = terms.log_level
+        if least is not None and LEVELS.index(level) < LEVELS.index(least):
+            return b""
+        params: Any = latest.LoggingMessageNotificationParams(
+            level=level,  # type: ignore[arg-type]
+            data=data,
+            logger=UNSET if logger is None else logger,
+        )
+        return self.notify("notifications/message", params, terms)
+
+    def end_subscriptions(self, *, cancelling: bool = True) -> list[bytes]:
+        """Ends the open subscriptions of the client with a result.
+
+        With `cancelling` a notification comes first, where subscriptions share a channel.
+
+        Source: 2026-07-28 basic/patterns/subscriptions, "Graceful Closure", and cancellation.
+        """
+        sent: list[bytes] = []
+        for id in sorted(self.subscriptions.open, key=repr):
+            if cancelling:
+                body = _dump({"requestId": id, "reason": "the server ends"})
+                sent.append(jsonrpc.notification("notifications/cancelled", body))
+            meta = latest.SubscriptionsListenResultMetaObject(subscription_id=id)
+            result = latest.SubscriptionsListenResult(meta=meta, result_type="complete")
+            sent.append(self.answer(id, result))
+            self.subscriptions.end(id)
+        return sent
+
+
+def tagged(id: Id) -> latest.NotificationMetaObject:
+    return latest.NotificationMetaObject(subscription_id=id)

@@ -1,0 +1,16 @@
+"""Extensions of the protocol: those that are here, and the classes that others are made of."""
+
+from mcp_runtime.client.extension import ClientExtension, ClientView
+from mcp_runtime.core.extension import Extension
+from mcp_runtime.server.decorators import Decorators
+from mcp_runtime.server.extension import ServerExtension
+from mcp_runtime.server.tool_option import ToolOption
+
+__all__ = [
+    "ClientExtension",
+    "ClientView",
+    "Decorators",
+    "Extension",
+    "ServerExtension",
+    "ToolOption",
+]
