@@ -9,6 +9,7 @@ has seen least: a bounded run reaches everything.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
@@ -286,6 +287,8 @@ class Generator:
         made: dict[str, JSON] = {}
         for field in struct.fields:
             spot = f"{struct.name}.{field.wire}"
+            if field.type == Uni(()):
+                continue
             if field.required or self.present(spot, own, len(at)):
                 made[field.wire] = self.value(
                     field.type,
@@ -342,7 +345,8 @@ class Generator:
         ]
 
     def map(self, type: Map, spot: str, at: Path, own: bool, around: Path | None) -> JSON:
-        keys = dict.fromkeys(self.one(KEYS) for _ in range(self.count(spot, own)))
+        count = 0 if type.of == Uni(()) else self.count(spot, own)
+        keys = dict.fromkeys(self.one(KEYS) for _ in range(count))
         return {
             key: self.value(type.of, f"{spot}{{}}", (*at, key), own=own, around=around)
             for key in keys
@@ -394,6 +398,8 @@ class Generator:
         match stripped(self.schema, of):
             case Prim(name="number"):
                 return self.number(limits, spot, own)
+            case Prim(name="string"):
+                return self.text(limits, spot, own)
             case Arr() as array:
                 low, high = limits.min_items or 0, limits.max_items
                 shapes = ("empty", "filled") if low == 0 else ("filled",)
@@ -418,6 +424,16 @@ class Generator:
             return self.one((int(edge), float(edge)))
         allowed = [n for n in (INTS if shape == "int" else FLOATS) if not _outside(n, limits)]
         return self.one(allowed)
+
+    def text(self, limits: Limits, spot: str, own: bool) -> JSON:
+        ends = [f"at {n}" for n in ("min_length", "max_length") if getattr(limits, n) is not None]
+        shapes = ["plain", "odd"] if limits.pattern is None else ["match"]
+        shape = self.choose(spot, [*shapes, *ends], own)
+        if shape.startswith("at "):
+            return long_text(limits, getattr(limits, shape[3:]))
+        texts = MATCHING[limits.pattern] if limits.pattern else PLAIN if shape == "plain" else ODD
+        low, high = limits.min_length or 0, limits.max_length
+        return self.one([t for t in texts if low <= len(t) <= (high or len(t))])
 
     # ---- broken instances
 
@@ -479,8 +495,30 @@ class Generator:
                 elements = self.array(array, site.spot, site.at, False, None, edge + 1)
                 del self.sites[known:]
                 return elements
+            case "min_length" | "max_length":
+                return long_text(limits, edge + (1 if name == "max_length" else -1))
+            case "pattern":
+                return self.one([t for t in PLAIN if not re.search(edge, t)])
             case _:
                 raise NotImplementedError(f"{site.spot}: beyond {name}")
+
+
+MATCHING: Final[Mapping[str, tuple[str, ...]]] = {
+    r"^https://static\.modelcontextprotocol\.io/schemas/v1/server-card\.schema\.json$": (
+        "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+    ),
+    r"^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$": ("a/b", "com.example/a_b.c", "-/."),
+    r"^(https?://[^\s]+|\{[a-zA-Z_][a-zA-Z0-9_]*\}[^\s]*)$": (
+        *("http://a", "https://example.com/mcp", "{host}", "{_a1}/mcp?é"),
+    ),
+}
+"""Texts that match each pattern of the schemas, the shortest first."""
+
+
+def long_text(limits: Limits, length: int) -> str:
+    """A text of this length, which matches the pattern unless it is too short for that."""
+    start = MATCHING[limits.pattern][0] if limits.pattern else ""
+    return start[:length] + "a" * (length - len(start))
 
 
 _WRONG: Final[Mapping[str, tuple[JSON, ...]]] = {
@@ -556,7 +594,7 @@ def more(generator: Generator, names: Sequence[str]) -> Iterator[Case]:
 
 def instances(schema: Schema) -> st.SearchStrategy[Case]:
     """One instance of any type, valid or broken, by hypothesis."""
-    names = sorted(schema.types)
+    names = sorted(declared.name for declared in schema.own_types)
 
     @st.composite
     def build(draw: Callable[..., Any]) -> Case:

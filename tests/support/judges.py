@@ -21,6 +21,8 @@ from typing import Any, Final
 import jsonschema_rs
 
 from mcp_bindgen import paths, pins
+from mcp_bindgen.emit.calls import answered
+from mcp_bindgen.emit.packages import extension_package, package
 from mcp_bindgen.ir import decisions, unions
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.json_schema import json_schema
@@ -30,8 +32,10 @@ from mcp_bindgen.ir.walk import stripped
 from tests.support.instances import JSON, Case
 
 __all__ = [
+    "EXTENSIONS",
     "FLAVOURS",
     "REVISIONS",
+    "SCHEMAS",
     "SHARED",
     "Court",
     "Flavour",
@@ -40,6 +44,7 @@ __all__ = [
     "flavour_of",
     "flavours",
     "json_path",
+    "own_types",
     "schema_of",
     "seed",
     "shrink",
@@ -47,6 +52,8 @@ __all__ = [
 
 FLAVOURS: Final = ("dataclass", "pydantic", "msgspec")
 REVISIONS: Final = tuple(pins.revisions())
+EXTENSIONS: Final = tuple(pins.extensions())
+SCHEMAS: Final = (*REVISIONS, *EXTENSIONS)
 SHARED: Final = Path(__file__).parents[2] / ".." / "shared"
 
 ABSENT: Final = ("UNSET", "MISSING")
@@ -57,9 +64,17 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 @cache
 def schema_of(revision: str) -> Schema:
+    """The meaning of a revision, or of an extension with names for what answers its methods."""
+    if revision in EXTENSIONS:
+        return answered(pins.load(revision))
     path = paths.schema() / revision / "schema.ts"
     table = decisions.load(paths.schema() / "decisions.toml")
     return load(path.read_bytes(), str(path), revision, table)
+
+
+def own_types(schema: Schema) -> list[str]:
+    """The types of its own: what an extension has from its core is judged there."""
+    return [declared.name for declared in schema.own_types]
 
 
 def seed(what: str) -> str:
@@ -135,11 +150,12 @@ class Flavour:
 @cache
 def flavours(revision: str) -> tuple[Flavour, ...]:
     """The flavours that are generated; `test_differential` demands all three."""
-    package = f"mcp_wire.v{revision.replace('-', '_')}"
+    name = extension_package(revision) if revision in EXTENSIONS else package(revision)
+    folder = f"mcp_wire.{name}"
     found: list[Flavour] = []
     for name in FLAVOURS:
-        path = f"{package}.models_{name}"
-        if importlib.util.find_spec(package) and importlib.util.find_spec(path):
+        path = f"{folder}.models_{name}"
+        if importlib.util.find_spec(folder) and importlib.util.find_spec(path):
             wire = importlib.import_module("mcp_wire._wire")
             found.append(Flavour(name, importlib.import_module(path), wire.DecodeError))
     return tuple(found)

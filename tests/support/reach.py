@@ -84,6 +84,8 @@ def places(schema: Schema, name: str) -> Iterator[Place]:
 
 
 def _inside(place: Place) -> Iterator[Place]:
+    if place.type == Uni(()):  # never: no value stands there
+        return
     yield place
     yield from _below(place.spot, place.type)
 
@@ -134,11 +136,16 @@ def _features(schema: Schema, spot: str, type: Type) -> Iterator[str]:
             yield from _features(schema, spot, found.type)
         case Bounded():
             yield from (f"{spot}: {bound}" for bound in bounds(type.limits))
-            yield from _features(schema, spot, type.of)
+            if type.limits.pattern is None:
+                yield from _features(schema, spot, type.of)
+            else:
+                yield f"{spot}: match"
         case Uni():
             for number, arm in enumerate(type.arms):
                 yield f"{spot}: arm {number}"
                 yield from _features(schema, f"{spot}|{number}", arm)
+        case Map(of=Uni(arms=())):
+            return
         case Arr() | Map():
             yield from (f"{spot}: {shape}" for shape in ("empty", "filled"))
         case Prim(name=name):
@@ -183,6 +190,7 @@ def _limited(schema: Schema, type: Type) -> tuple[str, ...]:
     names += ["exclusive_minimum"] if limits.exclusive_minimum is not None else []
     names += ["exclusive_maximum"] if limits.exclusive_maximum is not None else []
     names += ["integer"] if limits.integer else []
+    names += ["pattern"] if limits.pattern else []
     return tuple(names)
 
 
