@@ -8,6 +8,7 @@ import re
 import secrets
 import signal
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -226,24 +227,66 @@ def test_a_process_that_is_told_to_end_hands_its_sessions_over(store: str) -> No
 # ---- the store goes away
 
 
+async def _call_through_an_outage(redis: RedisServer, seconds: float) -> None:
+    async with served(redis.url) as place, AsyncExitStack() as stack:
+        client, without_session = (place.client(each) for each in (SHAKEN, PER_REQUEST))
+        for each in (client, without_session):
+            await stack.enter_async_context(each)
+        listening = without_session.listen(uris=["note://one"])
+        changes = await stack.enter_async_context(listening)
+        assert text(await client.call_tool("who", {}))
+        redis.stop()
+        end, refused = time.monotonic() + seconds, 0
+        while refused < 3 or time.monotonic() < end:
+            async with asyncio.timeout(20):
+                with pytest.raises(RemoteError, match="cannot be reached"):
+                    await client.call_tool("who", {})
+                assert text(await without_session.call_tool("who", {}))
+            refused += 1
+            await asyncio.sleep(seconds / 60)
+        redis.start()
+        async with place.client() as again:  # a store in memory alone has forgotten the first
+            assert text(await again.call_tool("who", {}))
+        heard = asyncio.create_task(anext(changes))
+        while not heard.done():
+            await without_session.call_tool("change", {})
+            await asyncio.sleep(0.05)
+        assert heard.result() == Change("resource", "note://one")
+
+
 def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_back(
     redis: RedisServer,
 ) -> None:
+    run(lambda: _call_through_an_outage(redis, 0))
+
+
+@pytest.mark.long
+def test_a_store_that_is_away_for_30_seconds_is_used_again_without_a_restart(
+    redis: RedisServer,
+) -> None:
+    run(lambda: _call_through_an_outage(redis, 30), 180)
+
+
+@pytest.mark.long
+def test_processes_do_not_grow_with_sessions_that_have_ended(redis: RedisServer) -> None:
     async def main() -> None:
         async with served(redis.url) as place:
-            async with place.client() as client, place.client(PER_REQUEST) as without_session:
-                assert text(await client.call_tool("who", {}))
-                redis.stop()
-                for _ in range(3):
-                    async with asyncio.timeout(5):
-                        with pytest.raises(RemoteError, match="cannot be reached"):
-                            await client.call_tool("who", {})
-                        assert text(await without_session.call_tool("who", {}))
-                redis.start()
-            async with place.client() as again:  # a store in memory alone has forgotten the first
-                assert text(await again.call_tool("who", {}))
+            sizes = list[int]()
+            for _ in range(3):
+                for _ in range(200):
+                    async with place.client() as each:
+                        await each.call_tool("tell", {"count": 3, "every": 0})
+                sizes.append(sum(map(_kilobytes, place.pids)))
+            sys.stdout.write(f"after 200, 400 and 600 sessions the processes have {sizes} kB\n")
+            assert sizes[2] - sizes[1] < 4_000, sizes
 
-    run(main)
+    run(main, 600)
+
+
+def _kilobytes(pid: int) -> int:
+    """The resident memory of a process."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
 def test_nothing_is_left_in_redis_of_sessions_that_have_ended(redis: RedisServer) -> None:
