@@ -141,3 +141,52 @@ def test_an_unknown_verb_and_the_version() -> None:
     assert run("--version").stdout.startswith(b"mcp-bindgen ")
     help_text = run("--help").stdout.decode()
     assert all(verb in help_text for verb in ("generate", "inspect", "pull"))
+
+
+# ---- extensions
+
+
+def test_the_overview_of_an_extension_says_what_it_adds_to_the_core() -> None:
+    text = said("tasks@draft-2026-08-21")
+    for line in (
+        "extension io.modelcontextprotocol/tasks",
+        "roles client, server",
+        "tools/call may be answered by CreateTaskResult",
+        "SubscriptionFilter.taskIds is SubscriptionFilterTaskIds",
+    ):
+        assert line in text.splitlines()
+    assert "RequestMetaObject " not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "where"),
+    [
+        ("Task", "// schema/ext/tasks/draft-2026-08-21/schema.ts", "in tasks@draft-2026-08-21"),
+        ("RequestMetaObject", "// schema/2026-07-28/schema.ts", "in 2026-07-28"),
+        (
+            "SubscriptionFilterTaskIds",
+            "// schema/ext/decisions.toml",
+            "in tasks@draft-2026-08-21",
+        ),
+    ],
+)
+def test_a_name_of_an_extension_is_shown_where_it_is_written(
+    name: str, path: str, where: str
+) -> None:
+    text = said("tasks@draft-2026-08-21", name)
+    assert text.startswith(path)
+    assert where in text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", pins.extensions())
+def test_an_extension_has_every_form(name: str) -> None:
+    for form in ("json", "facts", "json-schema"):
+        assert json.loads(said(name, "--format", form))
+    facts = json.loads(said(name, "--format", "facts"))
+    assert {d["name"] for d in facts["declarations"]} <= {d.name for d in pins.load(name).own}
+
+
+def test_an_unknown_version_says_which_there_are() -> None:
+    refused = invoke("inspect", "tasks@2020-01-01")
+    assert refused.exit_code == 2
+    assert "Known versions: apps@2026-01-26" in refused.stderr

@@ -24,7 +24,7 @@ _FORMATS: Final = ("text", "json", "facts", "json-schema")
 
 
 @click.command("inspect")
-@click.argument("schema", metavar="REVISION|FILE|DIR")
+@click.argument("schema", metavar="REVISION|NAME@VERSION|FILE|DIR")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--format",
@@ -34,7 +34,10 @@ _FORMATS: Final = ("text", "json", "facts", "json-schema")
 )
 @imports_option
 def command(schema: str, names: tuple[str, ...], format: str, imports: tuple[str, ...]) -> int:
-    """Say what a schema declares; with names, what each is in TypeScript and in Python."""
+    """Say what a schema declares; with names, what each is in TypeScript and in Python.
+
+    NAME@VERSION is a version of an extension, such as tasks@draft-2026-08-21.
+    """
     file = pins.find(schema, imports)
     match format:
         case "text":
@@ -134,13 +137,29 @@ def _overview(schema: Schema) -> Iterator[str]:
     yield from heading(f"{schema.revision}  {schema.path}")
     yield f"structure {schema.digest}"
     yield f"era {schema.era}"
+    yield from _extends(schema)
     yield ""
-    yield from heading(f"Declarations ({len(schema.declarations)})")
-    yield from columns((d.name, _kind(d)) for d in schema.declarations)
+    yield from heading(f"Declarations ({len(schema.own)})")
+    yield from columns((d.name, _kind(d)) for d in schema.own)
     yield ""
     yield from heading(f"Methods ({len(schema.methods)})")
     yield from columns(_method(m) for m in schema.methods)
     yield from _unions(schema)
+
+
+def _extends(schema: Schema) -> Iterator[str]:
+    """What rows say of an extension; nothing of another schema."""
+    extension = schema.extension
+    if extension is None:
+        return
+    yield safe(f"extension {extension.identifier or 'without an identifier'}")
+    yield safe(f"core {extension.core.revision}, {len(schema.foreign)} of its types")
+    yield safe(f"roles {', '.join(extension.roles)}")
+    for path, names in extension.added.items():
+        yield safe(f"{path} may be answered by {', '.join(names)}")
+    for member in extension.members:
+        path = ".".join((member.owner, *member.path, member.name))
+        yield safe(f"{path} is {_spelled(member.type)}")
 
 
 def _unknown_tags(file: pins.Found) -> Iterator[str]:
@@ -222,7 +241,7 @@ def _declaration(file: pins.Found, schema: Schema, declaration: Declaration) -> 
     from mcp_bindgen.emit import excerpt
 
     name = declaration.name
-    path, text = _typescript(file, declaration)
+    path, text = _typescript(file, schema, declaration)
     yield safe(f"// {path}")
     yield from code(text, "typescript")
     python = excerpt(schema, name).strip("\n")
@@ -232,15 +251,21 @@ def _declaration(file: pins.Found, schema: Schema, declaration: Declaration) -> 
         yield from code(python, "python")
     yield ""
     yield from _union(schema, declaration)
-    where = [revision for revision, names in _everywhere() if name in names]
+    where = [revision for revision, names in _everywhere(schema) if name in names]
     yield f"in {', '.join(where) or 'no pinned revision'}"
 
 
-def _typescript(file: pins.Found, declaration: Declaration) -> tuple[str, str]:
+def _typescript(file: pins.Found, schema: Schema, declaration: Declaration) -> tuple[str, str]:
     """The file and what is written; of an anonymous shape, the declaration that it stands in."""
+    from mcp_bindgen.ir.model import Alias
     from mcp_bindgen.source import Source, link, read_source
     from mcp_bindgen.source.excerpt import excerpt
 
+    if schema.extension is not None and declaration.name in schema.foreign:
+        file = pins.find(schema.extension.core.revision)
+    elif isinstance(declaration, Alias) and not declaration.at:
+        written = f"type {declaration.name} = {_spelled(declaration.type)};"
+        return "schema/ext/decisions.toml", written
     linked, _ = link(Source(file.data, file.path), file.imports)
     source, at = linked.file(declaration.at)
     module = read_source(source)
@@ -248,7 +273,10 @@ def _typescript(file: pins.Found, declaration: Declaration) -> tuple[str, str]:
     return source.path, excerpt(source, module, around[-1])
 
 
-def _everywhere() -> Iterator[tuple[str, frozenset[str]]]:
-    """Each pinned revision with the names that it has, anonymous shapes among them."""
+def _everywhere(schema: Schema) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each pinned revision with the names that it has, anonymous shapes among them; of an
+    extension those with what it declares itself."""
+    if schema.extension is not None:
+        yield schema.revision, frozenset(d.name for d in schema.own)
     for revision in pins.revisions():
         yield revision, frozenset(d.name for d in pins.resolve(revision).declarations)

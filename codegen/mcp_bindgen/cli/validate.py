@@ -6,13 +6,15 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from errno import EBADF
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
+from mcp_bindgen import pins
 from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
@@ -32,7 +34,17 @@ _COLOURS: Final = {True: "green", False: "red", None: None}
 
 @click.command("validate")
 @click.option(
-    "--revision", required=True, metavar="REVISION", help="Judge by the schema of this revision."
+    "--revision",
+    metavar="REVISION",
+    help="Judge by the schema of this revision (default: none; the core of --extension with one).",
+)
+@click.option(
+    "--extension",
+    "extensions",
+    multiple=True,
+    metavar="NAME",
+    help="Judge by this extension too: its methods, and its results of the core's methods; "
+    "repeatable (default: the core alone).",
 )
 @click.option(
     "--type",
@@ -46,14 +58,20 @@ _COLOURS: Final = {True: "green", False: "red", None: None}
     help="Write verdicts as text, or as JSON, one object on a line (default: text).",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE|-...")
-def command(revision: str, type: str | None, format: str, files: tuple[str, ...]) -> int:
+def command(
+    revision: str | None,
+    extensions: tuple[str, ...],
+    type: str | None,
+    format: str,
+    files: tuple[str, ...],
+) -> int:
     """Judge messages: JSON, JSON lines, or the JSON blocks of Markdown.
 
     A request or notification is known by its method, a result by the request before it that has its
     id, an error by its code. `-` is standard input.
     Exit status 0: all valid; 1: findings; 2: nothing could be read.
     """
-    bindings = Bindings(revision)
+    bindings = _bindings(revision, [pins.extension_named(name) for name in extensions])
     if type is not None:
         _require_type(type, bindings)
     counts: Counter[bool | None] = Counter()
@@ -75,6 +93,13 @@ def command(revision: str, type: str | None, format: str, files: tuple[str, ...]
         warn("mcp-bindgen: no message was found")
         return COULD_NOT
     return FINDINGS if counts[False] or unread else OK
+
+
+def _bindings(revision: str | None, extensions: Sequence[str]) -> Bindings:
+    """Those of the revision, or of the core of the first extension, with all extensions."""
+    if revision is None and not extensions:
+        raise click.UsageError("--revision is needed, or --extension.")
+    return Bindings(revision or pins.extensions()[extensions[0]].core, extensions)
 
 
 def _require_type(name: str, bindings: Bindings) -> None:
@@ -113,9 +138,12 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes | None]:
 
 
 class Bindings:
-    """The msgspec models of a revision. Raises InputError for one that we have not."""
+    """The msgspec models of a revision, and of versions of extensions.
 
-    def __init__(self, revision: str) -> None:
+    Raises InputError for one that we have not, and for an extension of another core.
+    """
+
+    def __init__(self, revision: str, extensions: Sequence[str] = ()) -> None:
         import mcp_wire
 
         if revision not in mcp_wire.REVISIONS:
@@ -126,10 +154,32 @@ class Bindings:
         from mcp_wire._wire import DecodeError, parse
 
         self.revision = revision
-        self.methods: Mapping[str, Method] = mcp_wire.load(revision).METHODS
-        self._models: ModuleType = mcp_wire.load(revision, "models_msgspec")
+        self.methods: dict[str, Method] = dict(mcp_wire.load(revision).METHODS)
+        models: ModuleType = mcp_wire.load(revision, "models_msgspec")
+        self._models = dict.fromkeys(models.__all__, models)
         self._parse, self._error = parse, DecodeError
-        self.types: Collection[str] = frozenset(filter(self._reads, self._models.__all__))
+        for name in extensions:
+            self._extend(name)
+        self.types: Collection[str] = frozenset(filter(self._reads, self._models))
+
+    def _extend(self, name: str) -> None:
+        """Adds the methods and types of an extension, and its results to methods of the core."""
+        from mcp_wire.ext import EXTENSIONS
+
+        package = f"mcp_wire.ext.{EXTENSIONS[name]}"
+        rows, models = (import_module(f"{package}.{m}") for m in ("methods", "models_msgspec"))
+        core = self.revision.partition(" ")[0]
+        if core not in rows.CORE:
+            raise InputError(
+                f"{name} does not extend {core}",
+                remedy=f"It extends {', '.join(rows.CORE)}: say --revision {rows.CORE[-1]}.",
+            )
+        self.revision += f" with {name}"
+        for method, types in rows.WIDENED.items():
+            row: Any = self.methods[method]
+            self.methods[method] = row._replace(results=(*types, *row.results))
+        self.methods |= rows.METHODS
+        self._models |= dict.fromkeys(models.__all__, models)
 
     def _reads(self, name: str) -> bool:
         """Whether it is a type, and neither a constant nor a function."""
@@ -146,8 +196,9 @@ class Bindings:
             return None, Fault(error.path, error.expected, error.found)
 
     def fault(self, type: str, value: Any) -> Fault | None:
+        models = self._models[type]
         try:
-            self._models.from_wire(getattr(self._models, type), value)
+            models.from_wire(getattr(models, type), value)
         except self._error as error:
             return Fault(error.path, error.expected, error.found)
         return None

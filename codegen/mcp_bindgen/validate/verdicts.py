@@ -77,6 +77,7 @@ _Id: TypeAlias = tuple[str, Any]
 _REQUEST: Final = "JSONRPCRequest"
 _NOTIFICATION: Final = "JSONRPCNotification"
 _RESULT: Final = ("JSONRPCResultResponse", "JSONRPCResponse")
+_CORE_WAYS: Final = frozenset(("client-to-server", "server-to-client", "both", "input-request"))
 _ERROR: Final = ("JSONRPCErrorResponse", "JSONRPCError")
 _BATCH: Final = {True: "JSONRPCBatchRequest", False: "JSONRPCBatchResponse"}
 
@@ -177,6 +178,8 @@ class Judge:
     def _result(self, message: Mapping[str, Any]) -> _Named:
         envelope = self._declared(_RESULT)
         fault = self._bindings.fault(envelope, message)
+        if fault is not None and fault.path.startswith("$.result") and self._is_elsewhere(message):
+            fault = None
         if fault is None and "error" in message:
             fault = Fault("$.error", "no error beside a result", _found(message["error"]))
         asked = self._asked.of(message) if fault is None else []
@@ -187,6 +190,10 @@ class Judge:
         request, type, fault = fits[0] if fits else max(answers, key=_nearness)
         request.answered = True
         return type or envelope, fault
+
+    def _is_elsewhere(self, response: Mapping[str, Any]) -> bool:
+        """Whether it answers a request between other roles, not by a result of the core."""
+        return any(each.method.direction not in _CORE_WAYS for each in self._asked.of(response))
 
     def _answer(self, method: Method, result: Any) -> _Named:
         """As the first of its types that fits, else as the one that goes furthest."""
