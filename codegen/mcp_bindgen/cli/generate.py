@@ -22,6 +22,7 @@ from mcp_bindgen.cli.generate_choices import (
     out_folder,
     read_choices,
 )
+from mcp_bindgen.cli.generate_extension import extension_target
 from mcp_bindgen.cli.generate_files import (
     confirm_rows,
     folders_written,
@@ -54,7 +55,25 @@ class _Outcome:
 @click.option(
     "--revision",
     metavar="NAME",
-    help="Call the revision of --schema by this NAME (default: none; --schema needs one).",
+    help="Call the revision of --schema by this NAME, or the extension by this NAME@VERSION"
+    " (default: none; --schema needs one, --extension takes that of --decisions).",
+)
+@click.option(
+    "--extension",
+    metavar="FILE",
+    help="Write the package of the extension that this schema file declares (default: none).",
+)
+@click.option(
+    "--core",
+    metavar="REVISION",
+    help="Import the types of the core from the bindings of this revision (default: none;"
+    " --extension needs one).",
+)
+@click.option(
+    "--decisions",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Read the rows of --extension, which say what no type does, from FILE (default: none).",
 )
 @click.option(
     "--models", metavar="LIST", help="Write these flavours, separated by commas (default: all)."
@@ -107,6 +126,9 @@ def command(
     schema: str | None,
     imports: tuple[str, ...],
     revision: str | None,
+    extension: str | None,
+    core: str | None,
+    decisions: Path | None,
     models: str | None,
     out: Path | None,
     unknown: str | None,
@@ -124,7 +146,17 @@ def command(
     Where revisions are named, only their folders are written and compared. Options are kept in
     MANIFEST.json, and stand until others are given.
     """
-    target = choose_target(out_folder(out), find_schemas(revisions, schema, revision, imports))
+    if extension is None:
+        if core or decisions:
+            raise click.UsageError("--core and --decisions go with --extension FILE")
+        target = choose_target(out_folder(out), find_schemas(revisions, schema, revision, imports))
+    elif revisions or schema or unknown or literals or confirm:
+        raise click.UsageError(
+            "--extension FILE goes alone: without REVISION, --schema, --unknown, --literals"
+            " and --confirm"
+        )
+    else:
+        target = extension_target(extension, core, out, revision, imports, decisions)
     choices = read_choices(
         target.out,
         {

@@ -17,6 +17,7 @@ __all__ = [
     "FORMATS",
     "LITERALS",
     "UNKNOWN",
+    "Beside",
     "Choices",
     "Target",
     "choose_target",
@@ -43,15 +44,25 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """What an extension is generated beside: a revision of the core, and its own rows."""
+
+    core: str
+    decisions: Path | None
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """Which schemas, by revision name, go where.
 
-    `only` are the revisions whose folders alone are written; None means the whole folder.
+    `only` are the revisions whose folders alone are written; None means the whole folder. With
+    `beside` the one schema is that of an extension, whose package the folder is.
     """
 
     out: Path
     schema_files: Mapping[str, pins.Found]
     only: frozenset[str] | None
+    beside: Beside | None = None
 
 
 def read_choices(out: Path, given: Mapping[str, str | None], *, prune: bool) -> Choices:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.cli.generate_choices import Choices, Target, kept_options
+from mcp_bindgen.cli.generate_extension import extension_files
 from mcp_bindgen.cli.show import progress
 from mcp_bindgen.errors import OutputError
 
@@ -38,6 +39,10 @@ def _parts(target: Target, choices: Choices) -> Iterator[tuple[str, bytes]]:
             yield f"import {revision} {specifier}", source.data
     for name in _extensions(target):
         yield f"schema {name}", pins.find(name).data
+    if target.beside is not None:
+        yield f"core {target.beside.core}", pins.find(target.beside.core).data
+        if target.beside.decisions is not None:
+            yield "rows", pins.read_bytes(target.beside.decisions)
     for table in ("decisions.toml", "ext/decisions.toml", "ext/PINS.toml"):
         yield table, pins.read_bytes(paths.schema() / table)
     for folder in (choices.templates, paths.templates() / "bindings"):
@@ -67,12 +72,16 @@ def _options(choices: Choices) -> Options:
 
 def make_files(target: Target, choices: Choices) -> dict[str, str]:
     """Every file, by path; the manifest too where the whole folder is written."""
-    files = bindings(target.schema_files, _options(choices), extensions=_extensions(target))
+    options = _options(choices)
+    if target.beside is None:
+        files = bindings(target.schema_files, options, extensions=_extensions(target))
+    else:
+        files = extension_files(target, options)
     if target.out.resolve() != (paths.schema().parent / "generated" / "mcp_wire").resolve():
         files = {path: text.replace(*_COMMAND, 1) for path, text in files.items()}
     if target.only is None:
-        options = kept_options(target.out, choices)
-        files[manifest.NAME] = manifest.made(list(target.schema_files), files, options).text()
+        kept = kept_options(target.out, choices)
+        files[manifest.NAME] = manifest.made(list(target.schema_files), files, kept).text()
     return files
 
 
