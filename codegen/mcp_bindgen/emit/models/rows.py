@@ -12,11 +12,13 @@ from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described
 from mcp_bindgen.emit.text.layout import STEP, Code, call, docstring, lay, literal, member
 from mcp_bindgen.ir.model import (
     Alias,
+    Bounded,
     Const,
     Field,
     Ref,
     Schema,
     Struct,
+    Tup,
     Type,
     Uni,
 )
@@ -121,11 +123,20 @@ def _alias(used: Annotator, alias: Alias) -> Iterator[str]:
 def _plain(used: Annotator, alias: Alias) -> Iterator[str]:
     used.imports.use("typing", "TypeAlias")
     code = used.declared(alias.type)
+    if _hides(used.schema, alias.type):
+        code = used.marked(code, literal(alias.name))
     yield from (
         member("", alias.name, "TypeAlias", code)
         if _fits(alias, code)
         else lay("", f"{alias.name}: TypeAlias = ", code)
     )
+
+
+def _hides(schema: Schema, type: Type) -> bool:
+    """Whether a type takes less than its annotation says, so that another may have the same one."""
+    named = schema.types[type.name] if isinstance(type, Ref) else None
+    inner = [named.type] if isinstance(named, Alias) else children(type)
+    return isinstance(type, Bounded | Tup) or any(_hides(schema, part) for part in inner)
 
 
 def _fits(alias: Alias, code: Code) -> bool:
