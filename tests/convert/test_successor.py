@@ -198,8 +198,10 @@ assert losses == whole
 
 def test_its_tests_pass(mixed: Day) -> None:
     """The laws of the models and of the steps find the new revision by themselves."""
-    copy = mixed.copy
-    tests = ("tests/laws/test_steps.py", "tests/laws/test_differential.py")
+    laws_hold(mixed.copy, "tests/laws/test_steps.py", "tests/laws/test_differential.py")
+
+
+def laws_hold(copy: Copy, *tests: str) -> None:
     options = ("-q", "-p", "no:cacheprovider", "-m", "not long", "-k", NAME)
     ran = copy.run("pytest", *options, *tests)
     assert ran.returncode == 0, ran.stdout[-3000:]
@@ -268,6 +270,7 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
         (new / "messages.py").write_text(RESTRUCTURED, "utf-8")
         ran = day.copy.run("messages")
         assert ran.returncode == 0, ran.stderr
+        laws_hold(day.copy, "tests/laws/test_steps.py")
     both = f"{BEFORE},{NAME}"
     among_new = {both: NAME, BEFORE: BEFORE, f"{OLDER},{BEFORE}": BEFORE, OLDER: OLDER}
     wanted = [[agreed, {}] for agreed in among_new.values()] * 2

@@ -115,7 +115,8 @@ def returns(
 ) -> list[str]:
     """Whether the way back is the message, but for the losses, and each loss is one.
 
-    A squatter that was carried may be lost on the way back, which knows no such member.
+    A squatter that was carried may be lost on the way back, which knows no such member; the loss
+    is told where it stands in the newer message, be that an array that is composed of members.
     """
     lost = {steps(loss.path) for loss in out.losses}
     again = {steps(loss.path) for loss in back.losses}
@@ -124,13 +125,29 @@ def returns(
         for loss in out.losses
         if not differ(at(message.value, steps(loss.path)), at(back.message, steps(loss.path)))
     ]
-    lost |= (again | squatters) if squatters else set()
+    lost |= (again | squatters | set(parts_of(again))) if squatters else set()
     one, other = (plain(masked(v, lost)) for v in (wanted, back.message))
     if differ(one, other):
         found.append(f"lost, but not told: {json.dumps(one)} != {json.dumps(other)}")
     if again - lost:
         found.append(f"lost on the way back: {back.losses}")
     return found
+
+
+def parts_of(places: set[Place]) -> Iterator[Place]:
+    """Where members stand that a row composes an array of, for the places of such arrays."""
+    arrays = {row["path"].rpartition(".")[2]: row["parts"] for row in rows() if "parts" in row}
+    for *around, wire in places:
+        for part in arrays.get(wire, ()):
+            yield (*around, part.get("items") or part["item"])
+
+
+@cache
+def rows() -> list[dict[str, Any]]:
+    """The rows of the steps."""
+    table = tomllib.loads((paths.schema() / "decisions.toml").read_text("utf-8"))
+    steps_of: list[dict[str, Any]] = table["step"]
+    return steps_of
 
 
 def run(
@@ -223,8 +240,7 @@ ELSEWHERE: Final = frozenset(
 
 def _sentences(pair: str, direction: str) -> Iterator[str]:
     """Why something is lost or refused; defaults, and renames with a way back, lose nothing."""
-    rows = tomllib.loads((paths.schema() / "decisions.toml").read_text("utf-8"))["step"]
-    for row in rows:
+    for row in rows():
         telling = row.get(direction) in ("drop", "degrade", "refuse") or "data" in row
         told = telling or (row.get(direction) == "rename" and isinstance(row["to"], int))
         silent = row.get("value") in ({}, "") or row["why"] in ELSEWHERE
