@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from mcp_runtime import Client, Server
-from mcp_runtime.revisions import ALL, latest, revision
+from mcp_runtime.revisions import ALL, revision
 from tests.support import pair_server
 from tests.support.loopback import Loopback
 from tests.support.pair_scenario import Host, expected, told
@@ -62,9 +62,9 @@ async def ask(revisions: Sequence[str], place: str) -> tuple[str | None, dict[st
         seen = await told(client, host)
         wanted = expected(agreed)
         if NEW_METHOD in revision(agreed).methods:
-            params = {"uri": "a://b", "_meta": latest.to_wire(client.meta())}
-            seen["new"] = (await client.request(NEW_METHOD, params)).sum
-            wanted["new"] = "sum of a://b"
+            asked = ({"uri": "a"}, {"uri": "b", "_meta": client.meta()})
+            seen["new"] = [(await client.request(NEW_METHOD, params)).sum for params in asked]
+            wanted["new"] = ["sum of a", "sum of b"]
     return agreed, {name: seen[name] for name in seen if seen[name] != wanted.get(name)}
 
 

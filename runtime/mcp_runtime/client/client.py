@@ -388,7 +388,7 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
     ) -> Any:
-        """One request, whose result may ask for input. Raises as `call_tool` does."""
+        """One request. `params` as a dict get the `_meta` they need. Raises as `call_tool` does."""
         return await self._requests.request(
             method, params, timeout=timeout, on_progress=on_progress
         )

@@ -14,8 +14,8 @@ from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.errors import BadAnswer, NotFound, RemoteError, TooMuch
+from mcp_runtime.revisions import HANDLERS, latest_calls, revision
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.revisions import latest_calls
 from mcp_runtime.shared.connection import OnProgress
 
 __all__ = ["Calls", "ClientRequests", "not_found"]
@@ -50,7 +50,10 @@ class ClientRequests:
         """One request. Restarts a server that is gone, if it may be."""
         await self._reconnector.ensure()
         token = None
-        if params is not UNSET and on_progress is not None:
+        if params.__class__ is dict:
+            params = self._with_meta(method, params, on_progress)
+            token = params.get("_meta", {}).get("progressToken")
+        elif params is not UNSET and on_progress is not None:
             token = params.meta.progress_token
             token = None if token is UNSET else token
         result = await self._reconnector.connection.ask(
@@ -70,6 +73,16 @@ class ClientRequests:
         extensions = self._reconnector.connection.terms.translation.extensions
         if not any(method in one.methods or one.is_own(method, result) for one in extensions):
             raise BadAnswer(f"{method}: a result of the unknown type {str(result_type)[:80]!r}")
+
+    def _with_meta(
+        self, method: str, params: Mapping[str, Any], on_progress: OnProgress | None
+    ) -> Mapping[str, Any]:
+        """Params as JSON: a `_meta` that is a model is written, one that is needed is added."""
+        spoken = self._reconnector.connection.terms.translation.revision
+        is_stateless = spoken.era == "per-request"
+        if "_meta" not in params and not is_stateless and method not in revision(HANDLERS).methods:
+            return params
+        return {**params, "_meta": t.to_wire(params.get("_meta") or self.meta(on_progress))}
 
     async def pages(self, method: str, member: str, *, is_retry: bool = False) -> list[Any]:
         """The items of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
