@@ -139,10 +139,14 @@ def wire_needs_nothing(module: Module) -> Iterator[str]:
 
 
 def runtime_has_one_door(module: Module) -> Iterator[str]:
-    """Only mcp_runtime/revisions.py imports mcp_wire; nothing here imports the generator."""
+    """Only mcp_runtime/revisions.py imports mcp_wire; nothing here imports the generator.
+
+    An extension imports the bindings of extensions itself, so that nobody else has to load them.
+    """
     for found in module.imports:
         at_the_door = found.within("mcp_wire") and module.name == "mcp_runtime.revisions"
-        if found.within("mcp_wire", "mcp_bindgen") and not at_the_door:
+        extends = found.within("mcp_wire.ext") and module.parts[1:2] == ["extensions"]
+        if found.within("mcp_wire", "mcp_bindgen") and not (at_the_door or extends):
             yield f"{module.name}:{found.line}: imports {found.name}"
 
 

@@ -89,6 +89,10 @@ class Limits:
     """Tasks of one owner, ended ones included until their time is over; the next is refused.
 
     Clients that do not authenticate are one owner together."""
+    task_bytes: int = 1024 * 1024
+    """Size of one task: of its result, or of what it asks the client and the answers."""
+    task_ttl: float = 86_400.0
+    """How long a task is kept after its creation; the server and its clients may name less."""
     lease: float = 6.0
     """How long a process of several counts as alive after it has said so in their store."""
     store_wait: float = 5.0

@@ -41,6 +41,14 @@ HELD: Final = {
         "runtime/stores/test_contract.py",
         "test_a_memory_of_tasks_gives_back_what_is_over",
     ),
+    "task_bytes": (
+        "runtime/extensions/tasks/test_tasks.py",
+        "test_task_bytes_bound_a_result_and_the_task_says_so",
+    ),
+    "task_ttl": (
+        "runtime/extensions/tasks/test_tasks.py",
+        "test_task_ttl_bounds_how_long_a_task_is_kept",
+    ),
     "drain_wait": (
         "runtime/server/http/test_churn.py",
         "test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon",

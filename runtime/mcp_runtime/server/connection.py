@@ -86,7 +86,7 @@ class ServerConnection(Connection):
     def _may_request_input(self, called: Called, params: Any) -> bool:
         """Whether the result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
         era = called.terms.translation.revision.era
-        return era == "per-request" and hasattr(params, "input_responses")
+        return era == "per-request" and hasattr(params, "request_state")
 
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
         ctx.asks_in_result = True

@@ -84,9 +84,21 @@ class Context:
         """Whether questions to the client become part of the result."""
         self.inputs: InputRequests | None = None
         """Questions and answers of this run of the handler; None if there were none so far."""
+        self.asker: Callable[[Any, str | None, float | None], Awaitable[Any]] | None = None
+        """Asks the client in place of this context: takes the request, its key, the timeout."""
         self._token = current_token.get()
 
     # ---- the request and its client
+
+    @property
+    def called(self) -> Called:
+        """The request as its session has read it, for extensions."""
+        return self._called
+
+    @property
+    def peer(self) -> Peer:
+        """The connection to the client, for extensions."""
+        return self._peer
 
     @property
     def request_id(self) -> Id:
@@ -362,6 +374,8 @@ class Context:
             require_client(request.method, capability, params, self.client_capabilities)
         except NotOffered as error:
             raise (missing_capability(error) if self.asks_in_result else error) from None
+        if self.asker is not None:
+            return await self.asker(request, key, timeout)
         if self.era == "handshake":
             wait = Timeout(timeout or self.server.limits.total)
             return await self._peer.request(

@@ -12,7 +12,7 @@ from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.server.broadcast import ChangeListener
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.view import ServerView
-from mcp_runtime.stores import Bus
+from mcp_runtime.stores import Store
 
 __all__ = ["Dispatcher"]
 
@@ -51,8 +51,8 @@ class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
         """Calls the handlers of a notification."""
         ...
 
-    def sharing_changes(self, bus: Bus, /) -> AbstractAsyncContextManager[object]:
-        """While entered, changes are exchanged with the other processes on this bus."""
+    def sharing(self, store: Store, /) -> AbstractAsyncContextManager[object]:
+        """While entered, changes are exchanged with the other processes on this store."""
         ...
 
     def running(self) -> AbstractAsyncContextManager[None]:

@@ -38,7 +38,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeBroadcaster, Notice
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
-from mcp_runtime.server.extension import attach
+from mcp_runtime.server.extension import attach, sharing
 from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
@@ -48,7 +48,7 @@ from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.threads import Threads
 from mcp_runtime.shared.uri_template import is_uri
-from mcp_runtime.stores import Bus
+from mcp_runtime.stores import Store
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
@@ -236,9 +236,12 @@ class Server(Decorators):
             if await life.leave():
                 self._life = None
 
-    def sharing_changes(self, bus: Bus) -> AbstractAsyncContextManager[object]:
-        """While entered, changes are exchanged with other processes, so that all clients hear."""
-        return self._broadcaster.shared(bus)
+    @asynccontextmanager
+    async def sharing(self, store: Store) -> AsyncGenerator[None]:
+        """While entered, changes and what extensions keep are shared with other processes."""
+        extensions = self._first_offer.extensions
+        async with self._broadcaster.shared(store.bus), sharing(extensions, store):
+            yield
 
     async def serve(self, wire: Wire, *, trace: Trace | None = None) -> None:
         """Serves one client on a wire, until the client is gone."""

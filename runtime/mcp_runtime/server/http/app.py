@@ -259,8 +259,8 @@ class HttpApp:
                     if (cluster := self._cluster) is not None:
                         await stack.enter_async_context(cluster.store)
                         await stack.enter_async_context(cluster.joined())
-                        changes = self._service.server.sharing_changes(cluster.store.bus)
-                        await stack.enter_async_context(changes)
+                        shared = self._service.server.sharing(cluster.store)
+                        await stack.enter_async_context(shared)
                     self._lifespan = stack.pop_all()
 
     async def _run_lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,0 +1,6 @@
+"""The extension Tasks: calls of tools that go on after their answer, and that clients poll."""
+
+from mcp_runtime.extensions.tasks.client import ClientTasks, TaskCancelled, TaskHandle
+from mcp_runtime.extensions.tasks.server import Decide, TaskOption, Tasks
+
+__all__ = ["ClientTasks", "Decide", "TaskCancelled", "TaskHandle", "TaskOption", "Tasks"]

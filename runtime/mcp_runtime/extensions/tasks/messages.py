@@ -1,0 +1,126 @@
+"""Tasks as messages: of the extension, and of revisions of the core that have tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import structs
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.errors import RpcError
+from mcp_runtime.extensions.tasks.record import Record, Status
+from mcp_runtime.revisions import DecodeError, latest_calls, parse
+from mcp_runtime.revisions import latest as t
+from mcp_wire.ext.tasks.handlers_msgspec import models as m
+
+__all__ = [
+    "RELATED",
+    "core_task",
+    "created",
+    "detailed",
+    "notice",
+    "parsed",
+    "related",
+    "request_of",
+    "require_answer",
+    "with_extra",
+]
+
+RELATED = "io.modelcontextprotocol/related-task"
+
+
+def created(record: Record, poll: float) -> m.CreateTaskResult:
+    """The answer to a call that has become a task."""
+    status = {"status": record.status, "resultType": "task"}
+    return m.from_wire(m.CreateTaskResult, {**_members(record, poll), **status})
+
+
+def detailed(record: Record, poll: float) -> Any:
+    """The result of `tasks/get`."""
+    return m.from_wire(m.GetTaskResult, {**_detailed(record, poll), "resultType": "complete"})
+
+
+def notice(record: Record, poll: float) -> Any:
+    """The params of `notifications/tasks`."""
+    return m.from_wire(m.TaskStatusNotificationParams, _detailed(record, poll))
+
+
+def _detailed(record: Record, poll: float) -> dict[str, Any]:
+    payload: dict[str, dict[str, Any]] = {
+        "input_required": {"inputRequests": record.requests},
+        "completed": {"result": record.result},
+        "failed": {"error": record.error},
+    }
+    return {
+        **_members(record, poll),
+        "status": record.status,
+        **payload.get(record.status, {}),
+    }
+
+
+def _members(record: Record, poll: float) -> dict[str, Any]:
+    members: dict[str, Any] = {
+        "taskId": record.id,
+        "createdAt": _time(record.created),
+        "lastUpdatedAt": _time(record.updated),
+        "ttlMs": round(record.ttl * 1000),
+        "pollIntervalMs": round(poll * 1000),
+    }
+    return members | ({"statusMessage": record.message} if record.message else {})
+
+
+def core_task(record: Record, poll: float) -> dict[str, Any]:
+    """The members of a task of the core.
+
+    A tool that has reported an error has failed there.
+    Source: 2025-11-25 basic/utilities/tasks, "Task Execution Errors".
+    """
+    members = _members(record, poll)
+    members["ttl"], members["pollInterval"] = members.pop("ttlMs"), members.pop("pollIntervalMs")
+    status: Status = record.status
+    if status == "completed" and (record.result or {}).get("isError"):
+        status = "failed"
+        members.setdefault("statusMessage", "the tool has reported an error; read the result")
+    return {**members, "status": status}
+
+
+def related(body: Mapping[str, Any], id: str) -> dict[str, Any]:
+    """A body that says in its `_meta` which task it belongs to."""
+    return {**body, "_meta": {**body.get("_meta", {}), RELATED: {"taskId": id}}}
+
+
+def request_of(wire: Mapping[str, Any], id: str) -> Any:
+    """A question of a task, as a request to its client."""
+    models = {
+        "elicitation/create": t.ElicitRequest,
+        "sampling/createMessage": t.CreateMessageRequest,
+        "roots/list": t.ListRootsRequest,
+    }
+    request = {**wire, "params": related(wire.get("params", {}), id)}
+    return t.from_wire(models[wire["method"]], request)
+
+
+def _time(seconds: float) -> str:
+    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def with_extra(tool: t.Tool, members: Mapping[str, Any]) -> t.Tool:
+    """A tool with members that the newest revision does not have."""
+    return structs.replace(tool, extra_={**tool.extra_, **members})
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    body: dict[str, Any] = parse(raw)
+    return body
+
+
+def require_answer(method: str, response: Mapping[str, Any]) -> None:
+    """Raises RpcError for an answer that does not fit the question."""
+    try:
+        t.from_wire(latest_calls.RESULTS[method], response)
+    except DecodeError as error:
+        why = f"Invalid params: an answer to {method}: {error}"
+        raise RpcError(error_codes.INVALID_PARAMS, why) from None

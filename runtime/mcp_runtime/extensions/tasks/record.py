@@ -1,0 +1,91 @@
+"""What is kept of a task, and what may happen to it; a task that is over never changes again.
+
+Source: the Tasks extension, "Task Status"; 2025-11-25 basic/utilities/tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+__all__ = ["NAMES", "Record", "Status", "answered", "asked", "ended", "reported"]
+
+Status: TypeAlias = Literal["working", "input_required", "completed", "failed", "cancelled"]
+NAMES: Final[Mapping[str, str]] = dict.fromkeys(
+    ("tasks/get", "tasks/update", "tasks/cancel"), "taskId"
+)
+"""The member of params that the header Mcp-Name repeats."""
+_OVER: Final = frozenset({"completed", "failed", "cancelled"})
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One task. Times are seconds since 1970; what is asked and answered is parsed JSON."""
+
+    id: str
+    process: str
+    """The process that runs it."""
+    created: float
+    updated: float
+    """When its status has changed last."""
+    ttl: float
+    """How long it is kept after its creation, in seconds."""
+    status: Status = "working"
+    message: str = ""
+    """What a person may read about the status."""
+    requests: dict[str, Any] = {}
+    """What the client is asked and has not answered."""
+    answers: dict[str, Any] = {}
+    """What the client has answered, and the handler has still to read or has read."""
+    result: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in _OVER
+
+    def left(self, now: float) -> float:
+        """How long it is still kept, in seconds."""
+        return self.created + self.ttl - now
+
+
+def asked(record: Record, now: float, key: str, request: Mapping[str, Any]) -> Record:
+    """The handler asks the client something."""
+    if record.is_over:
+        return record
+    requests = {**record.requests, key: request}
+    return replace(record, status="input_required", requests=requests, updated=now)
+
+
+def answered(record: Record, now: float, responses: Mapping[str, Any]) -> Record:
+    """The client answers; keys that are not open are ignored."""
+    known = {key: value for key, value in responses.items() if key in record.requests}
+    if record.is_over or not known:
+        return record
+    open = {key: value for key, value in record.requests.items() if key not in known}
+    answers = {**record.answers, **known}
+    status: Status = "input_required" if open else "working"
+    return replace(record, status=status, requests=open, answers=answers, updated=now)
+
+
+def reported(record: Record, now: float, message: str) -> Record:
+    """The handler says how far it is."""
+    return record if record.is_over else replace(record, message=message, updated=now)
+
+
+def ended(
+    record: Record,
+    now: float,
+    status: Status,
+    *,
+    message: str = "",
+    result: dict[str, Any] | None = None,
+    error: dict[str, Any] | None = None,
+) -> Record:
+    """The work is over; what comes after a cancellation is dropped."""
+    if record.is_over:
+        return record
+    outcome = {"status": status, "message": message, "result": result, "error": error}
+    return replace(record, requests={}, answers={}, updated=now, **outcome)

@@ -1,0 +1,191 @@
+"""Runs the handler of a task beside the request that has begun it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import AbstractEventLoop, Semaphore
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.core.capabilities import missing_capability
+from mcp_runtime.core.events import Called
+from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.pending import Timeout
+from mcp_runtime.core.request_state import InputRequests
+from mcp_runtime.errors import NotOffered, RemoteError, RpcError, TimedOut, TooMuch
+from mcp_runtime.extensions.tasks.record import Record, asked, ended, reported
+from mcp_runtime.extensions.tasks.table import TaskTable
+from mcp_runtime.revisions import EncodeError
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context
+from mcp_runtime.server.peer import Peer
+from mcp_runtime.stores import StoreUnavailable
+
+__all__ = ["Handler", "RunningTask"]
+
+log: Final = logging.getLogger("mcp_runtime.tasks")
+
+Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
+_AGAIN: Final = 1.0
+"""Seconds until an outcome is stored again that the store did not take."""
+
+
+class RunningTask:
+    """One task that this process works on; `work` runs it."""
+
+    def __init__(self, table: TaskTable, owner: str, record: Record, ctx: Context) -> None:
+        self._table = table
+        self._owner = owner
+        self._record = record
+        self._inputs = InputRequests({} if ctx.inputs is None else dict(ctx.inputs.answers))
+        self.ctx: Final = Context(ctx.server, _TaskPeer(ctx.peer, self._report), ctx.called)
+        self.ctx.asker = self._ask
+
+    async def work(self, handler: Handler, params: Any) -> None:
+        """Stores what the handler returns or raises, as long as the task is kept."""
+        record = self._record
+        try:
+            async with asyncio.timeout(record.ttl):
+                await self._end(await self._outcome(handler, params))
+        except TimeoutError:
+            log.info("task %s is over: its time has passed", record.id)
+
+    async def _outcome(self, handler: Handler, params: Any) -> dict[str, Any]:
+        try:
+            result = t.to_wire(await handler(params, self.ctx))
+        except RpcError as error:
+            return _failed(error.code, error.message, error.data)
+        except NotOffered as error:
+            missing = missing_capability(error)
+            return _failed(missing.code, missing.message, missing.data)
+        except Exception:
+            log.exception("task %s failed", self._record.id)
+            return _failed(error_codes.INTERNAL_ERROR, "Internal error")
+        return {"status": "completed", "result": result}
+
+    async def _end(self, outcome: dict[str, Any]) -> None:
+        while True:
+            try:
+                await self._change(partial(_ended, outcome=outcome))
+                return
+            except StoreUnavailable as error:
+                log.warning("the outcome of task %s waits: %s", self._record.id, error)
+                await asyncio.sleep(_AGAIN)
+            except TooMuch as error:
+                outcome = _failed(error_codes.INTERNAL_ERROR, str(error))
+            except EncodeError as error:
+                outcome = _failed(error_codes.INTERNAL_ERROR, f"Internal error: {error}")
+
+    async def fail(self, why: str) -> None:
+        """Ends the task from outside."""
+        outcome = _failed(error_codes.INTERNAL_ERROR, why)
+        await self._change(partial(_ended, outcome=outcome))
+
+    async def _change(self, step: Callable[[Record, float], Record]) -> Record | None:
+        return await self._table.change(self._owner, self._record.id, step)
+
+    async def _report(self, message: str) -> None:
+        await self._change(partial(reported, message=message))
+
+    # ---- questions
+
+    async def _ask(self, request: Any, key: str | None, timeout: float | None) -> Any:
+        """The client's answer to a question, which it finds when it asks how the task stands."""
+        key = self._inputs.key(request, key)
+        if (answer := self._inputs.answer(key, request)) is not None:
+            return answer
+        seconds = timeout or self._record.ttl
+        try:
+            async with asyncio.timeout(seconds):
+                wire = await self._answer_to(key, t.to_wire(request))
+        except TimeoutError:
+            raise TimedOut(request.method, seconds) from None
+        self._inputs.answers[key] = wire
+        if (answer := self._inputs.answer(key, request)) is None:
+            raise RemoteError(**wire["error"])
+        return answer
+
+    async def _answer_to(self, key: str, request: dict[str, Any]) -> Any:
+        with self._table.watching(self._record.id) as changed:
+            record = await self._change(partial(asked, key=key, request=request))
+            while record is not None and key not in record.answers:
+                if record.is_over:
+                    break
+                await changed()
+                record = await self._change(_unchanged)
+        if record is None or record.is_over:
+            raise asyncio.CancelledError
+        return record.answers[key]
+
+
+class _TaskPeer:
+    """The client of a task: messages about the request that was answered go nowhere any more."""
+
+    roots: list[t.Root] | None = None
+    root_changes = 0
+
+    def __init__(self, peer: Peer, report: Callable[[str], Awaitable[None]]) -> None:
+        self.loop: AbstractEventLoop = peer.loop
+        self.principal = peer.principal
+        self._peer = peer
+        self._report = report
+        self._progress = float("-inf")
+
+    @property
+    def thread_room(self) -> Semaphore:
+        return self._peer.thread_room
+
+    async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
+        """Log messages belong to a request."""
+
+    async def report(
+        self, called: Called, progress: float, total: float | None, message: str | None
+    ) -> None:
+        """Progress is the task's message; in the handshake era the client is notified, too."""
+        if not progress > self._progress:
+            return
+        self._progress = progress
+        await self._report(message or _percent(progress, total))
+        terms = called.terms
+        if terms.token is not None and terms.translation.revision.era == "handshake":
+            params = t.ProgressNotificationParams(
+                progress_token=terms.token,
+                progress=progress,
+                total=UNSET if total is None else total,
+                message=UNSET if message is None else message,
+            )
+            await self.notify("notifications/progress", params)
+
+    async def notify(self, method: str, params: Any) -> None:
+        await self._peer.notify(method, params)
+
+    async def request(self, method: str, params: Any, *, timeout: Timeout, about: Id | None) -> Any:
+        return await self._peer.request(method, params, timeout=timeout, about=None)
+
+    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        self._peer.spawn(work)
+
+    def interrupt(self, id: Id, retry: int) -> None:
+        """The response was sent already."""
+
+
+def _percent(progress: float, total: float | None) -> str:
+    return f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
+
+
+def _unchanged(record: Record, now: float) -> Record:
+    return record
+
+
+def _ended(record: Record, now: float, *, outcome: dict[str, Any]) -> Record:
+    return ended(record, now, **outcome)
+
+
+def _failed(code: int, message: str, data: Any = None) -> dict[str, Any]:
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return {"status": "failed", "message": message, "error": error}

@@ -1,0 +1,343 @@
+"""The server's part of the extension Tasks, and the tasks of the core for revisions that have them.
+
+Source: the Tasks extension; 2025-11-25 basic/utilities/tasks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from secrets import token_urlsafe
+from types import MappingProxyType
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast
+
+from msgspec import UNSET
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.core.pending import Timeout
+from mcp_runtime.core.request_state import StateSealer
+from mcp_runtime.core.role import SERVER, Role
+from mcp_runtime.errors import RemoteError, RpcError, SessionError
+from mcp_runtime.extensions.tasks import messages
+from mcp_runtime.extensions.tasks.record import NAMES, Record, answered, ended
+from mcp_runtime.extensions.tasks.running import Handler, RunningTask
+from mcp_runtime.extensions.tasks.table import TaskTable
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import Revision
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context
+from mcp_runtime.server.decorators import Decorators
+from mcp_runtime.server.extension import ServerExtension
+from mcp_runtime.server.tool_option import ToolOption
+from mcp_runtime.stores import Store
+from mcp_wire.ext.tasks.handlers_msgspec import calls
+from mcp_wire.ext.tasks.handlers_msgspec import models as m
+
+__all__ = ["Decide", "TaskOption", "Tasks"]
+
+log: Final = logging.getLogger("mcp_runtime.tasks")
+
+Decide: TypeAlias = Callable[[t.CallToolRequestParams, Context], Awaitable[bool]]
+Support: TypeAlias = Literal["forbidden", "optional", "required"]
+_ID_BYTES: Final = 24
+
+
+class TaskOption(ToolOption):
+    """Whether the calls of a tool become tasks."""
+
+    def __init__(self, tasks: Tasks, support: Support, decide: Decide | None = None) -> None:
+        self._tasks = tasks
+        self._support: Support = support
+        self._decide = decide
+
+    def shown(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
+        if not has_core_tasks(ctx):
+            return tool
+        models = ctx.called.terms.translation.revision.models
+        execution = models.to_wire(models.ToolExecution(task_support=self._support))
+        return messages.with_extra(tool, {"execution": execution})
+
+    async def call(self, params: t.CallToolRequestParams, ctx: Context, handler: Handler) -> Any:
+        if ctx.era == "handshake":
+            return await self._call_of_core(params, ctx, handler)
+        if self._support == "required":
+            ctx.require_extension(self._tasks.identifier)
+        is_task = self._support != "forbidden" and self._tasks.identifier in ctx.extensions
+        if not is_task or (self._decide is not None and not await self._decide(params, ctx)):
+            return await handler(params, ctx)
+        record = await self._tasks.begin(params, ctx, handler, None)
+        return messages.created(record, self._tasks.poll_interval)
+
+    async def _call_of_core(
+        self, params: t.CallToolRequestParams, ctx: Context, handler: Handler
+    ) -> Any:
+        """Source: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"."""
+        wish = params.extra_.get("task", UNSET)
+        is_task, can_be = wish is not UNSET and has_core_tasks(ctx), self._support
+        if can_be == ("forbidden" if is_task else "required"):
+            rule = "is not called" if is_task else "is only called"
+            why = f"the tool {params.name[:200]} {rule} as a task"
+            raise RpcError(error_codes.METHOD_NOT_FOUND, why)
+        if not is_task:
+            return await handler(params, ctx)
+        record = await self._tasks.begin(params, ctx, handler, _wished(wish))
+        task = messages.core_task(record, self._tasks.poll_interval)
+        return _core(ctx, "CreateTaskResult", {"task": task})
+
+
+class _Host(Protocol):
+    """What tasks need of their server."""
+
+    limits: Limits
+    sealer: StateSealer
+    auth: object
+
+    def publish(
+        self, method: str, params: Any, member: str, value: str, *, principal: str | None
+    ) -> None: ...
+
+
+class Tasks(ServerExtension):
+    """Calls of tools that go on after their answer, and that clients poll.
+
+        tasks = Tasks()
+        server = Server("reports", "1.0.0", extensions=[tasks])
+
+        @server.tool(options=[tasks.optional])
+        async def report(year: int, ctx: Context) -> str: ...
+
+    A task is kept for `ttl` seconds, and clients are asked to poll every `poll_interval` seconds.
+    With `server.asgi(store=...)` tasks are in that store, else in the memory of the process.
+    """
+
+    kept: Mapping[str, Sequence[str]] = MappingProxyType({"tools/call": ("task",)})
+
+    def __init__(self, *, ttl: float = 3600.0, poll_interval: float = 1.0) -> None:
+        super().__init__(calls, names=NAMES)
+        if not (ttl > 0 and poll_interval > 0):
+            raise ValueError("ttl and poll_interval are numbers of seconds, more than 0")
+        self.ttl: Final = ttl
+        self.poll_interval: Final = poll_interval
+        self.never: Final = TaskOption(self, "forbidden")
+        self.optional: Final = TaskOption(self, "optional")
+        self.required: Final = TaskOption(self, "required")
+        self._running: dict[str, tuple[RunningTask, asyncio.Task[None]]] = {}
+        self._lists = False
+
+    def when(self, decide: Decide) -> TaskOption:
+        """An option for a tool of which `decide(params, ctx)` says for each call if it is a task.
+
+        It may ask the client first. Clients of 2025-11-25 decide by themselves.
+        """
+        return TaskOption(self, "optional", decide)
+
+    def __len__(self) -> int:
+        """How many tasks this process works on."""
+        return len(self._running)
+
+    # ---- what the server calls
+
+    def attach(self, server: Decorators) -> None:
+        self._server = host = cast("_Host", server)
+        self._lists = host.auth is not None
+        self._table = TaskTable(host.limits, host.sealer, self._changed, self._touched)
+        handlers = {
+            "tasks/get": self._get,
+            "tasks/update": self._update,
+            "tasks/cancel": self._cancel,
+            "tasks/result": self._result,
+            "tasks/list": self._list,
+        }
+        for method, handler in handlers.items():
+            server.on(method)(handler)
+
+    def declared(self, role: Role, revision: Revision) -> Mapping[str, Any]:
+        if role != SERVER or "tasks/list" not in revision.methods:
+            return super().declared(role, revision)
+        lists: Mapping[str, Any] = {"list": {}} if self._lists else {}
+        return {"tasks": {**lists, "cancel": {}, "requests": {"tools": {"call": {}}}}}
+
+    def sharing(self, store: Store) -> AbstractAsyncContextManager[object]:
+        return self._sharing(store)
+
+    @asynccontextmanager
+    async def _sharing(self, store: Store) -> AsyncGenerator[None]:
+        async with self._table.sharing(store):
+            try:
+                yield
+            finally:
+                await self.close()
+
+    async def close(self) -> None:
+        """Cancels the tasks that this process works on; they have failed."""
+        running = [*self._running.values()]
+        for _, work in running:
+            work.cancel()
+        if running:
+            await asyncio.wait(
+                [work for _, work in running], timeout=self._server.limits.drain_wait
+            )
+        for task, _ in running:
+            await task.fail("the server has ended")
+
+    def _changed(self, owner: str, record: Record) -> None:
+        """Notifies the clients that have subscribed to the task."""
+        params = messages.notice(record, self.poll_interval)
+        log.info("task %s of %r: %s", record.id, owner, record.status)
+        self._server.publish("notifications/tasks", params, "taskIds", record.id, principal=owner)
+
+    def _touched(self, owner: str, id: str) -> None:
+        """Looks whether a task that runs here was cancelled."""
+        if (running := self._running.get(id)) is not None:
+            running[0].ctx.peer.spawn(self._stop_if_over(owner, id))
+
+    async def _stop_if_over(self, owner: str, id: str) -> None:
+        record = await self._table.find(owner, id)
+        if record.status == "cancelled" and id in self._running:
+            self._running[id][1].cancel()
+
+    # ---- the life of a task
+
+    async def begin(
+        self, params: Any, ctx: Context, handler: Handler, wish: float | None
+    ) -> Record:
+        """Stores a new task and runs it; `wish` is how long the client wants it kept."""
+        now, most = time.time(), self._server.limits.task_ttl
+        ttl = min(self.ttl if wish is None else wish, most)
+        record = Record(token_urlsafe(_ID_BYTES), self._table.process, now, now, ttl)
+        await self._table.add(ctx.principal, record)
+        task = RunningTask(self._table, ctx.principal, record, ctx)
+        work = asyncio.create_task(task.work(handler, params), name=f"task {record.id}")
+        self._running[record.id] = task, work
+        work.add_done_callback(lambda _: self._running.pop(record.id, None))
+        return record
+
+    async def _find(self, params: Any, ctx: Context) -> Record:
+        return await self._table.find(ctx.principal, params.task_id)
+
+    # ---- methods
+
+    async def _get(self, params: Any, ctx: Context) -> Any:
+        self._require(ctx)
+        record = await self._find(params, ctx)
+        if ctx.era == "handshake":
+            return _core(ctx, "GetTaskResult", messages.core_task(record, self.poll_interval))
+        return messages.detailed(record, self.poll_interval)
+
+    async def _update(self, params: m.UpdateTaskRequestParams, ctx: Context) -> m.UpdateTaskResult:
+        record = await self._find(params, ctx)
+        responses = {key: t.to_wire(value) for key, value in params.input_responses.items()}
+        for key in responses.keys() & record.requests.keys():
+            messages.require_answer(record.requests[key]["method"], responses[key])
+        await self._table.apply(ctx.principal, record.id, partial(_answered, responses=responses))
+        return m.UpdateTaskResult()
+
+    async def _cancel(self, params: Any, ctx: Context) -> Any:
+        self._require(ctx)
+        record = await self._find(params, ctx)
+        is_core = ctx.era == "handshake"
+        if is_core and record.is_over:
+            why = f"the task is {record.status} already"
+            raise RpcError(error_codes.INVALID_PARAMS, why)
+        record = await self._table.apply(ctx.principal, record.id, _cancelled)
+        if is_core:
+            return _core(ctx, "CancelTaskResult", messages.core_task(record, self.poll_interval))
+        return m.CancelTaskResult()
+
+    async def _list(self, params: Any, ctx: Context) -> Any:
+        _require_core(ctx)
+        if not self._lists:
+            why = "Method not found: tasks/list needs clients that authenticate"
+            raise RpcError(error_codes.METHOD_NOT_FOUND, why)
+        cursor = UNSET if params is UNSET else params.cursor
+        after = None if cursor is UNSET else cursor
+        page, more = await self._table.page(ctx.principal, after, self._server.limits.page_size)
+        body: dict[str, Any] = {
+            "tasks": [messages.core_task(record, self.poll_interval) for record in page]
+        }
+        return _core(ctx, "ListTasksResult", body | ({"nextCursor": more} if more else {}))
+
+    async def _result(self, params: Any, ctx: Context) -> Any:
+        """Waits until a task of the core is over, and asks the client meanwhile."""
+        _require_core(ctx)
+        questions: dict[str, asyncio.Task[None]] = {}
+        try:
+            with self._table.watching(params.task_id) as changed:
+                while not (record := await self._find(params, ctx)).is_over:
+                    for key in record.requests.keys() - questions.keys():
+                        asking = self._ask(ctx, record.id, key, record.requests[key])
+                        questions[key] = asyncio.create_task(asking)
+                    await changed()
+        finally:
+            for question in questions.values():
+                question.cancel()
+        return self._outcome(record, ctx)
+
+    def _outcome(self, record: Record, ctx: Context) -> Any:
+        if record.result is None:
+            error = record.error or {
+                "code": error_codes.INTERNAL_ERROR,
+                "message": "the task was cancelled",
+            }
+            raise RpcError(error["code"], error["message"], error.get("data"))
+        translation = ctx.called.terms.translation
+        raw = translation.write_result("tools/call", t.from_wire(t.CallToolResult, record.result))
+        body = messages.related(messages.parsed(raw), record.id)
+        return _core(ctx, "GetTaskPayloadResult", body)
+
+    async def _ask(self, ctx: Context, id: str, key: str, wire: Mapping[str, Any]) -> None:
+        """Asks the client of a task of the core what the handler wants to know."""
+        request, timeout = messages.request_of(wire, id), Timeout(self._server.limits.total)
+        try:
+            answer = await ctx.peer.request(
+                request.method, request.params, timeout=timeout, about=ctx.request_id
+            )
+            response = t.to_wire(answer)
+        except RemoteError as error:
+            response = {"error": {"code": error.code, "message": error.message}}
+        except SessionError as error:
+            response = {"error": {"code": error_codes.INTERNAL_ERROR, "message": str(error)}}
+        await self._table.apply(ctx.principal, id, partial(_answered, responses={key: response}))
+
+    def _require(self, ctx: Context) -> None:
+        if ctx.era == "handshake":
+            _require_core(ctx)
+
+
+def has_core_tasks(ctx: Context) -> bool:
+    """Whether the client's revision has tasks of its own."""
+    return "tasks/list" in ctx.called.terms.translation.revision.methods
+
+
+def _require_core(ctx: Context) -> None:
+    if not has_core_tasks(ctx):
+        raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {ctx.method}")
+
+
+def _core(ctx: Context, name: str, body: dict[str, Any]) -> Any:
+    """A model of the client's own revision."""
+    models: Any = ctx.called.terms.translation.revision.models
+    return models.from_wire(getattr(models, name), body)
+
+
+def _wished(wish: Any) -> float | None:
+    """Seconds. Raises RpcError."""
+    ttl = cast("dict[str, Any]", wish).get("ttl", UNSET) if isinstance(wish, dict) else None
+    if ttl is UNSET:
+        return None
+    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+        why = "Invalid params: `task.ttl` is a number of milliseconds, more than 0"
+        raise RpcError(error_codes.INVALID_PARAMS, why)
+    return ttl / 1000
+
+
+def _answered(record: Record, now: float, *, responses: Mapping[str, Any]) -> Record:
+    return answered(record, now, responses)
+
+
+def _cancelled(record: Record, now: float) -> Record:
+    return ended(record, now, "cancelled")

@@ -1,0 +1,246 @@
+"""The tasks of a server in their store, where every process that shares the store finds them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Final
+
+import msgspec
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.core.request_state import StateSealer
+from mcp_runtime.errors import RpcError, TooMuch
+from mcp_runtime.extensions.tasks.record import Record, ended
+from mcp_runtime.limits import Limits
+from mcp_runtime.stores import Leases, Store, StoreUnavailable, TaskStore, TooManyTasks
+from mcp_runtime.stores.memory import MemoryLeases, MemoryTasks
+
+__all__ = ["TaskTable", "unknown_task"]
+
+log: Final = logging.getLogger("mcp_runtime.tasks")
+
+_TOPIC: Final = "tasks"
+_TRIES: Final = 16
+"""How often a change is tried anew because another process was faster."""
+_RENEWALS: Final = 3
+"""How often a lease is renewed within its time, and a task read again that nobody reports."""
+_ID_CHARS: Final = 64
+"""A longer id is none of ours."""
+_LOST: Final = "the process that ran the task is gone"
+_record: Final = msgspec.json.Decoder(Record)
+
+
+class TaskTable:
+    """`changed` is called in the process that has changed a task, `touched` in every process."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        sealer: StateSealer,
+        changed: Callable[[str, Record], None],
+        touched: Callable[[str, str], None],
+    ) -> None:
+        self.process: Final = secrets.token_hex(8)
+        self.limits: Final = limits
+        self._sealer = sealer
+        self._changed = changed
+        self._touched = touched
+        self._shared: Store | None = None
+        self._own_leases: Leases = MemoryLeases()
+        self._own_tasks: TaskStore = MemoryTasks(limits)
+        self._watchers: dict[str, set[asyncio.Event]] = {}
+
+    @property
+    def _tasks(self) -> TaskStore:
+        return self._own_tasks if self._shared is None else self._shared.tasks
+
+    # ---- reading
+
+    async def find(self, owner: str, id: str) -> Record:
+        """A task of that owner. Raises RpcError if there is none, or the store cannot be reached.
+
+        A task whose process is gone has failed.
+        """
+        with _reaching():
+            record = await self._read(owner, id)
+            if record is None:
+                raise unknown_task(id)
+            if record.is_over or await self._lives(record.process):
+                return record
+            log.warning("task %s has failed: its process is gone", id)
+            lost = await self.change(owner, id, _lost)
+            return record if lost is None else lost
+
+    async def page(
+        self, owner: str, after: str | None, most: int
+    ) -> tuple[list[Record], str | None]:
+        """One page of an owner's tasks, and the cursor of the next. Raises RpcError."""
+        with _reaching():
+            ids = list(await self._tasks.ids(owner))
+            if after is not None and after not in ids:
+                raise RpcError(error_codes.INVALID_PARAMS, "Invalid params: unknown cursor")
+            start = 0 if after is None else ids.index(after) + 1
+            page = ids[start : start + most]
+            records = await asyncio.gather(*(self._read(owner, id) for id in page))
+        next = page[-1] if start + most < len(ids) else None
+        return [record for record in records if record is not None], next
+
+    async def _read(self, owner: str, id: str) -> Record | None:
+        kept = await self._tasks.get(owner, id) if len(id) <= _ID_CHARS else None
+        return None if kept is None else self._opened(owner, id, kept.record)
+
+    async def _lives(self, process: str) -> bool:
+        if process == self.process or self._shared is None:
+            return True
+        return await self._shared.leases.is_held(_lease(process))
+
+    # ---- writing
+
+    async def add(self, owner: str, record: Record) -> None:
+        """Raises RpcError if the owner has too many, or the store cannot be reached."""
+        try:
+            with _reaching():
+                await self._put(owner, record, 0)
+        except TooManyTasks:
+            why = f"busy: no more than {self.limits.tasks} tasks (Limits.tasks)"
+            raise RpcError(error_codes.BUSY, why) from None
+
+    async def apply(self, owner: str, id: str, step: Callable[[Record, float], Record]) -> Record:
+        """As `change`, for a request. Raises RpcError."""
+        with _reaching():
+            record = await self.change(owner, id, step)
+        if record is None:
+            raise unknown_task(id)
+        return record
+
+    async def change(
+        self, owner: str, id: str, step: Callable[[Record, float], Record]
+    ) -> Record | None:
+        """The task after that step; None if the store has forgotten it.
+
+        Raises TooMuch if it has become too large, StoreUnavailable.
+        """
+        for _ in range(_TRIES):
+            if (kept := await self._tasks.get(owner, id)) is None:
+                return None
+            before = self._opened(owner, id, kept.record)
+            if before is None or (after := step(before, time.time())) == before:
+                return before
+            if await self._put(owner, after, kept.version):
+                self._announce(owner, after)
+                return after
+        raise StoreUnavailable(f"task {id} is changed by too many at once")
+
+    async def _put(self, owner: str, record: Record, version: int) -> bool:
+        data = msgspec.json.encode(record)
+        if len(data) > (most := self.limits.task_bytes):
+            raise TooMuch(f"a task has over {most} bytes (Limits.task_bytes)")
+        bound, expires = _bound(owner, record.id), record.created + record.ttl + 1
+        sealed = self._sealer.seal(data, bound, expires).encode()
+        left = record.left(time.time())
+        return left > 0 and await self._tasks.put(owner, record.id, sealed, version, left)
+
+    def _opened(self, owner: str, id: str, sealed: bytes) -> Record | None:
+        """None for a record that was sealed by other keys."""
+        try:
+            bound, now = _bound(owner, id), time.time()
+            return _record.decode(self._sealer.open(sealed.decode(), bound, now))
+        except (RpcError, msgspec.DecodeError, UnicodeDecodeError):
+            log.warning("task %s cannot be read: it was sealed with other keys, or is over", id)
+            return None
+
+    # ---- waiting
+
+    def _announce(self, owner: str, record: Record) -> None:
+        self._wake(owner, record.id)
+        self._changed(owner, record)
+        if self._shared is not None:
+            self._shared.bus.publish(_TOPIC, msgspec.json.encode((owner, record.id)))
+
+    def _receive(self, message: bytes) -> None:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):
+            self._wake(*msgspec.json.decode(message, type=tuple[str, str]))
+
+    def _wake(self, owner: str, id: str) -> None:
+        for event in self._watchers.get(id, ()):
+            event.set()
+        self._touched(owner, id)
+
+    @contextmanager
+    def watching(self, id: str) -> Generator[Callable[[], Awaitable[None]]]:
+        """While entered, what it yields waits until the task may have changed."""
+        event, interval = asyncio.Event(), self.limits.lease / _RENEWALS
+        self._watchers.setdefault(id, set()).add(event)
+
+        async def wait() -> None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(interval):  # a message on the bus may be lost
+                    await event.wait()
+            event.clear()
+
+        try:
+            yield wait
+        finally:
+            self._watchers[id].discard(event)
+            if not self._watchers[id]:
+                del self._watchers[id]
+
+    # ---- sharing
+
+    @asynccontextmanager
+    async def sharing(self, store: Store) -> AsyncGenerator[None]:
+        """While entered, other processes on this store know the tasks of this one."""
+        async with store.bus.subscribed(_TOPIC, self._receive):
+            await store.leases.hold(_lease(self.process), self.limits.lease)
+            self._shared = store
+            renewal = asyncio.create_task(self._renew(store.leases))
+            try:
+                yield
+            finally:
+                self._shared = None
+                renewal.cancel()
+                await asyncio.wait({renewal})
+                with suppress(StoreUnavailable):
+                    await store.leases.release(_lease(self.process))
+
+    async def _renew(self, leases: Leases) -> None:
+        while True:
+            await asyncio.sleep(self.limits.lease / _RENEWALS)
+            try:
+                await leases.hold(_lease(self.process), self.limits.lease)
+            except StoreUnavailable as error:
+                log.warning("the tasks of this process may be taken for lost: %s", error)
+
+
+def unknown_task(id: str) -> RpcError:
+    return RpcError(error_codes.INVALID_PARAMS, f"Unknown task: {id[:_ID_CHARS]}")
+
+
+@contextmanager
+def _reaching() -> Generator[None]:
+    try:
+        yield
+    except TooMuch as error:
+        raise RpcError(error_codes.INVALID_PARAMS, str(error)) from None
+    except StoreUnavailable as error:
+        log.warning("the store of tasks cannot be reached: %s", error)
+        why = "the store of tasks cannot be reached; try again later"
+        raise RpcError(error_codes.INTERNAL_ERROR, why) from None
+
+
+def _lost(record: Record, now: float) -> Record:
+    error = {"code": error_codes.INTERNAL_ERROR, "message": _LOST}
+    return ended(record, now, "failed", message=_LOST, error=error)
+
+
+def _lease(process: str) -> str:
+    return f"tasks:{process}"
+
+
+def _bound(owner: str, id: str) -> bytes:
+    return f"task\0{id}\0{owner}".encode()

@@ -1,0 +1,188 @@
+"""Processes that share a store serve each other's tasks, and know when one of them is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_runtime import Limits
+from mcp_runtime.errors import RemoteError
+from mcp_runtime.extensions.tasks import TaskCancelled, TaskHandle
+from mcp_runtime.stores.opening import store_at
+from tests.support.redis_server import PROGRAM, RedisServer, redis_server
+from tests.support.task_server import Place, started, text, working
+from tests.support.wires import until
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    if PROGRAM is None:
+        pytest.skip("redis-server is not installed")
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/store.db"
+    server: RedisServer = request.getfixturevalue("redis")
+    return server.url
+
+
+@asynccontextmanager
+async def process(store: str, **options: Any) -> AsyncGenerator[Place]:
+    place, opened = Place(**options), store_at(store)
+    async with opened, place.server.sharing(opened):
+        yield place
+
+
+def test_any_process_answers_for_a_task(store: str) -> None:
+    async def main() -> None:
+        async with (
+            process(store) as one,
+            process(store) as other,
+            one.client() as (client, tasks),
+            other.client() as (elsewhere, _),
+        ):
+            handle = await started(client, tasks, "slow")
+            moved = TaskHandle(elsewhere, handle.id)
+            assert (await moved.state()).status == "working"
+            one.go.set()
+            assert text(await moved.result()) == "done"
+            handle = await started(client, tasks, "twice")
+            moved = TaskHandle(elsewhere, handle.id)
+            assert text(await moved.result()) == "Name(name='first?') Name(name='second?')"
+            assert (one.log, other.log) == ([], ["first?", "second?"])
+
+    asyncio.run(main())
+
+
+def test_any_process_cancels_a_task(store: str) -> None:
+    async def main() -> None:
+        async with (
+            process(store) as one,
+            process(store) as other,
+            one.client() as (client, tasks),
+            other.client() as (elsewhere, _),
+        ):
+            handle = await working(client, tasks)
+            await TaskHandle(elsewhere, handle.id).cancel()
+            with pytest.raises(TaskCancelled):
+                await handle.result()
+            await one.is_idle()
+            assert one.log == ["cancelled"]
+
+    asyncio.run(main())
+
+
+def test_a_subscriber_of_any_process_is_notified(store: str) -> None:
+    async def main() -> None:
+        async with (
+            process(store) as one,
+            process(store) as other,
+            one.client() as (client, tasks),
+            other.client() as (elsewhere, theirs),
+        ):
+            notified = list[Any]()
+            theirs.notified = lambda method, params: notified.append(params)  # type: ignore[method-assign]
+            handle = await started(client, tasks, "slow")
+            async with elsewhere.listen(more={"taskIds": [handle.id]}):
+                one.go.set()
+                await until(lambda: [each.status for each in notified][-1:] == ["completed"])
+            assert notified[-1].result["content"] == [{"type": "text", "text": "done"}]
+
+    asyncio.run(main())
+
+
+def test_a_task_that_is_over_survives_a_restart(store: str) -> None:
+    async def main() -> None:
+        async with process(store) as before, before.client() as (client, tasks):
+            before.go.set()
+            handle = await started(client, tasks, "slow")
+            await handle.result()
+        async with process(store) as after, after.client() as (client, _):
+            assert text(await TaskHandle(client, handle.id).result()) == "done"
+
+    asyncio.run(main())
+
+
+def test_a_task_that_a_stop_cuts_off_has_failed(store: str) -> None:
+    async def main() -> None:
+        async with process(store) as before, before.client() as (client, tasks):
+            handle = await working(client, tasks)
+        assert before.log == ["cancelled"]
+        async with process(store) as after, after.client() as (client, _):
+            with pytest.raises(RemoteError, match="the server has ended"):
+                await TaskHandle(client, handle.id).result()
+
+    asyncio.run(main())
+
+
+def test_a_task_whose_process_holds_its_lease_no_more_has_failed(store: str) -> None:
+    async def main() -> None:
+        options = {"limits": Limits(lease=3600.0)}
+        async with (
+            process(store, **options) as one,
+            process(store, **options) as other,
+            one.client() as (client, tasks),
+            other.client() as (elsewhere, _),
+        ):
+            handle = await started(client, tasks, "slow")
+            moved = TaskHandle(elsewhere, handle.id)
+            assert (await moved.state()).status == "working"
+            shared = one.tasks._table._shared
+            assert shared is not None
+            await shared.leases.release(f"tasks:{one.tasks._table.process}")
+            with pytest.raises(RemoteError, match="the process that ran the task is gone"):
+                await moved.result()
+            one.go.set()
+            await one.is_idle()
+            assert (await moved.state()).status == "failed"
+
+    asyncio.run(main())
+
+
+def test_tasks_sealed_with_other_keys_are_unknown(store: str) -> None:
+    async def main() -> None:
+        async with (
+            process(store) as one,
+            process(store, keys=[b"o" * 32]) as other,
+            one.client() as (client, tasks),
+            other.client() as (elsewhere, _),
+        ):
+            handle = await started(client, tasks, "slow")
+            with pytest.raises(RemoteError, match="Unknown task"):
+                await TaskHandle(elsewhere, handle.id).state()
+            await handle.cancel()
+
+    asyncio.run(main())
+
+
+def test_a_store_that_is_away_is_an_error_and_the_outcome_waits_for_it(
+    redis: RedisServer,
+) -> None:
+    async def main() -> None:
+        place, opened = Place(), store_at(redis.url, Limits(store_wait=1.0))
+        async with opened, place.server.sharing(opened), place.client() as (client, tasks):
+            handle = await started(client, tasks, "slow")
+            redis.stop()
+            try:
+                with pytest.raises(RemoteError, match="cannot be reached"):
+                    await handle.state()
+                with pytest.raises(RemoteError, match="cannot be reached"):
+                    await client.call_tool("slow")
+                place.go.set()
+            finally:
+                redis.start()
+            with pytest.raises(RemoteError, match="Unknown task"):
+                await handle.result()  # that server keeps nothing over a restart
+            await place.is_idle()
+            assert text(await client.call_tool("slow")) == "done"
+
+    asyncio.run(main())

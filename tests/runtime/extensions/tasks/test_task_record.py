@@ -1,0 +1,54 @@
+"""A task goes from state to state as the protocol says, and an end is final."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_runtime.extensions.tasks.record import Record, Status, answered, asked, ended, reported
+
+NEW = Record("id", "process", 100.0, 100.0, 60.0)
+QUESTION = {"method": "roots/list"}
+OVER: tuple[Status, ...] = ("completed", "failed", "cancelled")
+
+
+def test_a_task_begins_as_working_and_is_kept_for_its_time() -> None:
+    assert (NEW.status, NEW.is_over) == ("working", False)
+    assert (NEW.left(100.0), NEW.left(130.0), NEW.left(160.0)) == (60.0, 30.0, 0.0)
+
+
+def test_questions_make_it_wait_until_all_are_answered() -> None:
+    waiting = asked(asked(NEW, 101.0, "a", QUESTION), 102.0, "b", QUESTION)
+    assert (waiting.status, waiting.updated) == ("input_required", 102.0)
+    assert waiting.requests == {"a": QUESTION, "b": QUESTION}
+    one = answered(waiting, 103.0, {"a": {"roots": []}})
+    assert (one.status, one.requests) == ("input_required", {"b": QUESTION})
+    both = answered(one, 104.0, {"b": {"roots": []}})
+    assert (both.status, both.requests) == ("working", {})
+    assert both.answers == {"a": {"roots": []}, "b": {"roots": []}}
+
+
+def test_answers_to_unknown_keys_are_ignored_and_the_first_answer_counts() -> None:
+    waiting = asked(NEW, 101.0, "a", QUESTION)
+    assert answered(waiting, 102.0, {"other": {"roots": []}}) is waiting
+    done = answered(waiting, 102.0, {"a": {"roots": []}, "other": {}})
+    assert done.answers == {"a": {"roots": []}}
+    assert answered(done, 103.0, {"a": {"roots": [1]}}) is done
+
+
+@pytest.mark.parametrize("status", OVER)
+@pytest.mark.parametrize("is_waiting", [False, True])
+def test_a_task_ends_from_both_states_and_never_changes_again(
+    status: Status, is_waiting: bool
+) -> None:
+    before = asked(NEW, 101.0, "a", QUESTION) if is_waiting else NEW
+    over = ended(before, 102.0, status, result={"content": []})
+    assert (over.status, over.is_over, over.requests) == (status, True, {})
+    assert ended(over, 103.0, "completed", result={"late": True}) is over
+    assert asked(over, 103.0, "b", QUESTION) is over
+    assert answered(over, 103.0, {"a": {}}) is over
+    assert reported(over, 103.0, "late") is over
+
+
+def test_a_message_says_how_far_it_is() -> None:
+    assert reported(NEW, 101.0, "half").message == "half"
+    assert reported(NEW, 101.0, "half").status == "working"
