@@ -9,7 +9,8 @@ import shutil
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -94,7 +95,7 @@ def generation() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         command = [sys.executable, "-m", "mcp_bindgen", "generate", "--out", str(out)]
-        clear: Callable[[], None] = lambda: shutil.rmtree(out, ignore_errors=True)  # noqa: E731
+        clear = partial(shutil.rmtree, out, ignore_errors=True)
         yield processes("everything, into an empty folder", command, None, 3, clear)
         yield processes("everything, nothing changed", command, None, 0.3)
 

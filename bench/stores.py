@@ -43,7 +43,7 @@ def _server() -> Server:
     server = Server("stores", "1", keys=[bytes(32)], limits=Limits(log_rate=1e9, call_rate=1e9))
 
     @server.tool
-    async def tell(ctx: Context) -> str:  # pyright: ignore[reportUnusedFunction]
+    async def tell(ctx: Context) -> str:
         await ctx.log("error", "one")
         return "two"
 

@@ -71,7 +71,7 @@ def _server() -> Server:
     server = Server("walk", "1")
 
     @server.tool
-    async def add(a: int, b: int) -> int:  # pyright: ignore[reportUnusedFunction]
+    async def add(a: int, b: int) -> int:
         return a + b
 
     return server

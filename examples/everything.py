@@ -429,7 +429,7 @@ def arg1_values(value: str) -> list[str]:
 
 
 @server.prompt
-def test_prompt_with_embedded_resource(resourceUri: str) -> list[Embedded | str]:  # noqa: N803
+def test_prompt_with_embedded_resource(resourceUri: str) -> list[Embedded | str]:  # noqa: N803 - its name on the wire
     """A prompt with a resource inside."""
     text = "Embedded resource content for testing."
     resource = Embedded(resourceUri, text, "text/plain")

@@ -11,7 +11,7 @@ import pytest
 from tests.support.command import invoke
 
 OLD = {"name": "sum", "inputSchema": {"type": "object", "properties": {"a": {"type": "number"}}}}
-NEW = {"name": "sum", "inputSchema": {**OLD["inputSchema"], "required": ["a"]}}  # type: ignore[dict-item]
+NEW = {"name": "sum", "inputSchema": {**OLD["inputSchema"], "required": ["a"]}}
 
 
 @pytest.fixture

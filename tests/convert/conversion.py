@@ -259,7 +259,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--check"]:
         same = FILE.read_text("utf-8") == text()
         if not same:
-            print("docs/CONVERSION.md is not what conversion does: run `make docs`")  # noqa: T201
+            print("docs/CONVERSION.md is not what conversion does: run `make docs`")  # noqa: T201 - a command
         return int(not same)
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_text(text(), "utf-8")

@@ -19,13 +19,13 @@ def main() -> None:
         read: Any = getattr(methods, f"parse_{by}_{kind}")
         try:
             read(method, revision, body)
-            told: dict[str, Any] = {"accepts": True, "errors": []}
+            verdict: dict[str, Any] = {"accepts": True, "errors": []}
         except KeyError:
-            told = {"accepts": None, "errors": []}
+            verdict = {"accepts": None, "errors": []}
         except Exception as error:
             errors: Any = getattr(error, "errors", list)
-            told = {"accepts": False, "errors": sorted({str(each["type"]) for each in errors()})}
-        print(json.dumps(told), flush=True)  # noqa: T201
+            verdict = {"accepts": False, "errors": sorted({str(each["type"]) for each in errors()})}
+        print(json.dumps(verdict), flush=True)  # noqa: T201 - what the test reads
 
 
 if __name__ == "__main__":

@@ -448,7 +448,7 @@ def test_a_facade_speaks_through_its_transport(old: Flavour) -> None:
     answers = {"tools/call": {"content": [TEXT], "x": 1}}
     sent: list[tuple[str, Any]] = []
 
-    class Calls(calls.ClientCalls):  # type: ignore[misc, name-defined]
+    class Calls(calls.ClientCalls):
         async def request(self, method: str, params: object) -> object:
             sent.append((method, json.loads(calls.encode(params))))
             return calls.decode_result(method, json.dumps(answers[method]))

@@ -292,7 +292,7 @@ def _kilobytes(pid: int) -> int:
 def test_nothing_is_left_in_redis_of_sessions_that_have_ended(redis: RedisServer) -> None:
     async def main() -> None:
         async with store_at(redis.url) as store:
-            client = store._server.client  # type: ignore[attr-defined]
+            client = store._server.client
             await client.flushdb()
             async with served(redis.url) as place:
                 for _ in range(5):

@@ -238,7 +238,7 @@ async def test_initialize_is_refused_in_a_batch() -> None:
     async with connected(small(), "2025-03-26") as client:
         hello = {"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": {}}
         client.send([hello])
-        (answer,) = await client.next(lambda m: isinstance(m, list))  # type: ignore[misc]
+        (answer,) = await client.next(lambda m: isinstance(m, list))
         assert answer["error"]["code"] == -32600
     server = RawServer("2025-03-26")
     async with server.client():

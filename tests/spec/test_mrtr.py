@@ -253,7 +253,7 @@ async def test_a_state_that_was_changed_is_refused() -> None:
 @pytest.mark.requirement("mrtr.state.request-bound")
 async def test_a_state_serves_its_own_request_only() -> None:
     server = twice()
-    server.tool(server.features.tools.get("twice").function, name="other")  # type: ignore[union-attr]
+    server.tool(server.features.tools.get("twice").function, name="other")
     async with connected(server, NEWEST, ROOTS) as client:
         state = (await halfway(client))["requestState"]
         for other in ({"name": "other"}, {"arguments": {"x": 2}}, {"arguments": {}}):

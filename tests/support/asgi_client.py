@@ -226,8 +226,8 @@ class Session:
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> Response:
         self.last += 1
-        told = {} if params is None else {"params": params}
-        return self.post({"jsonrpc": "2.0", "id": self.last, "method": method, **told})
+        body = {} if params is None else {"params": params}
+        return self.post({"jsonrpc": "2.0", "id": self.last, "method": method, **body})
 
     def call(
         self,
@@ -241,12 +241,12 @@ class Session:
 
     def get(self, last: str | None = None, headers: Headers = NO_HEADERS) -> Response:
         resumed = {} if last is None else {"last-event-id": last}
-        told = {**GET, **self.headers, **resumed, **headers}
-        return self.client.begin("GET", "/mcp", told, **self.scope)
+        sent = {**GET, **self.headers, **resumed, **headers}
+        return self.client.begin("GET", "/mcp", sent, **self.scope)
 
     def delete(self) -> Response:
-        told = {"host": "localhost", **self.headers}
-        return self.client.begin("DELETE", "/mcp", told, **self.scope)
+        headers = {"host": "localhost", **self.headers}
+        return self.client.begin("DELETE", "/mcp", headers, **self.scope)
 
 
 def initialize(revision: str, capabilities: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -277,15 +277,15 @@ def request(
     return {"jsonrpc": "2.0", "id": id, "method": method, "params": {**given, "_meta": meta}}
 
 
-def mirrors(said: Mapping[str, Any]) -> dict[str, str]:
+def mirrors(body: Mapping[str, Any]) -> dict[str, str]:
     """The headers that a request has to have; none for arguments."""
-    params = said["params"]
+    params = body["params"]
     version = params["_meta"]["io.modelcontextprotocol/protocolVersion"]
-    told = {"MCP-Protocol-Version": version, "Mcp-Method": said["method"]}
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": body["method"]}
     named = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-    if said["method"] in named:
-        told["Mcp-Name"] = params[named[said["method"]]]
-    return told
+    if body["method"] in named:
+        headers["Mcp-Name"] = params[named[body["method"]]]
+    return headers
 
 
 @asynccontextmanager

@@ -152,7 +152,7 @@ async def _prompts(client: Client, host: Host) -> Any:
     pictures = await client.get_prompt("pictures")
     asks = await client.get_prompt("asks")
     found = [review.messages[0], pictures.messages[0], asks.messages[0]]
-    return [[m.role, getattr(m.content, "text", m.content.type)] for m in found]  # type: ignore[union-attr]
+    return [[m.role, getattr(m.content, "text", m.content.type)] for m in found]
 
 
 async def _completion(client: Client, host: Host) -> Any:

@@ -5,7 +5,7 @@ from plain import serve
 
 async def app(scope, receive, send):
     if scope["type"] != "http":
-        raise NotImplementedError
+        raise NotImplementedError  # no lifespan: uvicorn goes on without
     body = (await receive())["body"]
     length = str(len(body)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", length)]

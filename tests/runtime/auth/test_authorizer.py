@@ -191,7 +191,7 @@ async def test_an_issuer_that_nobody_promised_may_be_missing_but_not_wrong() -> 
 async def test_a_redirect_that_is_not_ours_is_refused(change: Any) -> None:
     world = World()
     visit = world.visit
-    world.visit = lambda url: change(visit(url))  # type: ignore[method-assign]
+    world.visit = lambda url: change(visit(url))
     with pytest.raises(RedirectRefused):
         await signed_in(authorizer(world))
     assert world.token_fields == []
@@ -201,7 +201,7 @@ async def test_a_redirect_that_is_not_ours_is_refused(change: Any) -> None:
 async def test_an_error_in_the_redirect_is_believed_only_from_the_right_issuer() -> None:
     world = World(iss="https://evil.example")
     visit = world.visit
-    world.visit = lambda url: visit(url).replace("code=", "error=access_denied&x=")  # type: ignore[method-assign]
+    world.visit = lambda url: visit(url).replace("code=", "error=access_denied&x=")
     with pytest.raises(RedirectRefused):
         await signed_in(authorizer(world))
     world.iss = ISSUER

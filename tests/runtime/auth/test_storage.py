@@ -45,7 +45,7 @@ def storage(
     if request.param == "file":
         return FileStorage(tmp_path / "deep" / "tokens.json")
     if request.param == "keyring":
-        monkeypatch.setitem(sys.modules, "keyring", Keyring())  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, "keyring", Keyring())
         return KeyringStorage()
     return MemoryStorage()
 

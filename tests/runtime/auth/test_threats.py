@@ -157,7 +157,7 @@ async def test_a_stolen_code_is_worth_nothing_without_its_verifier() -> None:
         seen.extend((url, redirected := visit(url)))
         return redirected
 
-    world.visit = watched  # type: ignore[method-assign]
+    world.visit = watched
     await signed_in(authorizer(world))
     (grant,) = world.token_fields
     shown = [value for url in seen for _, value in parse_qsl(urlsplit(url).query)]

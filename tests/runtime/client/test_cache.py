@@ -168,7 +168,7 @@ def test_each_page_is_kept_by_itself() -> None:
     async def main() -> None:
         async with Client(server) as client:
             await client.list_tools()
-            kept = client._cache._entries  # pyright: ignore[reportPrivateUsage]
+            kept = client._cache._entries
             (first, _), second = [each for each in kept if each[0] == "tools/list"]
             del kept[second]
             assert first == "tools/list"
@@ -185,7 +185,7 @@ def test_a_cursor_that_works_no_more_gives_up_all_pages_once() -> None:
     async def main() -> list[str]:
         async with Client(server) as client:
             await client.list_tools()
-            kept = client._cache._entries  # pyright: ignore[reportPrivateUsage]
+            kept = client._cache._entries
             first, second = [each for each in kept if each[0] == "tools/list"]
             until, page = kept[first]
             kept[first] = (until, structs.replace(page, next_cursor="bm9uZQ=="))

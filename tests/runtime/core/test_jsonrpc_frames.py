@@ -174,7 +174,7 @@ def test_what_is_written_is_read_as_it_was(id: jsonrpc.Id) -> None:
 
 def test_no_text_makes_the_reader_fail() -> None:
     seed = random.randrange(2**32)
-    print(f"seed {seed}")  # noqa: T201
+    print(f"seed {seed}")  # noqa: T201 - pytest shows it with a failure
     draw = random.Random(seed)
     good = [
         b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"\\u00e9"}}',

@@ -193,7 +193,7 @@ class Hostile(RuleBasedStateMachine):
         }[kind]
         events = self.hear(message)
         assert writes(events) == []
-        settled = [event.sent.id for event in of((Answered, Failed), events)]  # type: ignore[arg-type]
+        settled = [event.sent.id for event in of((Answered, Failed), events)]
         assert settled == ([id] if self.is_open(id) else [])
         if self.is_open(id):
             assert isinstance(events[0], Answered if kind == "good" else Failed)
@@ -240,7 +240,7 @@ class Hostile(RuleBasedStateMachine):
     @rule(method=st.sampled_from(("notifications/nope", "tools/list", "ping", "")))
     def peer_notifies(self, method: str) -> None:
         events = self.hear(notification(method, told(self.spoken, {})))
-        assert not of((Called, Write), events)  # type: ignore[arg-type]
+        assert not of((Called, Write), events)
 
     # ---- what always holds
 

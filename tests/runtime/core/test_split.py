@@ -113,6 +113,6 @@ def check(role: str, spoken: str, random: Random, times: int) -> None:
 def test_what_is_cut_is_told_apart_by_its_line_end_alone() -> None:
     session = server_session(ALL[0])
     events = [*session.receive(request(1, "ping") + b"\n" + request(2, "ping"), 0.0)]
-    assert [json.loads(event.data)["id"] for event in events] == [1]  # type: ignore[union-attr]
+    assert [json.loads(event.data)["id"] for event in events] == [1]
     events = [*session.receive(b"\n", 0.0)]
-    assert [json.loads(event.data)["id"] for event in events] == [2]  # type: ignore[union-attr]
+    assert [json.loads(event.data)["id"] for event in events] == [2]

@@ -91,7 +91,7 @@ def test_a_hostile_uri_takes_no_more_steps_than_a_short_one(template: str) -> No
 
         uri = "a://" + "-/" * size
         gc.disable()  # what others ask it to call would be counted too
-        sys.settrace(count)  # type: ignore[arg-type]
+        sys.settrace(count)
         try:
             read.match(uri)
         finally:

@@ -44,7 +44,7 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 def test_every_store_passes_the_contract(check: Check, open_store: OpenStore) -> None:
-    asyncio.run(check(open_store))  # type: ignore[arg-type]
+    asyncio.run(check(open_store))
 
 
 # ---- the contract finds what is wrong
@@ -145,7 +145,7 @@ def test_a_store_that_breaks_the_contract_is_found(broken: type) -> None:
             return opened[0]
 
         try:
-            asyncio.run(check(store))  # type: ignore[arg-type]
+            asyncio.run(check(store))
         except (AssertionError, TimeoutError, NoSuchEvent, TooManyTasks):
             return True
         return False
@@ -264,7 +264,7 @@ def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_it_is_b
                     with pytest.raises(StoreUnavailable):
                         await store.events.append("a", "1", b"", b"")
                 store.bus.publish("all", b"0123456789")
-            assert store.bus.dropped >= 10  # type: ignore[attr-defined]
+            assert store.bus.dropped >= 10
             redis.start()
             assert await store.sessions.put("a", b"record", 0)
             async with asyncio.timeout(10):
@@ -279,7 +279,7 @@ def test_keys_of_redis_expire_by_themselves(redis: RedisServer) -> None:
     async def main() -> None:
         store = store_at(redis.url, Limits(session_idle=60))
         async with store:
-            client = store._server.client  # type: ignore[attr-defined]
+            client = store._server.client
             await client.flushdb()
             assert await store.sessions.put("a", b"record", 0)
             await store.sessions.delete("b")

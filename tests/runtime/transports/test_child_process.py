@@ -238,8 +238,9 @@ def test_a_close_in_a_task_that_is_being_cancelled_ends_the_server() -> None:
             await child.close()
 
     async def main() -> None:
-        asyncio.create_task(serve())  # noqa: RUF006
+        serving = asyncio.create_task(serve())
         await until(lambda: bool(pids))
+        assert not serving.done()
 
     asyncio.run(main())
     assert group(pids[0]) == []
@@ -271,7 +272,7 @@ def test_standard_error_is_kept_to_its_limit_and_given_as_it_comes() -> None:
             ("drop", b""),
             (given.extend, b"".join(b"%07d\n" % number for number in range(200, 300))),
         ]:
-            child = await python(text, stderr=stderr, limits=limits)  # type: ignore[arg-type]
+            child = await python(text, stderr=stderr, limits=limits)
             await Taker(child).until_ended()
             await child.close()
             assert child.stderr == expected

@@ -33,7 +33,7 @@ STRAY: Final = {
 
 
 def ran(text: str, **streams: object) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-c", text], env=ENV, timeout=10, check=False, **streams)  # type: ignore[call-overload]
+    return subprocess.run([sys.executable, "-c", text], env=ENV, timeout=10, check=False, **streams)
 
 
 @pytest.mark.parametrize("way", STRAY)
@@ -224,7 +224,7 @@ def test_a_client_that_takes_nothing_is_given_up_when_the_server_ends() -> None:
         child = await python(text)
         child.write(b"a call\n")
         await asyncio.sleep(0.2)
-        child._outlet.finish()  # pyright: ignore[reportPrivateUsage]
+        child._outlet.finish()
         await asyncio.sleep(0.1)
         start = asyncio.get_running_loop().time()
         os.set_blocking(0, True)

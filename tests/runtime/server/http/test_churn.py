@@ -158,10 +158,10 @@ MOST = 8000
 
 async def _bare(scope: object, receive: object, send: object) -> None:
     """The least that a stream of ASGI is."""
-    await send({"type": "http.response.start", "status": 200, "headers": []})  # type: ignore[operator]
-    await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})  # type: ignore[operator]
-    await receive()  # type: ignore[operator]
-    while (await receive())["type"] != "http.disconnect":  # type: ignore[operator]
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})
+    await receive()
+    while (await receive())["type"] != "http.disconnect":
         pass
 
 

@@ -57,7 +57,10 @@ async def two(
     limits: Limits = DEFAULT,
 ) -> AsyncGenerator[tuple[Client, Client, MemoryStore, asyncio.Event]]:
     shared, go = MemoryStore(), asyncio.Event()
-    principal = lambda scope: scope.get("who", "")  # noqa: E731
+
+    def principal(scope: dict[str, object]) -> str:
+        return str(scope.get("who", ""))
+
     one, other = (
         Client(_server(name, go, limits).asgi(store=shared, principal=principal))
         for name in ("one", "other")
@@ -312,7 +315,7 @@ def test_row_20_a_post_at_one_process_does_not_undo_a_delete_at_another() -> Non
                 await deleted.wait()
                 return await put(session, record, version)
 
-            shared.sessions.put = late  # type: ignore[method-assign]
+            shared.sessions.put = late
             level = begun.request("logging/setLevel", {"level": "debug"})
             await asyncio.sleep(0.01)
             assert (await at(other, begun).delete().until_over()).status == 204
@@ -400,7 +403,7 @@ def test_a_bus_brings_messages_to_every_loop_until_its_end() -> None:
                     await asyncio.sleep(0.001)
 
         ready = asyncio.Event()
-        ready.set = lambda: loop.call_soon_threadsafe(asyncio.Event.set, ready)  # type: ignore[method-assign]
+        ready.set = lambda: loop.call_soon_threadsafe(asyncio.Event.set, ready)
         loop = asyncio.get_running_loop()
         thread = asyncio.create_task(asyncio.to_thread(asyncio.run, elsewhere()))
         await ready.wait()

@@ -98,7 +98,7 @@ def _teller() -> Server:
     server = Server("teller", "1")
 
     @server.tool
-    async def tell(ctx: Context) -> str:  # pyright: ignore[reportUnusedFunction]
+    async def tell(ctx: Context) -> str:
         for number in range(3):
             await ctx.log("info", number)
             await asyncio.sleep(0)
