@@ -139,8 +139,8 @@ def _sha256(data: bytes) -> str:
 
 
 def _paths(folder: Path) -> list[str]:
-    found: list[str] = []
+    paths: list[str] = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "__pycache__"]
-        found += [(Path(place) / name).relative_to(folder).as_posix() for name in names]
-    return sorted(found)
+        paths += [(Path(place) / name).relative_to(folder).as_posix() for name in names]
+    return sorted(paths)

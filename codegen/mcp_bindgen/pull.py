@@ -193,8 +193,8 @@ def pull(revision: str, data: bytes, folder: Path, commit: str = "") -> Pulled:
     where = f"schema/{revision}/schema.ts"
     official = _resolved(data, f"official {where}")
     _require_revision(official, revision)
-    told = comments(read(data, where))
-    sentences = _Sentences(folder, revision, told)
+    digests = comments(read(data, where))
+    sentences = _Sentences(folder, revision, digests)
     text = _written(official, sentences, where)
     old = known.get(revision)
     structure = structure_digest(official)
@@ -203,7 +203,7 @@ def pull(revision: str, data: bytes, folder: Path, commit: str = "") -> Pulled:
         pin = old
     files = {
         f"{revision}/schema.ts": text,
-        f"{revision}/{COMMENTS}": json.dumps(told, indent=1) + "\n",
+        f"{revision}/{COMMENTS}": json.dumps(digests, indent=1) + "\n",
         "PINS.toml": pins.render({**known, revision: pin}),
     }
     differs = tuple(_differences(folder, revision, official)) if old else ()
@@ -287,20 +287,20 @@ class _Sentences:
     none; `unsaid` are the paths where it is not.
     """
 
-    def __init__(self, folder: Path, revision: str, told: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, revision: str, comments: Mapping[str, str]) -> None:
         self.unsaid: list[str] = []
-        self._told = told
+        self._comments = comments
         self._tables = list(_tables(folder, revision))
 
     def __call__(self, path: str) -> Sentence:
-        told = self._told.get(path)
+        comment = self._comments.get(path)
         for is_own, table, known in self._tables:
             if path in table:
-                if told is not None and known.get(path, "" if known else told) != told:
+                if comment is not None and known.get(path, "" if known else comment) != comment:
                     self.unsaid.append(path)
                     return table[path] if is_own else _NOTHING
                 return table[path]
-        if told is not None:
+        if comment is not None:
             self.unsaid.append(path)
         return _NOTHING
 

@@ -189,12 +189,12 @@ def _parsed(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        arguments = json.loads(text)
+        arguments: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"the arguments are no JSON: {error}") from None
-    if not isinstance(arguments, dict):
+    if arguments.__class__ is not dict:
         raise InputError("the arguments are no JSON object")
-    return arguments  # pyright: ignore[reportUnknownVariableType]
+    return arguments
 
 
 async def _ask(

@@ -92,7 +92,7 @@ def compare(
     """A unified diff for each file of `out` that is not as in `files`, or not in it at all."""
     paths = sorted({*files, *extras(out, files, within)})
     diffs = (diff(path, _text(out / path), files.get(path)) for path in paths)
-    return [found for found in diffs if found]
+    return [each for each in diffs if each]
 
 
 def extras(
@@ -106,12 +106,12 @@ def extras(
 
 
 def _paths(out: Path) -> list[str]:
-    found: list[str] = []
+    paths: list[str] = []
     for folder, folders, names in os.walk(out):
         links = [name for name in folders if (Path(folder) / name).is_symlink()]
         folders[:] = [name for name in folders if name != "__pycache__" and name not in links]
-        found += [(Path(folder) / name).relative_to(out).as_posix() for name in [*names, *links]]
-    return sorted(found)
+        paths += [(Path(folder) / name).relative_to(out).as_posix() for name in [*names, *links]]
+    return sorted(paths)
 
 
 def _ours(path: Path) -> bool:

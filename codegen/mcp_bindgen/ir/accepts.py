@@ -81,9 +81,9 @@ def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Faul
             if not _equal(type.value, value):
                 yield Fault(path, _written(type.value))
         case Ref():
-            found = schema.types[type.name]
-            inner = _struct if isinstance(found, Struct) else _alias
-            yield from inner(schema, found, value, path)
+            declaration = schema.types[type.name]
+            inner = _struct if isinstance(declaration, Struct) else _alias
+            yield from inner(schema, declaration, value, path)
         case Arr():
             yield from _array(schema, Tup((), type.of), value, path)
         case Tup():
@@ -99,24 +99,24 @@ def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Faul
             assert_never(type)
 
 
-def _alias(schema: Schema, found: Any, value: Any, path: Path) -> Iterator[Fault]:
-    assert isinstance(found, Alias)
-    return _faults(schema, found.type, value, path)
+def _alias(schema: Schema, alias: Any, value: Any, path: Path) -> Iterator[Fault]:
+    assert isinstance(alias, Alias)
+    return _faults(schema, alias.type, value, path)
 
 
-def _struct(schema: Schema, found: Any, value: Any, path: Path) -> Iterator[Fault]:
+def _struct(schema: Schema, struct: Any, value: Any, path: Path) -> Iterator[Fault]:
     if not _KINDS["object"](value):
-        yield Fault(path, f"an object ({found.name})")
+        yield Fault(path, f"an object ({struct.name})")
         return
-    for field in found.fields:
+    for field in struct.fields:
         if field.wire in value:
             yield from _faults(schema, field.type, value[field.wire], (*path, field.wire))
         elif field.required:
             yield Fault((*path, field.wire), "a required member")
-    if found.index is not None:
-        listed = {field.wire for field in found.fields}
+    if struct.index is not None:
+        listed = {field.wire for field in struct.fields}
         rest = {key: item for key, item in value.items() if key not in listed}
-        yield from _map(schema, found.index, rest, path)
+        yield from _map(schema, struct.index, rest, path)
 
 
 def _array(schema: Schema, type: Tup, value: Any, path: Path) -> Iterator[Fault]:
@@ -143,11 +143,11 @@ def _map(schema: Schema, of: Type, value: Any, path: Path) -> Iterator[Fault]:
 def _union(schema: Schema, type: Uni, value: Any, path: Path) -> Iterator[Fault]:
     """The fault of the arm that came furthest, if one did; else that no arm takes the value."""
     first = (fault(schema, arm, value, path) for arm in type.arms)
-    found = [each for each in first if each is not None]
-    if len(found) == len(type.arms):
-        deepest = max((f for f in found), key=lambda f: len(f.path), default=Fault(path, "nothing"))
-        rivals = [f for f in found if len(f.path) == len(deepest.path)]
-        yield deepest if len(rivals) < 2 else Fault(path, f"one of {len(found)} alternatives")
+    faults = [each for each in first if each is not None]
+    if len(faults) == len(type.arms):
+        deepest = max(faults, key=lambda f: len(f.path), default=Fault(path, "nothing"))
+        rivals = [f for f in faults if len(f.path) == len(deepest.path)]
+        yield deepest if len(rivals) < 2 else Fault(path, f"one of {len(faults)} alternatives")
 
 
 _KINDS: Final[dict[str, Callable[[Any], bool]]] = {

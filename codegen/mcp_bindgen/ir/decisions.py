@@ -227,9 +227,9 @@ def load(path: Path) -> Decisions:
         raise DecisionError(f"{path}: {error}", remedy="Mend the file.") from None
     rows: dict[_Key, Row] = {}
     handlers = _handlers(path, data.pop("handlers", None))
-    for kind, found in data.items():
-        entries: Any = found
-        if kind not in KINDS or not isinstance(found, list):
+    for kind, value in data.items():
+        entries: Any = value
+        if kind not in KINDS or not isinstance(value, list):
             raise DecisionError(
                 f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(KINDS)}."
             )

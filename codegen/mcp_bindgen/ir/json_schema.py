@@ -66,9 +66,9 @@ def json_schema(schema: Schema, root: str | None = None) -> dict[str, Any]:
     }
 
 
-def _declaration(found: Struct | Alias) -> _Node:
-    node = _struct(found) if isinstance(found, Struct) else _type(found.type)
-    return _noted(node, _notes(found.doc, found.deprecated))
+def _declaration(declaration: Struct | Alias) -> _Node:
+    node = _struct(declaration) if isinstance(declaration, Struct) else _type(declaration.type)
+    return _noted(node, _notes(declaration.doc, declaration.deprecated))
 
 
 def _struct(struct: Struct) -> dict[str, Any]:
@@ -175,6 +175,6 @@ def _bounded(type: Bounded) -> _Node:
 
 
 def _limits(limits: Limits) -> dict[str, Any]:
-    found = {theirs: getattr(limits, ours) for ours, theirs in _BOUNDS.items()}
+    bounds = {theirs: getattr(limits, ours) for ours, theirs in _BOUNDS.items()}
     unique = {"uniqueItems": True} if limits.unique_items else {}
-    return {name: bound for name, bound in found.items() if bound is not None} | unique
+    return {name: bound for name, bound in bounds.items() if bound is not None} | unique

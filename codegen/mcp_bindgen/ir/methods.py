@@ -130,8 +130,8 @@ def _require_news(row: Row | None, rule: str | None, revision: str) -> None:
 
 def _result(schema: Schema, pair: Pair, python: Mapping[str, str]) -> Type | None:
     """The names that the pair's result lists, where `schema` has them as types."""
-    found = pair.result
-    listed = found.of if isinstance(found, syntax.Union) else (found,)
+    result = pair.result
+    listed = result.of if isinstance(result, syntax.Union) else (result,)
     names = [python[arm.name] for arm in listed if isinstance(arm, syntax.Ref)]
     arms = tuple(Ref(name) for name in names if name in schema.types)
     return Uni(arms) if len(arms) > 1 else next(iter(arms), None)

@@ -43,11 +43,11 @@ class Pair:
 
 def union_names(resolver: Resolver, name: str) -> list[str]:
     """The names that a union alias lists, nested unions opened; empty without that alias."""
-    found = resolver.declared.get(name)
-    if not isinstance(found, syntax.Alias):
+    alias = resolver.declared.get(name)
+    if not isinstance(alias, syntax.Alias):
         return []
     names: list[str] = []
-    queue = [found.type]
+    queue = [alias.type]
     while queue:
         arm = queue.pop(0)
         if isinstance(arm, syntax.Union):

@@ -81,14 +81,14 @@ def json_aliases(declarations: Sequence[Declaration]) -> Iterator[Declaration]:
 
 def _json_names(aliases: dict[str, Alias]) -> set[str]:
     """Aliases that, assuming one another, take exactly JSON, its objects or its arrays."""
-    found = set(aliases)
+    names = set(aliases)
     while True:
-        kept = {name for name in found if _is_json_part(aliases[name].type, found, aliases)}
-        if kept == found:
+        kept = {name for name in names if _is_json_part(aliases[name].type, names, aliases)}
+        if kept == names:
             break
-        found = kept
-    roots = {n for n in found if isinstance(aliases[n].type, Uni)}
-    return found if roots else set()
+        names = kept
+    roots = {n for n in names if isinstance(aliases[n].type, Uni)}
+    return names if roots else set()
 
 
 def _is_json_part(type: Type, json: set[str], aliases: dict[str, Alias]) -> bool:

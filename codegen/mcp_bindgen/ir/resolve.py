@@ -148,15 +148,15 @@ class Resolver:
             return env[type.name]
         args = tuple(self.resolve(arg, env) for arg in type.args)
         type = replace(type, name=self._name(type), module="")
-        found = self.declared.get(type.name)
-        if found is None:
+        declaration = self.declared.get(type.name)
+        if declaration is None:
             owner, dot, member = type.name.partition(".")
             return self._enum_member(type, owner, member) if dot else utility(self, type, args)
-        if isinstance(found, syntax.Const):
+        if isinstance(declaration, syntax.Const):
             raise self.error(
                 type.at, f"`{type.name}` is a constant, not a type", "Write typeof before it."
             )
-        self.env_of(found, syntax.Ref(type.name, args, type.at))
+        self.env_of(declaration, syntax.Ref(type.name, args, type.at))
         return syntax.Ref(type.name, args, type.at)
 
     def _name(self, type: syntax.Ref | syntax.TypeOf) -> str:
@@ -232,13 +232,13 @@ class Resolver:
         """A reference to an alias or an enum replaced by what it stands for, once."""
         if not isinstance(type, syntax.Ref):
             return type
-        found = self.declared[type.name]
-        match found:
+        declaration = self.declared[type.name]
+        match declaration:
             case syntax.Alias():
-                return self.resolve(found.type, self.env_of(found, type))
-            case syntax.Enum():
-                arms: list[syntax.Type] = [syntax.Literal(v, found.at) for _, v in found.members]
-                return self.joined(arms, found.at)
+                return self.resolve(declaration.type, self.env_of(declaration, type))
+            case syntax.Enum(members=members, at=at):
+                arms: list[syntax.Type] = [syntax.Literal(value, at) for _, value in members]
+                return self.joined(arms, at)
             case _:
                 return type
 
@@ -279,12 +279,12 @@ class Resolver:
 
     def shape(self, type: syntax.Type, at: int) -> syntax.Inline:
         """The members and index signature of a resolved object type, inherited ones too."""
-        found = self.object_shape(type)
-        if found is None:
+        shape = self.object_shape(type)
+        if shape is None:
             raise self.error(
                 at, "a type that is not one object", "Name an interface or a braced type."
             )
-        return found
+        return shape
 
     def object_shape(self, type: syntax.Type) -> syntax.Inline | None:
         """As `shape`; None for what is no object type."""
@@ -295,10 +295,10 @@ class Resolver:
         for args, shape in self._shapes.get(type.name, ()):
             if all_same(args, type.args):
                 return shape
-        found = self._enter(type)
-        if found is not None:
-            self._shapes.setdefault(type.name, []).append((type.args, found))
-        return found
+        entered = self._enter(type)
+        if entered is not None:
+            self._shapes.setdefault(type.name, []).append((type.args, entered))
+        return entered
 
     def _enter(self, type: syntax.Ref) -> syntax.Inline | None:
         declaration = self.declared[type.name]

@@ -12,11 +12,11 @@ _BLANK = b" \t\n"
 
 def excerpt(source: Source, module: syntax.Module, name: str) -> str:
     """The declaration called `name`, from its first comment to its last character."""
-    found = module.declarations
-    number = next(i for i, declaration in enumerate(found) if declaration.name == name)
-    start = _head(source, found[number].at)
-    last = number + 1 == len(found)
-    end = _head(source, len(source.data) if last else found[number + 1].at)
+    declarations = module.declarations
+    number = next(i for i, declaration in enumerate(declarations) if declaration.name == name)
+    start = _head(source, declarations[number].at)
+    last = number + 1 == len(declarations)
+    end = _head(source, len(source.data) if last else declarations[number + 1].at)
     return source.slice(start, end).strip()
 
 

@@ -107,15 +107,15 @@ class _Linker:
         return target
 
     def _exported(self, file: Source, module: str, name: str, at: int) -> _Name:
-        found = self._lookup(self._file(file, module, at), name)
-        if found is None:
+        exported = self._lookup(self._file(file, module, at), name)
+        if exported is None:
             raise file.error(
                 SchemaMeaningError,
                 at,
                 f"{printable(module)!r} declares no `{printable(name)}`",
                 "Import a name that it has, or map the import to another file.",
             )
-        return found
+        return exported
 
     def _lookup(
         self, file: Source, name: str, seen: frozenset[Source] = frozenset()
@@ -130,9 +130,9 @@ class _Linker:
                 if local == name or (original == "*" and each.exported):
                     target = self._file(file, each.module, each.at)
                     inner = name if original == "*" else original
-                    found = self._lookup(target, inner, seen | {file})
-                    if found is not None:
-                        return found
+                    exported = self._lookup(target, inner, seen | {file})
+                    if exported is not None:
+                        return exported
         return None
 
     def _key(self, name: _Name) -> str:

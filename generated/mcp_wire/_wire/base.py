@@ -151,8 +151,8 @@ _let_go: Final[Callable[[Kept], None]] = Kept.__dict__["wire_"].__delete__
 
 if TYPE_CHECKING:
 
-    def Late(wire: str) -> Any: ...  # noqa: N802
-    def Rest(*wires: str) -> Any: ...  # noqa: N802
+    def Late(wire: str) -> Any: ...  # noqa: N802 - a class below
+    def Rest(*wires: str) -> Any: ...  # noqa: N802 - a class below
 
 else:
 

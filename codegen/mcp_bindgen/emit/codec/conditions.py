@@ -155,9 +155,9 @@ class Conditions:
         """For each JSON kind of a bounded type the conditions that refuse a value."""
         # x < 0
         # len(x) > 40
-        found = kinds(self.schema, type.of)
+        takes = kinds(self.schema, type.of)
         for kind, bounds in _bounds(type.limits, var):
-            if kind in found and bounds:
+            if kind in takes and bounds:
                 for condition, _ in bounds:
                     self._calling(flat(condition))
                 yield kind, bounds
@@ -185,14 +185,14 @@ def _bounds(limits: Limits, var: str) -> Iterator[tuple[Kind, list[Bound]]]:
         (limits.exclusive_minimum, "<=", "more than {0}"),
         (limits.exclusive_maximum, ">=", "less than {0}"),
     ]
-    found: list[Bound] = [
+    conditions: list[Bound] = [
         (f"{var} {sign} {b!r}", text.format(b)) for b, sign, text in numbers if b is not None
     ]
     if limits.integer:
-        found.insert(0, (f"{var} % 1", "integer"))
+        conditions.insert(0, (f"{var} % 1", "integer"))
     if (step := limits.multiple_of) is not None:
-        found.append((f"not is_multiple({var}, {step!r})", f"a multiple of {step}"))
-    yield "number", found
+        conditions.append((f"not is_multiple({var}, {step!r})", f"a multiple of {step}"))
+    yield "number", conditions
     items = _sizes(limits.min_items, limits.max_items, "items", var)
     if limits.unique_items:
         items.append((f"not are_unique({var})", "items that differ"))

@@ -68,5 +68,5 @@ def at_member(wire: str) -> Code:
 
 def tuple_of(items: Iterable[str]) -> Code:
     # ("user", "assistant")
-    found = tuple(items)
-    return Group("(", (*found, "") if len(found) == 1 else found, ")")
+    texts = tuple(items)
+    return Group("(", (*texts, "") if len(texts) == 1 else texts, ")")

@@ -154,14 +154,14 @@ class StructReaders(UnionReaders):
             look = "no_extras" if self.shapes.unknown == "reject" else "extras"
             yield Line(0, "", call(self.use(look), "o", keys, PLACE))
             return
-        found: Code = call(self.use("extras"), "o", keys, PLACE)
+        extra: Code = call(self.use("extras"), "o", keys, PLACE)
         if struct.index is not None and not is_any(self.schema, struct.index):
             read = self.reader(struct.index, f"{struct.name}_extra")
-            found = call(self.use("read_map"), read, found, PLACE)
+            extra = call(self.use("read_map"), read, extra, PLACE)
         if self.shapes.is_native(struct):
-            yield Line(0, f"held[{self.use('EXTRA')}] = ", call(self.use("hold"), found))
+            yield Line(0, f"held[{self.use('EXTRA')}] = ", call(self.use("hold"), extra))
         else:
-            yield Line(0, 'held["extra_"] = ', found)
+            yield Line(0, 'held["extra_"] = ', extra)
 
 
 def _local(field: Field) -> str:

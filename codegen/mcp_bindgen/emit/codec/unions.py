@@ -105,8 +105,8 @@ class UnionReaders(Checks):
         known = Or(("tag.__class__ is str", f"tag in {table}"), "and")
         yield Line(0, "if ", known, ":")
         yield Line(1, f"return {table}[tag](x, {PLACE})")
-        found = call("x.get", literal(wire), self.use("UNSET"))
-        fault = call(self.use("wrong"), at_member(wire), literal(" | ".join(values)), found)
+        value = call("x.get", literal(wire), self.use("UNSET"))
+        fault = call(self.use("wrong"), at_member(wire), literal(" | ".join(values)), value)
         yield Line(0, "raise ", fault)
 
     def _written(self, group: list[Type]) -> list[Type]:

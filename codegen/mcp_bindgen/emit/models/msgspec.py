@@ -9,11 +9,11 @@ from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.models.rows import (
     Row,
     body_lines,
+    member_text,
     module_rows,
     opening,
     ordered,
     record_body,
-    told,
 )
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.packages import imports_of, use_core
@@ -133,7 +133,7 @@ def _class(used: _Annotator, struct: Struct) -> Iterator[str]:
     yield from lay("", "", Group(f"class {struct.name}(", (base, *options), ")"), ":")
     body = [*opening(struct)]
     for each in ordered(struct):
-        body += [*_member(used, each, each in fixed), *docstring(STEP, told(each))]
+        body += [*_member(used, each, each in fixed), *docstring(STEP, member_text(each))]
     yield from body_lines(body)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
-from mcp_bindgen.emit.models.rows import Row, body_lines, module_rows, opening, ordered, told
+from mcp_bindgen.emit.models.rows import Row, body_lines, member_text, module_rows, opening, ordered
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.packages import imports_of
 from mcp_bindgen.emit.text.annotate import Annotator
@@ -261,4 +261,4 @@ def _field(used: _Annotator, field: Field, unknown: frozenset[str]) -> Iterator[
         plain = settings == ["default=UNSET"]
         default = "UNSET" if plain else call(used.library("Field"), *settings)
     yield from member(STEP, field.name, code, default)
-    yield from docstring(STEP, told(field))
+    yield from docstring(STEP, member_text(field))

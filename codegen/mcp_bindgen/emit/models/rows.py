@@ -25,7 +25,7 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import children, recursive
 
-__all__ = ["Row", "body_lines", "module_rows", "opening", "ordered", "record_body", "told"]
+__all__ = ["Row", "body_lines", "member_text", "module_rows", "opening", "ordered", "record_body"]
 
 _FUNCTIONS: Final = ("UNSET", "DecodeError", "Unset", "decode", "encode", "from_wire", "to_wire")
 
@@ -68,7 +68,7 @@ def record_body(used: Annotator, struct: Struct, late: bool, keeps: bool) -> Ite
     """The body of a class that holds the members that are there, or what it was read from."""
     body = opening(struct)
     for field in ordered(struct):
-        body += [*_record_member(used, field, late), *docstring(STEP, told(field))]
+        body += [*_record_member(used, field, late), *docstring(STEP, member_text(field))]
     if keeps:
         body += _extra(used, struct, late)
     yield from body_lines(body)
@@ -103,7 +103,7 @@ def body_lines(lines: list[str]) -> list[str]:
     return lines or [f"{STEP}pass"]
 
 
-def told(field: Field) -> str:
+def member_text(field: Field) -> str:
     """The text of a member's docstring."""
     notes = [field.doc, deprecation(field.deprecated)]
     if field.format:

@@ -48,7 +48,7 @@ class Writer(Members):
         yield from lay("", "", head, " -> Json:")
         match function:
             case StructStep():
-                yield from docstring(STEP, self.told(function.source.name))
+                yield from docstring(STEP, self.summary(function.source.name))
                 yield from self._struct(function)
             case UnionStep():
                 yield from self._union(function)
@@ -57,7 +57,7 @@ class Writer(Members):
             case Errors():
                 yield from self._errors(function)
 
-    def told(self, *names: str) -> str:
+    def summary(self, *names: str) -> str:
         source, target = self.direction.source.revision, self.direction.target.revision
         return f"What {' or '.join(names)} of {source} is in {target}."
 
@@ -101,7 +101,7 @@ class Writer(Members):
 
     def _union(self, function: UnionStep) -> Iterator[str]:
         names = [arm_name(arm.type) for arm in function.arms]
-        yield from docstring(STEP, self.told(*names))
+        yield from docstring(STEP, self.summary(*names))
         source = self.direction.source
         objects = [a for a in function.arms if kinds(source, a.type) == _OBJECT]
         others = [a for a in function.arms if a not in objects]
@@ -184,8 +184,8 @@ class Writer(Members):
         if not isinstance(way, Decision):
             yield from lay(indent, "return ", self.way(way, "o", "at"))
         elif way.action == "degrade":
-            told = f"{arm_name(arm.type)} {outcome(way)}"
-            yield from self.lose(indent, "at", told, way)
+            loss = f"{arm_name(arm.type)} {outcome(way)}"
+            yield from self.lose(indent, "at", loss, way)
             yield from lay(indent, "return ", call(self.degrade(way), "o"))
         elif way.action == "rename":
             yield f"{indent}return {literal(way.values['to'])}"
@@ -222,8 +222,8 @@ class Writer(Members):
             )
             new: Layout = call(self.degrade(decision), "error", to)
         else:
-            told = f"{code.code} becomes {to}"
-            yield from self.lose(STEP * 2, '((at, "error"), "code")', told, decision)
+            loss = f"{code.code} becomes {to}"
+            yield from self.lose(STEP * 2, '((at, "error"), "code")', loss, decision)
             new = Group("{", ("**error", f'"code": {to}'), "}")
         yield from lay(STEP * 2, "error = ", new)
         yield f'{STEP * 2}return {{**o, "error": error}}'

@@ -120,27 +120,27 @@ class Members(Parts):
     def _defaulted(self, member: Kept, decision: Decision, wire: str) -> Iterator[str]:
         value, put = to_python(decision.values["value"]), Group("{", ("**o", f"{wire}: value"), "}")
         if decision.values["value"] != {}:
-            yield from self._told_default(member, decision, wire, value)
+            yield from self._lost_default(member, decision, wire, value)
         yield from lay(STEP, "found = ", call("o.get", wire, value))
         yield from lay(STEP, "value = ", self.way(member.way, "found", f"(at, {wire})"))
         absent = f"{wire} not in o or " if member.required else ""
         yield from lay(STEP, "if ", f"{absent}value is not found", ":")
         yield from lay(STEP * 2, "o = ", put)
 
-    def _told_default(
+    def _lost_default(
         self, member: Kept, decision: Decision, wire: str, value: str
     ) -> Iterator[str]:
-        """A default and its absence are one; which of them comes back is told of the other."""
+        """A default and its absence are one; which of them comes back is reported as a loss."""
         why = literal(decision.why)
         if decision.values.get("down") == "drop":
-            told = literal(f"`{member.wire}` comes back as absent")
+            loss = literal(f"`{member.wire}` comes back as absent")
             equal = call(self.use("same"), f"o[{wire}]", value)
             yield from when(STEP, both(f"{wire} in o", equal))
-            yield from lay(STEP * 2, "", call("trip.lose", f"(at, {wire})", told, why))
+            yield from lay(STEP * 2, "", call("trip.lose", f"(at, {wire})", loss, why))
         else:
-            told = literal(f"`{member.wire}` is filled in")
+            loss = literal(f"`{member.wire}` is filled in")
             yield from lay(STEP, "if ", f"{wire} not in o", ":")
-            yield from lay(STEP * 2, "", call("trip.add", f"(at, {wire})", told, why))
+            yield from lay(STEP * 2, "", call("trip.add", f"(at, {wire})", loss, why))
 
     def _moved(self, member: Kept, wire: str) -> Iterator[str]:
         to = self.wire(member.to)
@@ -173,13 +173,13 @@ class Members(Parts):
         """The revision's name; another one than its sender's is a loss."""
         old, new = self.direction.source.revision, self.direction.target.revision
         yield from lay(STEP, "if ", f"{wire} in o", ":")
-        told = (
+        arguments = (
             f"(at, {wire})",
             literal(f"`{name}` names {new}"),
             literal(f"It did not name {old}."),
         )
         yield from lay(STEP * 2, "if ", f"o[{wire}] != {literal(old)}", ":")
-        yield from lay(STEP * 3, "", call("trip.lose", *told))
+        yield from lay(STEP * 3, "", call("trip.lose", *arguments))
         yield from lay(STEP * 2, "o = ", Group("{", ("**o", f"{wire}: {literal(new)}"), "}"))
 
     def _filled(self, member: New, decision: Decision, wire: str) -> Iterator[str]:

@@ -108,8 +108,8 @@ def _module(name: str, pair: Pair) -> list[str]:
 
 
 def _envelopes(schema: Schema) -> list[str]:
-    found = (envelope(schema, position) for position in _POSITIONS)
-    names = tuple(literal(struct.name if struct else "") for struct in found)
+    structs = (envelope(schema, position) for position in _POSITIONS)
+    names = tuple(literal(struct.name if struct else "") for struct in structs)
     return lay(STEP, f"{literal(schema.revision)}: ", Group("(", names, ")"), ",")
 
 
