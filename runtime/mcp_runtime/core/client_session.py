@@ -349,7 +349,7 @@ class ClientSession(Session):
             protocol_version=spoken or self.offer.newest_first[0],
             client_info=self.offer.info,
             client_capabilities=self.offer.capabilities,
-            log_level=UNSET if self.log_level is None else self.log_level,  # type: ignore[arg-type]
+            log_level=UNSET if self.log_level is None else cast("Any", self.log_level),
             **({"extra_": dict(extra)} if extra else {}),
         )
 

@@ -107,7 +107,7 @@ class ServerNotifications(ABC):
         if least is not None and LEVELS.index(level) < LEVELS.index(least):
             return b""
         params: Any = latest.LoggingMessageNotificationParams(
-            level=level,  # type: ignore[arg-type]
+            level=level,  # type: ignore[arg-type]  # one of LEVELS
             data=data,
             logger=UNSET if logger is None else logger,
         )

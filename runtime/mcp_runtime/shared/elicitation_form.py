@@ -94,10 +94,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_strings(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, str)
-        for item in value  # pyright: ignore[reportUnknownVariableType]
-    )
+    return value.__class__ is list and all(isinstance(item, str) for item in value)
 
 
 _KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final
 
 import msgspec
 
@@ -51,14 +51,13 @@ class TraceFile:
 
 def redacted(value: Any) -> Any:
     """Parsed JSON with the values of secret names, and bearer tokens in texts, left out."""
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
+    if value.__class__ is dict:
         return {
             key: _hidden(item) if SECRET.search(key) else redacted(item)
-            for key, item in members.items()
+            for key, item in value.items()
         }
-    if isinstance(value, list):
-        return [redacted(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if value.__class__ is list:
+        return [redacted(item) for item in value]
     return _BEARER.sub(r"\1 " + _MARK, value) if isinstance(value, str) else value
 
 

@@ -18,7 +18,6 @@ class StderrView:
         self._decoder = getincrementaldecoder("utf-8")("replace")
 
     def __call__(self, chunk: bytes) -> None:
-        if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
-            with suppress(OSError, ValueError):
-                sys.stderr.write(printable(self._decoder.decode(chunk)))
-                sys.stderr.flush()
+        with suppress(AttributeError, OSError, ValueError):  # there may be no standard error
+            sys.stderr.write(printable(self._decoder.decode(chunk)))
+            sys.stderr.flush()

@@ -81,7 +81,8 @@ def _flush() -> None:
     """Writes out what Python and C have buffered for standard output."""
     for stream in (sys.stdout, sys.__stdout__):
         with suppress(AttributeError, OSError, ValueError):
-            stream.flush()  # type: ignore[union-attr]
+            if stream is not None:
+                stream.flush()
     with suppress(ImportError, OSError, AttributeError, TypeError):
         import ctypes
 

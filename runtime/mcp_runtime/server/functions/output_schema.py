@@ -90,7 +90,7 @@ def _structured(annotation: Any) -> Any:
         return None
     if all(each in (None, NoneType, str, NoReturn) for each in plain):
         return None
-    return annotation if len(arms) == len(arms_of(annotation)) else Union[tuple(arms)]  # noqa: UP007
+    return annotation if len(arms) == len(arms_of(annotation)) else Union[tuple(arms)]  # noqa: UP007 - of a tuple
 
 
 def _is_content(plain: Any) -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FrameType
 from typing import Annotated, Any, Final, NoReturn, TypeAlias, get_origin, get_type_hints
 
 from msgspec import Meta
@@ -147,7 +145,7 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
 def _enclosing(function: Callable[..., Any]) -> dict[str, Any]:
     """The locals of the functions and classes around a definition; inner names hide outer ones."""
     names: dict[str, Any] = {}
-    frame: FrameType | None = sys._getframe()  # pyright: ignore[reportPrivateUsage]
+    frame = inspect.currentframe()
     while frame is not None:
         here = frame.f_globals is getattr(function, "__globals__", None)
         if here and function.__qualname__.startswith(f"{frame.f_code.co_qualname}."):
