@@ -32,6 +32,12 @@ _LOOK_EVERY: Final = 0.02
 """Seconds between two looks for messages of other processes."""
 _MESSAGE_AGE: Final = 60.0
 """Seconds until a message is deleted; every process has seen it by then."""
+_APPEND: Final = """
+    insert into events (session, stream, data, note, total) values (?, ?, ?, ?,
+        ? + coalesce((select max(total) from events where session = ?), 0))
+    returning id, total
+"""
+"""An event has the note of its stream, and the bytes of its session up to it."""
 _SCHEMA: Final = """
     pragma journal_mode = wal;
     pragma synchronous = normal;
@@ -39,11 +45,9 @@ _SCHEMA: Final = """
         (id text primary key, version integer, record blob, used real) without rowid;
     create index if not exists sessions_used on sessions (used);
     create table if not exists events
-        (id integer primary key autoincrement, session text, stream text, data blob);
-    create index if not exists events_session on events (session, id);
-    create table if not exists notes
-        (session text, stream text, note blob, primary key (session, stream)) without rowid;
-    create table if not exists sizes (session text primary key, size integer) without rowid;
+        (id integer primary key autoincrement, session text, stream text, data blob, note blob,
+        total integer);
+    create index if not exists events_total on events (session, total);
     create table if not exists tasks
         (owner text, id text, version integer, record blob, until real, primary key (owner, id))
         without rowid;
@@ -143,11 +147,12 @@ class SQLiteEvents:
     async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
         most = self._database.limits.event_bytes
 
+        row = session, stream, data, note, len(data) + EVENT_OVERHEAD, session
+
         def work(db: sqlite3.Connection) -> str:
-            sql = "insert into events (session, stream, data) values (?, ?, ?)"
-            id = db.execute(sql, (session, stream, data)).lastrowid
-            _set_note(db, session, stream, note)
-            _shrink(db, session, len(data) + EVENT_OVERHEAD, most)
+            ((id, total),) = db.execute(_APPEND, row).fetchall()
+            if total > most:
+                _shrink(db, session, total, most)
             return str(id)
 
         return await self._database.run(work)
@@ -157,22 +162,28 @@ class SQLiteEvents:
             raise NoSuchEvent(id)
 
         def work(db: sqlite3.Connection) -> Stored:
-            sql = "select stream from events where session = ? and id = ?"
+            sql = "select stream, note, total from events where session = ? and id = ?"
             if (row := db.execute(sql, (session, int(id))).fetchone()) is None:
                 raise NoSuchEvent(id)
-            (stream,) = row
-            sql = """select id, data from events
-                where session = ? and id > ? and stream = ? order by id"""
-            events = [(str(at), data) for at, data in db.execute(sql, (session, int(id), stream))]
-            return Stored(stream, events, _note(db, session, stream))
+            stream, note, total = row
+            sql = """select id, data, note from events
+                where session = ? and total > ? and stream = ? order by total"""
+            later = db.execute(sql, (session, total, stream)).fetchall()
+            return Stored(
+                stream,
+                [(str(at), data) for at, data, _ in later],
+                later[-1][2] if later else note,
+            )
 
         return await self._database.run(work)
 
     async def take(self, session: str, stream: str) -> bytes:
         def work(db: sqlite3.Connection) -> bytes:
-            note = _note(db, session, stream)
-            _set_note(db, session, stream, b"")
-            return note
+            sql = """select id, note from events where session = ? and stream = ?
+                order by total desc limit 1"""
+            id, note = db.execute(sql, (session, stream)).fetchone() or (0, b"")
+            db.execute("update events set note = x'' where id = ?", (id,))
+            return bytes(note)
 
         return await self._database.run(work)
 
@@ -180,39 +191,16 @@ class SQLiteEvents:
         await self._database.run(lambda db: _forget(db, session))
 
 
-def _note(db: sqlite3.Connection, session: str, stream: str) -> bytes:
-    sql = "select note from notes where session = ? and stream = ?"
-    row = db.execute(sql, (session, stream)).fetchone()
-    return b"" if row is None else bytes(row[0])
-
-
-def _set_note(db: sqlite3.Connection, session: str, stream: str, note: bytes) -> None:
-    if note:
-        db.execute("insert or replace into notes values (?, ?, ?)", (session, stream, note))
-    else:
-        db.execute("delete from notes where session = ? and stream = ?", (session, stream))
-
-
-def _shrink(db: sqlite3.Connection, session: str, added: int, most: int) -> None:
+def _shrink(db: sqlite3.Connection, session: str, total: int, most: int) -> None:
     """Deletes the oldest events of a session until no more bytes are kept than may be."""
-    sql = """insert into sizes values (?, ?)
-        on conflict (session) do update set size = size + excluded.size returning size"""
-    ((size,),) = db.execute(sql, (session, added)).fetchall()
-    if size <= most:
-        return
-    sql = """select id, length(data) from events where session = ?
-        and id < (select max(id) from events where session = ?) order by id"""
-    oldest = db.execute(sql, (session, session))
-    while size > most and (row := oldest.fetchone()) is not None:
-        db.execute("delete from events where id = ?", row[:1])
-        size -= row[1] + EVENT_OVERHEAD
-    oldest.close()
-    db.execute("update sizes set size = ? where session = ?", (size, session))
+    sql = "select min(total) from events where session = ? and total >= ?"
+    ((last,),) = db.execute(sql, (session, total - most)).fetchall()
+    sql = "delete from events where session = ? and total <= ? and total < ?"
+    db.execute(sql, (session, last, total))
 
 
 def _forget(db: sqlite3.Connection, session: str) -> None:
-    for table in ("events", "notes", "sizes"):
-        db.execute(f"delete from {table} where session = ?", (session,))
+    db.execute("delete from events where session = ?", (session,))
 
 
 class SQLiteSessions:
