@@ -24,6 +24,7 @@ class Batches(Generic[_W]):
         self._wait = wait
         self._waiting: list[tuple[_W, asyncio.Future[Any]]] = []
         self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle
 
     async def run(self, work: _W) -> Any:
         """The result of an operation. Raises StoreUnavailable if it takes too long."""
@@ -31,20 +32,30 @@ class Batches(Generic[_W]):
         self._waiting.append((work, done))
         if self._task is None:
             self._task = asyncio.create_task(self._run_all())
-        try:
-            async with asyncio.timeout(self._wait):
-                return await done
-        except TimeoutError:
-            raise StoreUnavailable(f"no answer within {self._wait} s") from None
+        return await done
 
     async def _run_all(self) -> None:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
+                self._expire_later(batch)
                 for (_, done), result in zip(batch, await self._results(batch), strict=True):
                     _settle(done, result)
+                self._timer.cancel()
         finally:
+            self._timer.cancel()
             self._task = None
+
+    def _expire_later(self, batch: Sequence[tuple[_W, asyncio.Future[Any]]]) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self._wait, self._expire, batch)
+
+    def _expire(self, batch: Sequence[tuple[_W, asyncio.Future[Any]]]) -> None:
+        """Gives up a batch that takes too long, and what waits for its turn."""
+        late, self._waiting = [*batch, *self._waiting], []
+        for _, done in late:
+            _settle(done, StoreUnavailable(f"no answer within {self._wait} s"))
+        self._expire_later(())
 
     async def _results(self, batch: Sequence[tuple[_W, Any]]) -> Sequence[Any]:
         try:
