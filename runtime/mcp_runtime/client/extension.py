@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.extension import Extension
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.revisions import latest_calls
 from mcp_runtime.shared.connection import OnProgress
 
-__all__ = ["ClientExtension", "ClientView"]
+__all__ = ["ClientExtension", "ClientView", "typed_calls"]
+
+
+_C = TypeVar("_C")
 
 
 class ClientView(Protocol):
     """What an extension may do with the client."""
+
+    @property
+    def calls(self) -> latest_calls.ClientCalls:
+        """Every method of the newest revision, typed."""
+        ...
 
     def meta(self) -> t.RequestMetaObject:
         """The `meta` that the params of a request need."""
@@ -62,3 +71,11 @@ class ClientExtension(Extension):
 
     def notified(self, method: str, params: Any) -> None:
         """Takes a notification of this extension."""
+
+
+def typed_calls(calls: Callable[[], _C], client: ClientView) -> _C:
+    """The generated `ClientCalls` of an extension, whose methods are requests of `client`."""
+    sender = client.calls
+    members = {"request": staticmethod(sender.request), "notify": staticmethod(sender.notify)}
+    base = cast("type", calls)
+    return cast("_C", type(base.__name__, (base,), members)())

@@ -1,6 +1,6 @@
 """Extensions of the protocol: those that are here, and the classes that others are made of."""
 
-from mcp_runtime.client.extension import ClientExtension, ClientView
+from mcp_runtime.client.extension import ClientExtension, ClientView, typed_calls
 from mcp_runtime.core.extension import Extension
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.extension import ServerExtension
@@ -13,4 +13,5 @@ __all__ = [
     "Extension",
     "ServerExtension",
     "ToolOption",
+    "typed_calls",
 ]
