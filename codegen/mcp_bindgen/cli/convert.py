@@ -35,7 +35,7 @@ _CONTEXT: Final = {
 @click.option(
     "--method",
     metavar="METHOD",
-    help="Take a response for one to this METHOD (default: the message's own).",
+    help="Read a response as the answer to this METHOD (default: the message's own).",
 )
 @click.option(
     "--context",

@@ -56,7 +56,7 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
     "--extension",
     default="",
     metavar="NAME",
-    help="Read files as versions of this extension (default: of that of the other side, if any).",
+    help="Read files as versions of this extension (default: the extension of the other side).",
 )
 @click.option(
     "--fail-on",

@@ -49,7 +49,7 @@ class _Outcome:
 @click.option(
     "--schema",
     metavar="FILE",
-    help="Read this schema file, which is no pinned revision (default: the pinned ones).",
+    help="Read this schema file instead of a pinned revision (default: all pinned ones).",
 )
 @imports_option
 @click.option(
@@ -92,27 +92,27 @@ class _Outcome:
 @click.option(
     "--literals",
     type=click.Choice(LITERALS),
-    help="Take other texts than a union of literals lists, or refuse them (default: closed).",
+    help="Refuse a text that a union of literals does not list, or keep it (default: closed).",
 )
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
-    help="Have this formatter lay out what is written (default: off).",
+    help="Format the files with this formatter (default: off).",
 )
 @click.option(
     "--templates",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Use the templates in DIR in place of ours of the same names (default: none).",
+    help="Use the templates in DIR instead of built-in ones of the same names (default: none).",
 )
 @click.option(
-    "--prune", is_flag=True, help="Remove the flavours in the folder that --models lacks."
+    "--prune", is_flag=True, help="Remove flavours from the folder that --models does not name."
 )
 @click.option("--check", is_flag=True, help="Write nothing; show what differs, and exit 1 if any.")
 @click.option(
     "--confirm",
     is_flag=True,
-    help="Add new revisions to the rows that answer unchanged questions, first.",
+    help="First add new revisions to the rows of decisions.toml whose answers still hold.",
 )
 @click.option("--force", is_flag=True, help="Write into a folder that holds other files too.")
 @click.option(
