@@ -40,12 +40,20 @@ OURS: Final[Mapping[str, tuple[str, ...]]] = {
 OURS_LEFT_OUT: Final = (
     "auth",
     "bridge",
+    "client/extension.py",
     "client/http/authorized.py",
+    "core/extension.py",
     "extensions",
+    "server/extension.py",
+    "server/http/cluster.py",
+    "server/http/followed_stream.py",
     "server/http/protection.py",
+    "server/http/session_record.py",
+    "server/tool_option.py",
     "stores",
     "telemetry.py",
 )
+"""Authorization, extensions, shared stores and what the other rooms have for these alone."""
 SUPPORT: Final = ("_wire/*.py", "*_msgspec.py", "steps/__init__.py", "steps/_s*.py")
 """Of the generated package: what the runtime runs on, whatever the schema says."""
 
