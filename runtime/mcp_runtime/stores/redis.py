@@ -49,18 +49,24 @@ if ARGV[3] == '' then
 else
   redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
 end
-local size = redis.call('HINCRBY', KEYS[2], ':size', #ARGV[2] + {EVENT_OVERHEAD})
+local added = #ARGV[2] + {EVENT_OVERHEAD}
+local size = redis.call('HINCRBY', KEYS[2], ':size', added)
+if size == added then
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+  redis.call('PEXPIRE', KEYS[2], ARGV[5])
+end
 while size > tonumber(ARGV[4]) do
   local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 2)
   if #oldest < 2 then break end
   redis.call('XDEL', KEYS[1], oldest[1][1])
   size = redis.call('HINCRBY', KEYS[2], ':size', -(#oldest[1][2][4] + {EVENT_OVERHEAD}))
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
-redis.call('PEXPIRE', KEYS[2], ARGV[5])
 return id
 """
-"""Adds an event, sets the note of its stream, and deletes the oldest events of the session."""
+"""Adds an event, sets the note of its stream, and deletes the oldest events of the session.
+
+The first one sets when the keys expire; whoever uses the session puts that off (`_GET`).
+"""
 
 _AFTER: Final = """
 local events = redis.call('XRANGE', KEYS[1], ARGV[1], '+')
@@ -90,7 +96,7 @@ return 1
 """Replaces the record of a session if it has a certain version."""
 
 _GET: Final = """
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
 return redis.call('HMGET', KEYS[1], 'version', 'record')
 """
 
@@ -207,7 +213,7 @@ class RedisSessions:
         return bool(await self._server.script(_PUT, keys, version, record, self._age))
 
     async def get(self, session: str) -> Kept | None:
-        keys = (_session_key(session),)
+        keys = (_session_key(session), *_keys(session))
         version, record = await self._server.script(_GET, keys, self._age)
         return None if int(version or DELETED) == DELETED else Kept(int(version), record)
 

@@ -291,3 +291,20 @@ def test_keys_of_redis_expire_by_themselves(redis: RedisServer) -> None:
             assert all(0 < milliseconds <= 60_000 for milliseconds in left), left
 
     asyncio.run(main())
+
+
+def test_events_in_redis_live_as_long_as_their_session_is_used(redis: RedisServer) -> None:
+    async def main() -> None:
+        one, other = (store_at(redis.url, Limits(session_idle=idle)) for idle in (60, 600))
+        async with one, other:
+            client = one._server.client
+            await client.flushdb()
+            assert await one.sessions.put("a", b"record", 0)
+            for _ in range(2):
+                await one.events.append("a", "1", b"data", b"note")
+            keys = await client.keys("mcp:{a}:*")
+            assert [await client.pttl(key) <= 60_000 for key in keys] == [True] * 3
+            await other.sessions.get("a")
+            assert [await client.pttl(key) > 60_000 for key in keys] == [True] * 3
+
+    asyncio.run(main())
