@@ -37,6 +37,7 @@ SOURCE_ROOTS: Final = {
 # A part of mcp_bindgen may import the parts with a smaller number, and the floor (0).
 LAYERS: Final = {
     "": 0,
+    "download": 1,
     "errors": 0,
     "json_values": 0,
     "limits": 0,

@@ -8,15 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from http.client import HTTPException
+from dataclasses import dataclass, replace
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Thread
-from typing import IO, Final
+from typing import Final
 
 from mcp_bindgen import pins
 from mcp_bindgen.emit import tree
@@ -25,18 +20,14 @@ from mcp_bindgen.ir import removal
 from mcp_bindgen.ir.facts import digest as structure_digest
 from mcp_bindgen.ir.facts import structure
 from mcp_bindgen.ir.resolve import Resolver
-from mcp_bindgen.limits import MAX_SCHEMA_BYTES
-from mcp_bindgen.source import Source, read, syntax
+from mcp_bindgen.source import Source, link, read, syntax
 from mcp_bindgen.source.rewrite import Prose, Sentence, documented, rewrite, sentences
 
 __all__ = [
     "COMMENTS",
-    "DEADLINE",
-    "REPOSITORY",
     "Pulled",
-    "address",
     "comments",
-    "fetch",
+    "extended",
     "pull",
     "remove",
 ]
@@ -44,15 +35,8 @@ __all__ = [
 COMMENTS: Final = "comments.json"
 """Beside each schema.ts: a digest of the official comment at each path, never its text."""
 
-REPOSITORY: Final = "https://raw.githubusercontent.com/modelcontextprotocol/modelcontextprotocol"
-DEADLINE: Final = 60.0
-"""Seconds that one download may take."""
-
-_SILENCE: Final = 20.0
-"""Seconds that a server may say nothing."""
-
+_DIGESTS: Final = ("git_blob", "sha256", "structure")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}\Z")
-_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _NOTHING: Final = Sentence("", "")
 
 
@@ -63,7 +47,7 @@ class Pulled:
     `prose` means that the official file changed, and its facts did not. `differs` names each
     declaration, or `methods`, whose facts changed, with `+`, `-` or `~` before it. `unsaid` are the
     places, with their paths, that need a sentence of ours: the official comment there is new, or
-    says something else than where ours was written.
+    says something else than where ours was written. `digests` are the rows of the pin that changed.
     """
 
     revision: str
@@ -72,165 +56,104 @@ class Pulled:
     differs: tuple[str, ...]
     written: tuple[str, ...]
     unsaid: tuple[str, ...]
+    digests: tuple[str, ...] = ()
 
 
-def address(revision: str, commit: str = "") -> str:
-    """Where the official file is published."""
-    return f"{REPOSITORY}/{commit or 'main'}/schema/{revision}/schema.ts"
+def extended(extension: str, version: str, folder: Path) -> tuple[str, pins.Pin]:
+    """The `name@version` to pull, and the pin whose repository, core and imports it has.
 
-
-def fetch(revision: str, origin: str, commit: str = "") -> bytes:
-    """The official file from a FILE, a DIR, a URL, or where it is published. Raises InputError."""
-    scheme = _SCHEME.match(origin)
-    if not origin or scheme:
-        if scheme and scheme[1].lower() not in ("http", "https"):
-            raise InputError(
-                f"{origin}: addresses begin with http:// or https://, not {scheme[1]}://",
-                remedy="Download the file and give its path: --from FILE.",
-            )
-        return _download(origin or address(revision, commit))
-    path = Path(origin)
-    if path.is_dir():
-        path = _inside(path, revision)
-    with _opened(path) as file:
-        return _limited(file, origin)
-
-
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read: {error.strerror}",
-            remedy="Give a file that exists and that you may read (--from).",
-        ) from None
-
-
-def _inside(folder: Path, revision: str) -> Path:
-    tried = [f"schema/{revision}/schema.ts", f"{revision}/schema.ts", "schema.ts"]
-    for path in tried:
-        if (folder / path).is_file():
-            return folder / path
-    raise InputError(
-        f"{folder}: has none of {', '.join(tried)}", remedy="Give the file itself (--from FILE)."
-    )
-
-
-def _download(url: str) -> bytes:
-    """What a URL answers. Raises InputError, after DEADLINE seconds at the latest.
-
-    A thread of its own downloads: no timeout of a socket bounds a server that says a byte a second,
-    a slow name server or a proxy. It ends with the process if it is given up.
+    Without a version that of the only one that is pinned. Raises InputError.
     """
-    done: Queue[bytes | InputError] = Queue()
-
-    def download() -> None:
-        try:
-            done.put(_answer(url))
-        except InputError as error:
-            done.put(error)
-
-    Thread(target=download, daemon=True).start()
-    try:
-        answer = done.get(timeout=DEADLINE)
-    except Empty:
+    if not version:
+        name = pins.extension_named(extension, folder)
+        return name, pins.extensions(folder)[name]
+    known = pins.extensions(folder)
+    mine = [name for name in known if name.partition("@")[0] == extension.partition("@")[0]]
+    if not mine:
         raise InputError(
-            f"{url}: not finished after {DEADLINE:.0f} s",
-            remedy="Download the file elsewhere and give its path: --from FILE.",
-        ) from None
-    if isinstance(answer, InputError):
-        raise answer
-    return answer
-
-
-def _answer(url: str) -> bytes:
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPRedirectHandler(),
-        urllib.request.HTTPErrorProcessor(),
-    ):
-        opener.add_handler(handler)
-    try:
-        request = urllib.request.Request(url, headers={"User-Agent": "mcp-bindgen"})
-        answer: IO[bytes] | None = opener.open(request, timeout=_SILENCE)
-        if answer is None:  # a redirect to what no handler opens
-            raise urllib.error.URLError("the address cannot be opened")
-        with answer:
-            return _limited(answer, url)
-    except urllib.error.HTTPError as error:
-        error.close()
-        reason, remedy = f"the server answers {error.code}", "Check the revision or the address."
-    except (OSError, HTTPException, ValueError) as error:
-        reason = str(getattr(error, "reason", "")) or str(error) or type(error).__name__
-        remedy = "Check the network, or download the file elsewhere and give its path: --from FILE."
-    raise InputError(f"{url}: cannot be fetched: {reason}", remedy=remedy)
-
-
-def _limited(file: IO[bytes], name: str) -> bytes:
-    """All of `file`; refused when it is too large."""
-    data = file.read(MAX_SCHEMA_BYTES + 1)
-    if len(data) > MAX_SCHEMA_BYTES:
-        raise InputError(
-            f"{name}: more than {MAX_SCHEMA_BYTES} bytes",
-            remedy="A schema of that size is a mistake; look at the file.",
+            f"no extension is called {extension!r}",
+            remedy=f"Known extensions: {', '.join(known) or 'none'}. Pin another by a table of its"
+            " own in schema/ext/PINS.toml, with repository, path, core and modules.",
         )
-    return data
+    name = f"{extension.partition('@')[0]}@{version}"
+    return name, known[name if name in known else mine[-1]]
 
 
-def pull(revision: str, data: bytes, folder: Path, commit: str = "") -> Pulled:
-    """Writes `folder`/`revision`/schema.ts and PINS.toml from the official text `data`.
+def pull(
+    revision: str, data: bytes, folder: Path, commit: str = "", like: pins.Pin | None = None
+) -> Pulled:
+    """Writes the schema.ts of `revision`, and its pin, from the official text `data`.
 
-    Raises InputError, SchemaError, or OutputError.
+    That of an extension, `name@version`, has the repository, the core and the imports of the pin
+    `like`. Raises InputError, SchemaError, or OutputError.
     """
     pins.require_name(revision)
     if commit and not _COMMIT.match(commit):
         raise InputError(f"{commit!r} is no commit", remedy="Give all 40 digits of its hash.")
-    known = pins.pins(folder)
-    where = f"schema/{revision}/schema.ts"
-    official = _resolved(data, f"official {where}")
+    table, known = _table(folder, revision)
+    where = f"schema/{pins.place(revision)}"
+    imports = pins.imported(like.modules) if like else {}
+    official = _resolved(data, f"official {where}", imports)
     _require_revision(official, revision)
-    digests = comments(read(data, where))
-    sentences = _Sentences(folder, revision, digests)
-    text = _written(official, sentences, where)
+    said = comments(read(data, where))
+    sentences = _Sentences(folder, revision, said)
+    text = _written(Source(data, f"official {where}"), official, sentences, where, imports)
     old = known.get(revision)
     structure = structure_digest(official)
     pin = pins.official(data, path=where, commit=commit, structure=structure)
-    if old and not commit and old.sha256 == pin.sha256:
+    if like:
+        pin = replace(
+            pin, repository=like.repository, path=like.path, core=like.core, modules=like.modules
+        )
+    digests = tuple(row for row in _DIGESTS if old and getattr(old, row) != getattr(pin, row))
+    if old and not commit and (old.sha256 == pin.sha256 or _is_the_same(old, pin)):
         pin = old
+    place = pins.place(revision)
     files = {
-        f"{revision}/schema.ts": text,
-        f"{revision}/{COMMENTS}": json.dumps(digests, indent=1) + "\n",
-        "PINS.toml": pins.render({**known, revision: pin}),
+        place: text,
+        place.replace("schema.ts", COMMENTS): json.dumps(said, indent=1) + "\n",
+        table: pins.render({**known, revision: pin}, table),
     }
-    differs = tuple(_differences(folder, revision, official)) if old else ()
+    differs = tuple(_differences(folder, revision, official, imports)) if old else ()
     written = tuple(tree.write(folder, files, force=True, within=()))
     unsaid = tuple(_places(text, where, sentences.unsaid))
-    return Pulled(revision, _status(old, pin, differs), pin, differs, written, unsaid)
+    status = _status(old, pin, differs)
+    return Pulled(revision, status, pin, differs, written, unsaid, digests)
+
+
+def _table(folder: Path, revision: str) -> tuple[str, dict[str, pins.Pin]]:
+    """The PINS.toml that has a revision, or `name@version`, and its tables."""
+    if "@" in revision:
+        return pins.EXTENSIONS, pins.extensions(folder)
+    return pins.CORE, pins.pins(folder)
+
+
+def _is_the_same(old: pins.Pin, new: pins.Pin) -> bool:
+    """Whether a pin without checksums stands for the file: then its facts are all it says."""
+    return not old.sha256 and old.structure == new.structure
 
 
 def remove(revision: str, folder: Path) -> tuple[str, ...]:
     """Takes a revision out: its folder, its pin, its rows. Raises InputError or DecisionError."""
-    known = pins.pins(folder)
+    table, known = _table(folder, revision)
     if revision not in known:
+        kind = "version" if "@" in revision else "revision"
         raise InputError(
-            f"no revision is called {revision!r}", remedy=f"Known revisions: {', '.join(known)}."
+            f"no {kind} is called {revision!r}", remedy=f"Known {kind}s: {', '.join(known)}."
         )
-    files = {
-        "PINS.toml": pins.render({name: pin for name, pin in known.items() if name != revision})
-    }
-    rows = folder / "decisions.toml"
-    if rows.exists():
-        files[rows.name] = removal.without(pins.read_text(rows), revision)
+    kept = {name: pin for name, pin in known.items() if name != revision}
+    files = {table: pins.render(kept, table)}
+    rows = table.replace("PINS.toml", "decisions.toml")
+    if (folder / rows).exists():
+        files[rows] = removal.without(pins.read_text(folder / rows), revision)
     written = tree.write(folder, files, force=True, within=())
-    for name in ("schema.ts", COMMENTS):
-        (folder / revision / name).unlink(missing_ok=True)
-    if not any((folder / revision).iterdir()):
-        (folder / revision).rmdir()
-    return (*written, f"{revision}/schema.ts")
+    place = folder / pins.place(revision)
+    for name in (place.name, COMMENTS):
+        place.with_name(name).unlink(missing_ok=True)
+    for parent in (place.parent, place.parents[1]):
+        if parent != folder and not any(parent.iterdir()):
+            parent.rmdir()
+    return (*written, pins.place(revision))
 
 
 def _require_revision(official: Resolver, revision: str) -> None:
@@ -242,7 +165,7 @@ def _require_revision(official: Resolver, revision: str) -> None:
     const = official.declared.get("LATEST_PROTOCOL_VERSION")
     value = const.value if isinstance(const, syntax.Const) else None
     name = value.value if isinstance(value, syntax.Literal) else None
-    if name is not None and name != revision:
+    if name is not None and name != revision.rpartition("@")[2]:
         raise InputError(
             f"the official file is of revision {name}, not {revision}",
             remedy=f"Pull it as what it is: mcp-bindgen pull {name}.",
@@ -257,13 +180,15 @@ def _status(old: pins.Pin | None, new: pins.Pin, differs: tuple[str, ...]) -> st
     return "unchanged" if old.sha256 == new.sha256 else "prose"
 
 
-def _resolved(data: bytes, path: str) -> Resolver:
-    return Resolver(Source(data, path), read(data, path))
+def _resolved(data: bytes, path: str, imports: Mapping[str, Source]) -> Resolver:
+    return Resolver(*link(Source(data, path), imports))
 
 
-def _written(official: Resolver, prose: Prose, where: str) -> str:
-    text = rewrite(official.source, read(official.source.data, official.source.path), prose)
-    if structure_digest(_resolved(text.encode(), where)) != structure_digest(official):
+def _written(
+    source: Source, official: Resolver, prose: Prose, where: str, imports: Mapping[str, Source]
+) -> str:
+    text = rewrite(source, read(source.data, source.path), prose)
+    if structure_digest(_resolved(text.encode(), where, imports)) != structure_digest(official):
         raise InputError(
             f"{where}: its facts would change when our sentences are set in",
             remedy="This is a fault of mcp-bindgen; keep the file and report it.",
@@ -312,17 +237,18 @@ def _tables(
 
     A path without a sentence is a decision too.
     """
-    others = sorted((path.parent.name for path in folder.glob("*/schema.ts")), reverse=True)
-    for name in sorted(others, key=lambda other: other != revision):
-        path = f"{name}/schema.ts"
-        module = read(pins.read_bytes(folder / path), f"schema/{path}")
-        digests = folder / name / COMMENTS
+    version = revision.rpartition("@")[2]
+    siblings = (folder / pins.place(revision)).parents[1].glob("*/schema.ts")
+    for path in sorted(sorted(siblings, reverse=True), key=lambda p: p.parent.name != version):
+        name = path.parent.name
+        module = read(pins.read_bytes(path), f"schema/{path.relative_to(folder).as_posix()}")
+        digests = path.with_name(COMMENTS)
         known: dict[str, str] = json.loads(pins.read_text(digests)) if digests.exists() else {}
         said = {
             at: Sentence(node.doc.description, node.doc.deprecated or "") if node.doc else _NOTHING
             for at, node in documented(module)
         }
-        yield name == revision, said, known
+        yield name == version, said, known
 
 
 def _places(text: str, where: str, paths: list[str]) -> Iterator[str]:
@@ -334,11 +260,14 @@ def _places(text: str, where: str, paths: list[str]) -> Iterator[str]:
         yield f"{where}:{line}: {path}"
 
 
-def _differences(folder: Path, revision: str, official: Resolver) -> Iterator[str]:
-    path = folder / revision / "schema.ts"
+def _differences(
+    folder: Path, revision: str, official: Resolver, imports: Mapping[str, Source]
+) -> Iterator[str]:
+    place = pins.place(revision)
+    path = folder / place
     if not path.exists():
         return
-    ours = structure(_resolved(pins.read_bytes(path), f"schema/{revision}/schema.ts"))
+    ours = structure(_resolved(pins.read_bytes(path), f"schema/{place}", imports))
     theirs = structure(official)
     old, new = ({d["name"]: d for d in facts["declarations"]} for facts in (ours, theirs))
     yield from (f"- {name}" for name in old if name not in new)

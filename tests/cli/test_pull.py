@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from mcp_bindgen import limits, pins, pull
+from mcp_bindgen import download, limits, pins, pull
 from tests.support.command import invoke
 from tests.support.schema_server import serving
 
@@ -82,7 +82,7 @@ def test_a_new_revision(folder: Path, official: Path) -> None:
 def test_row_23_a_server_that_drips_does_not_hold_it_beyond_its_deadline(
     server: str, folder: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    monkeypatch.setattr(pull, "DEADLINE", 0.5)
+    monkeypatch.setattr(download, "DEADLINE", 0.5)
     began = time.monotonic()
     result = invoke("pull", "dogs", "--from", f"{server}/{path}", "--into", folder)
     assert time.monotonic() - began < 5
@@ -148,16 +148,18 @@ def test_from_a_server(folder: Path, server: str, path: str) -> None:
 
 
 def test_the_public_address(server: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert pull.address("2025-11-25").endswith("/main/schema/2025-11-25/schema.ts")
+    path = "schema/2025-11-25/schema.ts"
+    public = download.address(path)
+    assert public.endswith(f"modelcontextprotocol/modelcontextprotocol/main/{path}")
     asked: list[str] = []
 
-    def address(revision: str, commit: str) -> str:
-        asked.append(f"{revision} {commit}")
+    def address(path: str, commit: str, repository: str) -> str:
+        asked.append(f"{path} {commit}{repository}")
         return f"{server}/schema.ts"
 
-    monkeypatch.setattr(pull, "address", address)
+    monkeypatch.setattr(download, "address", address)
     result = invoke("pull", "dogs", "--commit", COMMIT, "--into", folder)
-    assert (result.exit_code, asked) == (0, [f"dogs {COMMIT}"])
+    assert (result.exit_code, asked) == (0, [f"schema/dogs/schema.ts {COMMIT}"])
 
 
 def unused_port(_: str) -> str:
@@ -189,7 +191,7 @@ def test_what_cannot_be_pulled(
     origin: Callable[[str], str],
     said: str,
 ) -> None:
-    monkeypatch.setattr(pull, "MAX_SCHEMA_BYTES", 1000)
+    monkeypatch.setattr(download, "MAX_SCHEMA_BYTES", 1000)
     result = invoke("pull", "dogs", "--from", origin(server), "--into", folder)
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
@@ -197,7 +199,7 @@ def test_what_cannot_be_pulled(
 
 
 def test_the_limit_is_the_schema_s() -> None:
-    assert pull.MAX_SCHEMA_BYTES == limits.MAX_SCHEMA_BYTES
+    assert download.MAX_SCHEMA_BYTES == limits.MAX_SCHEMA_BYTES
 
 
 @pytest.mark.parametrize(

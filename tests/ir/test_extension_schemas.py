@@ -17,13 +17,8 @@ from mcp_bindgen.ir.facts import facts
 from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.source import Source, link
 from tests.support.constructs import FLAVOURS, write_package
+from tests.support.extensions import ORACLES
 
-ORACLES: Final = {
-    "tasks@draft-2026-08-21": "tasks-draft",
-    "apps@2026-01-26": "apps-2026-01-26",
-    "server-card@draft-2026-07-24": "server-card",
-    "tool-resolution@draft-2026-08-21": "tool-resolution",
-}
 SECTIONS: Final = "declared,resolved,tags,methods,order"
 
 TASK: Final = '"taskId": "a", "createdAt": "", "lastUpdatedAt": "", "ttlMs": null'

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from mcp_bindgen import pins
+from mcp_bindgen import download, pins
 from mcp_bindgen.errors import InputError
 from tests.official.__main__ import Wanted, fetch, wanted
 from tests.support.loopback import Loopback
 
 TEXT = b"interface A { a: string }"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+PLACE = f"{download.REPOSITORY}/{COMMIT}/schema/2025-11-25/schema.ts"
 FILE = Wanted("2025-11-25", "schema/2025-11-25/schema.ts", COMMIT, hashlib.sha256(TEXT).hexdigest())
 
 
@@ -40,7 +41,7 @@ class Repository:
 
 
 def test_a_file_is_fetched_once_at_its_commit(loopback: Loopback, tmp_path: Path) -> None:
-    repository = Repository({f"{COMMIT}/schema/2025-11-25/schema.ts": TEXT})
+    repository = Repository({PLACE: TEXT})
     with loopback.mounted(repository) as url:
         places = [fetch(FILE, url, tmp_path) for _ in range(2)]
     assert places == [tmp_path / "2025-11-25" / "schema.ts"] * 2
@@ -49,7 +50,9 @@ def test_a_file_is_fetched_once_at_its_commit(loopback: Loopback, tmp_path: Path
 
 
 def test_another_text_is_refused_and_not_kept(loopback: Loopback, tmp_path: Path) -> None:
-    repository = Repository({f"{COMMIT}/schema/2025-11-25/schema.ts": TEXT + b"\n"})
+    repository = Repository(
+        {f"{download.REPOSITORY}/{COMMIT}/schema/2025-11-25/schema.ts": TEXT + b"\n"}
+    )
     with loopback.mounted(repository) as url, pytest.raises(InputError, match="is pinned"):
         fetch(FILE, url, tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -60,7 +63,10 @@ def test_an_absent_file_is_an_error(loopback: Loopback, tmp_path: Path) -> None:
         fetch(FILE, url, tmp_path)
 
 
-def test_both_files_of_every_revision_are_wanted() -> None:
+def test_every_official_file_is_wanted() -> None:
     files = {(file.revision, file.name) for file in wanted()}
-    assert files == {(r, n) for r in pins.revisions() for n in ("schema.ts", "schema.json")}
-    assert all(len(file.sha256) == 64 and len(file.commit) == 40 for file in wanted())
+    core = {(r, n) for r in pins.revisions() for n in ("schema.ts", "schema.json")}
+    assert files == core | {(name, "schema.ts") for name in pins.extensions()}
+    assert all(len(file.commit) == 40 for file in wanted())
+    without = {file.revision for file in wanted() if len(file.sha256) != 64}
+    assert without == {"apps@2026-01-26", "tool-resolution@draft-2026-08-21"}

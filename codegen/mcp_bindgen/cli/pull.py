@@ -28,7 +28,13 @@ _SAID = {
 
 
 @click.command("pull")
-@click.argument("revision")
+@click.argument("revision", default="")
+@click.option(
+    "--extension",
+    default="",
+    metavar="NAME",
+    help="Bring this extension; REVISION is its version (default: the pinned one).",
+)
 @click.option(
     "--from",
     "origin",
@@ -56,14 +62,25 @@ _SAID = {
     help="Report what was done in this form (default: text).",
 )
 def command(
-    revision: str, origin: str, commit: str, remove: bool, into: Path | None, format: str
+    revision: str,
+    extension: str,
+    origin: str,
+    commit: str,
+    remove: bool,
+    into: Path | None,
+    format: str,
 ) -> int:
     """Bring an official schema file into schema/.
 
     Its declarations are kept, its prose is not. Exit 1 says that the pinned facts changed.
     """
-    from mcp_bindgen import pull
+    from mcp_bindgen import download, pull
 
+    if not (revision or extension):
+        raise click.UsageError("REVISION is needed, or --extension NAME.")
+    like = None
+    if extension:
+        revision, like = pull.extended(extension, revision, _into(into))
     pins.require_name(revision)
     if remove:
         changed = pull.remove(revision, _into(into))
@@ -71,9 +88,10 @@ def command(
         return OK
     with progress(2) as step:
         step("fetching")
-        data = pull.fetch(revision, origin, commit)
+        path = like.path if like else f"schema/{revision}/schema.ts"
+        data = download.fetch(path, origin, commit, like.repository if like else "")
         step("reading")
-        pulled = pull.pull(revision, data, _into(into), commit)
+        pulled = pull.pull(revision, data, _into(into), commit, like)
     say(_json(pulled) if format == "json" else _text(pulled, _into(into)))
     return FINDINGS if pulled.status == "changed" else OK
 
@@ -96,6 +114,7 @@ def _text(pulled: Pulled, folder: Path) -> str:
     lines = [
         f"{pulled.revision} {_SAID[pulled.status]}",
         *pulled.differs,
+        *(f"{digest} differs from the pinned one" for digest in pulled.digests),
         f"sha256    {pulled.pin.sha256}",
         f"structure {pulled.pin.structure}",
         f"commit    {pulled.pin.commit or 'unknown: say it with --commit'}",

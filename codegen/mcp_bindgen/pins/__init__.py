@@ -4,6 +4,7 @@ from mcp_bindgen.pins.files import (
     Found,
     extension_named,
     find,
+    imported,
     place,
     schema_path,
 )
@@ -19,6 +20,8 @@ from mcp_bindgen.pins.meaning import (
     resolve,
 )
 from mcp_bindgen.pins.table import (
+    CORE,
+    EXTENSIONS,
     Pin,
     extensions,
     official,
@@ -32,6 +35,8 @@ from mcp_bindgen.pins.table import (
 )
 
 __all__ = [
+    "CORE",
+    "EXTENSIONS",
     "Found",
     "Pin",
     "by_facts",
@@ -41,6 +46,7 @@ __all__ = [
     "extension_named",
     "extensions",
     "find",
+    "imported",
     "load",
     "lower",
     "lower_alike",

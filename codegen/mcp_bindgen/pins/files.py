@@ -15,7 +15,7 @@ from mcp_bindgen.pins.table import Pin, extensions, pins, read_bytes
 if TYPE_CHECKING:
     from mcp_bindgen.source import Source
 
-__all__ = ["Found", "extension_named", "find", "place", "schema_path"]
+__all__ = ["Found", "extension_named", "find", "imported", "place", "schema_path"]
 
 _NO_IMPORTS: Final[Mapping[str, Source]] = {}
 
@@ -75,9 +75,14 @@ def find(text: str, imports: Sequence[str] = (), like: str = "") -> Found:
     """
     schema = _found(text)
     pin = _pinned().get(schema.revision or like)
-    modules = pin.modules.items() if pin else ()
-    rows = [*(f"{name}={target}" for name, target in modules), *imports]
-    return replace(schema, imports=dict(_imported(row) for row in rows)) if rows else schema
+    files = imported(pin.modules if pin else {}, imports)
+    return replace(schema, imports=files) if files else schema
+
+
+def imported(modules: Mapping[str, str], rows: Sequence[str] = ()) -> dict[str, Source]:
+    """The texts that specifiers stand for, by a pin and by SPECIFIER=FILE. Raises InputError."""
+    every = [*(f"{name}={target}" for name, target in modules.items()), *rows]
+    return dict(_imported(row) for row in every)
 
 
 def _pinned() -> dict[str, Pin]:

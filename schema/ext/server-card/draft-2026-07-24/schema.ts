@@ -8,6 +8,7 @@ export interface ServerCard {
    * @pattern ^https://static\.modelcontextprotocol\.io/schemas/v1/server-card\.schema\.json$
    */
   $schema: string;
+
   /**
    * A reversed domain, a slash, and a name.
    * @minLength 3
@@ -15,23 +16,31 @@ export interface ServerCard {
    * @pattern ^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$
    */
   name: string;
+
   /** @maxLength 255 */
   version: string;
+
   /**
    * @minLength 1
    * @maxLength 100
    */
   description: string;
+
   /**
    * @minLength 1
    * @maxLength 100
    */
   title?: string;
+
   /** @format uri */
   websiteUrl?: string;
+
   repository?: Repository;
+
   icons?: Icon[];
+
   remotes?: Remote[];
+
   _meta?: MetaObject;
 }
 
@@ -42,8 +51,11 @@ export interface ServerCard {
 export interface Repository {
   /** @format uri */
   url: string;
+
   source: string;
+
   subfolder?: string;
+
   id?: string;
 }
 
@@ -53,12 +65,14 @@ export interface Repository {
  */
 export interface Remote {
   type: "streamable-http" | "sse";
+
   /** @pattern ^(https?://[^\s]+|\{[a-zA-Z_][a-zA-Z0-9_]*\}[^\s]*)$ */
   url: string;
+
   headers?: KeyValueInput[];
-  variables?: {
-    [key: string]: Input;
-  };
+
+  variables?: { [key: string]: Input };
+
   supportedProtocolVersions?: string[];
 }
 
@@ -68,12 +82,19 @@ export interface Remote {
  */
 export interface Input {
   description?: string;
+
   isRequired?: boolean;
+
   isSecret?: boolean;
+
   format?: "string" | "number" | "boolean" | "filepath";
+
   default?: string;
+
   placeholder?: string;
+
   value?: string;
+
   choices?: string[];
 }
 
@@ -83,9 +104,8 @@ export interface Input {
  */
 export interface KeyValueInput extends Input {
   name: string;
-  variables?: {
-    [key: string]: Input;
-  };
+
+  variables?: { [key: string]: Input };
 }
 
 /** @category Common Types */
@@ -97,7 +117,10 @@ export interface MetaObject {
 export interface Icon {
   /** @format uri */
   src: string;
+
   mimeType?: string;
+
   sizes?: string[];
+
   theme?: "light" | "dark";
 }

@@ -12,7 +12,12 @@ import type {
  * Where a task stands; the last three are final.
  * @category `tasks`
  */
-export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
+export type TaskStatus =
+  | "working"
+  | "input_required"
+  | "completed"
+  | "failed"
+  | "cancelled";
 
 /**
  * A request that goes on after its answer, as a poll sees it.
@@ -21,19 +26,25 @@ export type TaskStatus = "working" | "input_required" | "completed" | "failed" |
 export interface Task {
   /** The key of the task. Whoever has it can see the task, so it cannot be guessed. */
   taskId: string;
+
   status: TaskStatus;
+
   /** What a person may be told of the status. */
   statusMessage?: string;
+
   /** When it began, in ISO 8601. */
   createdAt: string;
+
   /** When its status last changed, in ISO 8601. */
   lastUpdatedAt: string;
+
   /**
    * How long it is kept from its beginning, in milliseconds; null is without limit.
    * @format int
    * @nullable
    */
   ttlMs: number | null;
+
   /**
    * How long to wait between polls, in milliseconds.
    * @format int
@@ -55,6 +66,7 @@ export interface WorkingTask extends Task {
  */
 export interface InputRequiredTask extends Task {
   status: "input_required";
+
   /** What is asked, by keys that are never used again in the life of the task. */
   inputRequests: InputRequests;
 }
@@ -65,10 +77,9 @@ export interface InputRequiredTask extends Task {
  */
 export interface CompletedTask extends Task {
   status: "completed";
+
   /** What the request would have returned had it not become a task. */
-  result: {
-    [key: string]: unknown;
-  };
+  result: { [key: string]: unknown };
 }
 
 /**
@@ -77,6 +88,7 @@ export interface CompletedTask extends Task {
  */
 export interface FailedTask extends Task {
   status: "failed";
+
   /** The error that the request would have got. */
   error: JSONRPCErrorObject;
 }
@@ -93,15 +105,21 @@ export interface CancelledTask extends Task {
  * A task with what its status brings.
  * @category `tasks`
  */
-export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask;
+export type DetailedTask =
+  | WorkingTask
+  | InputRequiredTask
+  | CompletedTask
+  | FailedTask
+  | CancelledTask;
 
 /**
  * The answer of a request that has become a task.
  * @category `tasks`
  */
-export type CreateTaskResult = Result & Task & {
-  resultType: "task";
-};
+export type CreateTaskResult = Result &
+  Task & {
+    resultType: "task";
+  };
 
 /**
  * Asks how a task stands.
@@ -119,9 +137,10 @@ export type GetTaskRequest = JSONRPCRequest & {
  * How a task stands.
  * @category `tasks/get`
  */
-export type GetTaskResult = Result & DetailedTask & {
-  resultType: "complete";
-};
+export type GetTaskResult = Result &
+  DetailedTask & {
+    resultType: "complete";
+  };
 
 /**
  * Answers what a task asks.
@@ -131,6 +150,7 @@ export type UpdateTaskRequest = JSONRPCRequest & {
   method: "tasks/update";
   params: {
     taskId: string;
+
     /** Answers by the keys of what was asked; unknown keys are ignored. */
     inputResponses: InputResponses;
   };
@@ -167,9 +187,8 @@ export type CancelTaskResult = Result & {
  * A task whose status has changed.
  * @category `notifications/tasks`
  */
-export type TaskStatusNotificationParams = NotificationParams & DetailedTask & {
-  [key: string]: unknown;
-};
+export type TaskStatusNotificationParams = NotificationParams &
+  DetailedTask & { [key: string]: unknown };
 
 /**
  * Tells a subscriber that the status of a task has changed.

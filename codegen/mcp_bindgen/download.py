@@ -1,0 +1,137 @@
+"""Brings an official file here: from a path, from an address, or from where it is published."""
+
+from __future__ import annotations
+
+import re
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from typing import IO, Final
+
+from mcp_bindgen.errors import InputError
+from mcp_bindgen.limits import MAX_SCHEMA_BYTES
+
+__all__ = ["DEADLINE", "HOST", "REPOSITORY", "address", "fetch"]
+
+HOST: Final = "https://raw.githubusercontent.com"
+REPOSITORY: Final = "modelcontextprotocol/modelcontextprotocol"
+DEADLINE: Final = 60.0
+"""Seconds that one download may take."""
+
+_SILENCE: Final = 20.0
+"""Seconds that a server may say nothing."""
+
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+
+
+def address(path: str, commit: str = "", repository: str = "") -> str:
+    """Where an official file is published; in the protocol's own repository without another."""
+    return f"{HOST}/{repository or REPOSITORY}/{commit or 'main'}/{path}"
+
+
+def fetch(path: str, origin: str, commit: str = "", repository: str = "") -> bytes:
+    """The official file from a FILE, a DIR, a URL, or where it is published. Raises InputError.
+
+    `path` is that of the file in its repository.
+    """
+    scheme = _SCHEME.match(origin)
+    if not origin or scheme:
+        if scheme and scheme[1].lower() not in ("http", "https"):
+            raise InputError(
+                f"{origin}: addresses begin with http:// or https://, not {scheme[1]}://",
+                remedy="Download the file and give its path: --from FILE.",
+            )
+        return _download(origin or address(path, commit, repository))
+    place = Path(origin)
+    if place.is_dir():
+        place = _inside(place, path)
+    with _opened(place) as file:
+        return _limited(file, origin)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror}",
+            remedy="Give a file that exists and that you may read (--from).",
+        ) from None
+
+
+def _inside(folder: Path, path: str) -> Path:
+    tried = list(dict.fromkeys([path, path.partition("/")[2] or path, path.rpartition("/")[2]]))
+    for name in tried:
+        if (folder / name).is_file():
+            return folder / name
+    raise InputError(
+        f"{folder}: has none of {', '.join(tried)}", remedy="Give the file itself (--from FILE)."
+    )
+
+
+def _download(url: str) -> bytes:
+    """What a URL answers. Raises InputError, after DEADLINE seconds at the latest.
+
+    A thread of its own downloads: no timeout of a socket bounds a server that says a byte a second,
+    a slow name server or a proxy. It ends with the process if it is given up.
+    """
+    done: Queue[bytes | InputError] = Queue()
+
+    def download() -> None:
+        try:
+            done.put(_answer(url))
+        except InputError as error:
+            done.put(error)
+
+    Thread(target=download, daemon=True).start()
+    try:
+        answer = done.get(timeout=DEADLINE)
+    except Empty:
+        raise InputError(
+            f"{url}: not finished after {DEADLINE:.0f} s",
+            remedy="Download the file elsewhere and give its path: --from FILE.",
+        ) from None
+    if isinstance(answer, InputError):
+        raise answer
+    return answer
+
+
+def _answer(url: str) -> bytes:
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPRedirectHandler(),
+        urllib.request.HTTPErrorProcessor(),
+    ):
+        opener.add_handler(handler)
+    try:
+        request = urllib.request.Request(url, headers={"User-Agent": "mcp-bindgen"})
+        answer: IO[bytes] | None = opener.open(request, timeout=_SILENCE)
+        if answer is None:  # a redirect to what no handler opens
+            raise urllib.error.URLError("the address cannot be opened")
+        with answer:
+            return _limited(answer, url)
+    except urllib.error.HTTPError as error:
+        error.close()
+        reason, remedy = f"the server answers {error.code}", "Check the revision or the address."
+    except (OSError, HTTPException, ValueError) as error:
+        reason = str(getattr(error, "reason", "")) or str(error) or type(error).__name__
+        remedy = "Check the network, or download the file elsewhere and give its path: --from FILE."
+    raise InputError(f"{url}: cannot be fetched: {reason}", remedy=remedy)
+
+
+def _limited(file: IO[bytes], name: str) -> bytes:
+    """All of `file`; refused when it is too large."""
+    data = file.read(MAX_SCHEMA_BYTES + 1)
+    if len(data) > MAX_SCHEMA_BYTES:
+        raise InputError(
+            f"{name}: more than {MAX_SCHEMA_BYTES} bytes",
+            remedy="A schema of that size is a mistake; look at the file.",
+        )
+    return data
