@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from mcp_runtime import Audio, Context, Embedded, Header, Image, Server, ToolError, types
+from mcp_runtime.errors import RpcError
+from mcp_runtime.extensions.tasks import Tasks
 
+tasks = Tasks(poll_interval=0.5)
 server = Server(
     "everything",
     "1.0.0",
+    extensions=[tasks],
     title="Everything",
     instructions="Each tool shows one feature of the protocol.",
 )
@@ -448,6 +452,67 @@ async def test_input_required_result_prompt(ctx: Context) -> str:
     question = "What context should the prompt use?"
     answer = await ctx.elicit(question, _field("context", "string"), key="user_context")
     return f"Context: {(answer.content or {}).get('context', 'none')}"
+
+
+# ---- tasks
+
+
+@server.tool(options=[tasks.never])
+async def greet(name: str) -> str:
+    """Greets at once."""
+    return f"Hello, {name}!"
+
+
+@server.tool(options=[tasks.optional])
+async def slow_compute(seconds: float, label: str = "work") -> str:
+    """Takes its time, as a task where the client has tasks."""
+    await asyncio.sleep(seconds)
+    return f"{label}: done after {seconds:g} s"
+
+
+@server.tool(options=[tasks.required])
+async def failing_job() -> str:
+    """A task that fails, and says why to the model."""
+    await asyncio.sleep(1)
+    raise ToolError("This job intentionally fails for testing")
+
+
+@server.tool(options=[tasks.optional])
+async def protocol_error_job() -> str:
+    """A task that ends in an error of the protocol."""
+    raise RpcError(-32603, "This job intentionally ends in a protocol error")
+
+
+@server.tool(options=[tasks.optional])
+async def confirm_delete(filename: str, ctx: Context) -> str:
+    """A task that asks before it goes on."""
+    answer = await ctx.elicit(f"Delete {filename}?", _field("confirm", "boolean"), key="confirm")
+    return f"deleted {filename}" if answer.accepted else f"kept {filename}"
+
+
+@server.tool(options=[tasks.optional])
+async def multi_input(ctx: Context) -> str:
+    """A task that asks two things at the same time."""
+    name, color = await asyncio.gather(
+        ctx.elicit("What is your name?", _field("name", "string"), key="name"),
+        ctx.elicit("What is your favorite color?", _field("color", "string"), key="color"),
+    )
+    return f"{name.content} {color.content}"
+
+
+_NAME = "What is your name?"
+
+
+async def _has_a_name(params: types.CallToolRequestParams, ctx: Context) -> bool:
+    await ctx.elicit(_NAME, _field("name", "string"), key="user_name")
+    return True
+
+
+@server.tool(options=[tasks.when(_has_a_name)])
+async def test_tool_with_task(ctx: Context) -> str:
+    """Asks for a name, and becomes a task with it."""
+    answer = await ctx.elicit(_NAME, _field("name", "string"), key="user_name")
+    return f"Hello, {(answer.content or {}).get('name', 'nobody')}!"
 
 
 if __name__ == "__main__":

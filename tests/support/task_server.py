@@ -69,7 +69,7 @@ class Place:
         @tool(options=[tasks.when(with_a_name)])
         async def named(ctx: Context) -> str:
             answer = await ctx.elicit("name?", Name, key="name")
-            return f"{answer.content} in {'a task' if self.tasks else 'no task'}"
+            return f"{answer.content} in {'a task' if self.tasks.running else 'no task'}"
 
         @tool(options=[tasks.optional])
         async def large(size: int) -> str:
@@ -91,7 +91,7 @@ class Place:
         return t.ElicitResult(action="accept", content={"name": params.message})
 
     async def is_idle(self) -> None:
-        await until(lambda: len(self.tasks) == 0)
+        await until(lambda: self.tasks.running == 0)
 
 
 async def started(client: Client, tasks: ClientTasks, name: str, **arguments: Any) -> TaskHandle:

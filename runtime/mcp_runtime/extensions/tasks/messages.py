@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
-
-from msgspec import structs
+from typing import Any, NamedTuple, cast
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.errors import RpcError
@@ -17,11 +15,13 @@ from mcp_wire.ext.tasks.handlers_msgspec import models as m
 
 __all__ = [
     "RELATED",
+    "Update",
     "core_task",
     "created",
     "detailed",
     "notice",
     "parsed",
+    "read_update",
     "related",
     "request_of",
     "require_answer",
@@ -107,14 +107,32 @@ def _time(seconds: float) -> str:
     return text.replace("+00:00", "Z")
 
 
+class Update(NamedTuple):
+    """The params of `tasks/update`; an answer under an unknown key may be anything."""
+
+    task_id: str
+    responses: dict[str, Any]
+    """Parsed JSON, by key."""
+
+
+def read_update(raw: bytes) -> Update:
+    """Raises DecodeError."""
+    body: Any = parsed(raw)
+    sent = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+    responses: Any = sent.get("inputResponses")
+    if isinstance(responses, dict):
+        body = {**sent, "inputResponses": {}}
+    params = m.from_wire(m.UpdateTaskRequestParams, body)
+    return Update(params.task_id, cast("dict[str, Any]", responses))
+
+
 def with_extra(tool: t.Tool, members: Mapping[str, Any]) -> t.Tool:
     """A tool with members that the newest revision does not have."""
-    return structs.replace(tool, extra_={**tool.extra_, **members})
+    return t.from_wire(t.Tool, {**t.to_wire(tool), **members})
 
 
-def parsed(raw: bytes) -> dict[str, Any]:
-    body: dict[str, Any] = parse(raw)
-    return body
+def parsed(raw: bytes) -> Any:
+    return parse(raw)
 
 
 def require_answer(method: str, response: Mapping[str, Any]) -> None:

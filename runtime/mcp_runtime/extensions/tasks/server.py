@@ -27,7 +27,7 @@ from mcp_runtime.extensions.tasks.record import NAMES, Record, answered, ended
 from mcp_runtime.extensions.tasks.running import Handler, RunningTask
 from mcp_runtime.extensions.tasks.table import TaskTable
 from mcp_runtime.limits import Limits
-from mcp_runtime.revisions import Revision
+from mcp_runtime.revisions import Position, Revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
@@ -135,7 +135,8 @@ class Tasks(ServerExtension):
         """
         return TaskOption(self, "optional", decide)
 
-    def __len__(self) -> int:
+    @property
+    def running(self) -> int:
         """How many tasks this process works on."""
         return len(self._running)
 
@@ -160,6 +161,10 @@ class Tasks(ServerExtension):
             return super().declared(role, revision)
         lists: Mapping[str, Any] = {"list": {}} if self._lists else {}
         return {"tasks": {**lists, "cancel": {}, "requests": {"tools": {"call": {}}}}}
+
+    def read(self, position: Position, method: str, raw: bytes) -> Any:
+        is_update = (position, method) == ("params", "tasks/update")
+        return messages.read_update(raw) if is_update else super().read(position, method, raw)
 
     def sharing(self, store: Store) -> AbstractAsyncContextManager[object]:
         return self._sharing(store)
@@ -228,9 +233,8 @@ class Tasks(ServerExtension):
             return _core(ctx, "GetTaskResult", messages.core_task(record, self.poll_interval))
         return messages.detailed(record, self.poll_interval)
 
-    async def _update(self, params: m.UpdateTaskRequestParams, ctx: Context) -> m.UpdateTaskResult:
-        record = await self._find(params, ctx)
-        responses = {key: t.to_wire(value) for key, value in params.input_responses.items()}
+    async def _update(self, params: messages.Update, ctx: Context) -> m.UpdateTaskResult:
+        record, responses = await self._find(params, ctx), params.responses
         for key in responses.keys() & record.requests.keys():
             messages.require_answer(record.requests[key]["method"], responses[key])
         await self._table.apply(ctx.principal, record.id, partial(_answered, responses=responses))

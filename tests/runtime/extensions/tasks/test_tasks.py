@@ -33,7 +33,7 @@ def test_a_call_returns_the_result_whether_or_not_it_became_a_task() -> None:
             await place.is_idle()
         async with Client(place.server) as client:
             assert text(await client.call_tool("slow")) == "done"
-            assert len(place.tasks) == 0
+            assert place.tasks.running == 0
 
     run(main)
 
@@ -229,7 +229,7 @@ def test_many_tasks_at_once_leave_nothing_behind(count: int) -> None:
         async with place.client(limits=Limits(total=600.0, deadline=300.0)) as (client, _):
             calls = [asyncio.create_task(client.call_tool("slow")) for _ in range(count)]
             async with asyncio.timeout(120):
-                while len(place.tasks) < count:
+                while place.tasks.running < count:
                     await asyncio.sleep(0.05)
             place.go.set()
             async with asyncio.timeout(240):

@@ -1,0 +1,176 @@
+"""Clients of the revision whose core has tasks are served by the same handlers, in its messages.
+
+Source: 2025-11-25 basic/utilities/tasks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.support.raw_peer import RawPeer, connected
+from tests.support.session_pair import answered, initialize, notification
+from tests.support.task_server import Place
+
+CORE = "2025-11-25"
+RELATED = "io.modelcontextprotocol/related-task"
+
+
+@asynccontextmanager
+async def peer_of(place: Place, spoken: str = CORE) -> AsyncGenerator[tuple[RawPeer, Any]]:
+    """A client that can be asked for forms, and what the server has declared to it."""
+    params = {**initialize(spoken), "capabilities": {"elicitation": {}}}
+    async with connected(place.server, None) as peer:
+        welcome = await peer.asks("opens", "initialize", params)
+        peer.say(notification("notifications/initialized"))
+        yield peer, welcome["result"]["capabilities"]
+        await place.tasks.close()
+
+
+async def called(peer: RawPeer, id: str, name: str, task: Any = None, **arguments: Any) -> Any:
+    params = {"name": name, "arguments": arguments} | ({} if task is None else {"task": task})
+    return await peer.asks(id, "tools/call", params)
+
+
+def _asks(message: str, frame: Any) -> bool:
+    return "params" in frame and frame["params"].get("message") == message
+
+
+async def begun(peer: RawPeer, id: str, name: str, task: Any = None, **arguments: Any) -> str:
+    """The id of a new task."""
+    answer = await called(peer, id, name, {} if task is None else task, **arguments)
+    task_id: str = answer["result"]["task"]["taskId"]
+    return task_id
+
+
+def test_the_server_declares_tasks_and_tools_say_what_they_support() -> None:
+    async def main() -> None:
+        place = Place()
+        async with peer_of(place) as (peer, declared):
+            assert declared["tasks"] == {"cancel": {}, "requests": {"tools": {"call": {}}}}
+            listed = await peer.asks("list", "tools/list")
+            support = {tool["name"]: tool["execution"] for tool in listed["result"]["tools"]}
+            assert support["greet"] == {"taskSupport": "forbidden"}
+            assert support["slow"] == {"taskSupport": "optional"}
+            assert support["failing"] == {"taskSupport": "required"}
+            refused = await peer.asks("all", "tasks/list")
+            assert refused["error"]["code"] == -32601
+        async with peer_of(place, "2025-06-18") as (peer, declared):
+            assert "tasks" not in declared
+            listed = await peer.asks("list", "tools/list")
+            assert not any("execution" in tool for tool in listed["result"]["tools"])
+            for method in ("tasks/get", "tasks/result", "tasks/cancel", "tasks/list"):
+                refused = await peer.asks(method, method, {"taskId": "x"})
+                assert refused["error"]["code"] == -32601
+
+    asyncio.run(main())
+
+
+def test_a_task_is_polled_and_its_result_is_that_of_the_call() -> None:
+    async def main() -> None:
+        place = Place()
+        async with peer_of(place) as (peer, _):
+            answer = await called(peer, "1", "slow", {"ttl": 5000})
+            task = answer["result"]["task"]
+            assert (task["status"], task["ttl"]) == ("working", 5000)
+            state = (await peer.asks("2", "tasks/get", {"taskId": task["taskId"]}))["result"]
+            assert state.keys() >= {"taskId", "status", "createdAt", "lastUpdatedAt", "ttl"}
+            place.go.set()
+            result = (await peer.asks("3", "tasks/result", {"taskId": task["taskId"]}))["result"]
+            assert result["content"] == [{"type": "text", "text": "done"}]
+            assert result["_meta"][RELATED] == {"taskId": task["taskId"]}
+            state = (await peer.asks("4", "tasks/get", {"taskId": task["taskId"]}))["result"]
+            assert (state["status"], RELATED in state.get("_meta", {})) == ("completed", False)
+            plain = await called(peer, "5", "slow")
+            assert plain["result"]["content"] == [{"type": "text", "text": "done"}]
+
+    asyncio.run(main())
+
+
+def test_a_tool_that_forbids_or_requires_tasks_refuses_the_other_call() -> None:
+    async def main() -> None:
+        place = Place()
+        async with peer_of(place) as (peer, _):
+            for id, name, wish in (("1", "greet", {}), ("2", "failing", None)):
+                refused = await called(peer, id, name, wish, kind="value")
+                assert refused["error"]["code"] == -32601
+            malformed: list[Any] = [{"ttl": 0}, {"ttl": "1"}, []]
+            for id, task in zip("345", malformed, strict=True):
+                refused = await called(peer, id, "slow", task)
+                assert refused["error"]["code"] == -32602
+
+    asyncio.run(main())
+
+
+def test_failures_of_a_tool_and_of_the_protocol_are_failed_tasks() -> None:
+    async def main() -> None:
+        place = Place()
+        async with peer_of(place) as (peer, _):
+            task = await begun(peer, "1", "failing", kind="value")
+            result = await peer.asks("2", "tasks/result", {"taskId": task})
+            assert result["result"]["isError"] is True
+            state = (await peer.asks("3", "tasks/get", {"taskId": task}))["result"]
+            assert state["status"] == "failed"
+            assert state["statusMessage"]
+            task = await begun(peer, "4", "failing", kind="error")
+            result = await peer.asks("5", "tasks/result", {"taskId": task})
+            assert (result["error"]["code"], result["error"]["data"]) == (-32050, {"why": 1})
+
+    asyncio.run(main())
+
+
+def test_a_task_asks_while_its_result_is_waited_for() -> None:
+    async def main() -> None:
+        place = Place()
+        async with peer_of(place) as (peer, _):
+            task = await begun(peer, "1", "twice")
+            async with asyncio.timeout(10):
+                state = {"status": "working"}
+                while state["status"] != "input_required":
+                    state = (await peer.asks("2", "tasks/get", {"taskId": task}))["result"]
+            waiting = asyncio.create_task(peer.asks("3", "tasks/result", {"taskId": task}))
+            for message in ("first?", "second?"):
+                question = await peer.hears(partial(_asks, message))
+                assert question["params"]["_meta"][RELATED] == {"taskId": task}
+                peer.say(answered(question["id"], {"action": "accept", "content": {"name": "Bo"}}))
+            result = await waiting
+            expected = "Name(name='Bo') Name(name='Bo')"
+            assert result["result"]["content"][0]["text"] == expected
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_cancelled_task_is_cancelled_at_once_and_only_once(waits: bool) -> None:
+    async def main() -> None:
+        place = Place()
+        async with peer_of(place) as (peer, _):
+            task = await begun(peer, "1", "twice" if waits else "slow")
+            result = asyncio.create_task(peer.asks("2", "tasks/result", {"taskId": task}))
+            if waits:
+                await peer.hears(lambda frame: frame.get("method") == "elicitation/create")
+            state = (await peer.asks("3", "tasks/cancel", {"taskId": task}))["result"]
+            assert state["status"] == "cancelled"
+            assert (await result)["error"]["message"] == "the task was cancelled"
+            again = await peer.asks("4", "tasks/cancel", {"taskId": task})
+            assert again["error"]["code"] == -32602
+            await place.is_idle()
+
+    asyncio.run(main())
+
+
+def test_an_unknown_task_is_an_error() -> None:
+    async def main() -> None:
+        place = Place()
+        async with peer_of(place) as (peer, _):
+            for method in ("tasks/get", "tasks/result", "tasks/cancel"):
+                refused = await peer.asks(method, method, {"taskId": "x" * 43})
+                assert refused["error"]["code"] == -32602
+                assert "Unknown task" in refused["error"]["message"]
+
+    asyncio.run(main())
