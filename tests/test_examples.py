@@ -15,6 +15,7 @@ import pytest
 
 from mcp_runtime import Client
 from mcp_runtime.errors import SessionError
+from mcp_runtime.extensions import Extension, apps
 from tests.support.loopback import Loopback
 
 ASKED = """\
@@ -59,6 +60,20 @@ def test_notes_outlive_the_server(root: Path, tmp_path: Path) -> None:
 
     asyncio.run(write())
     assert asyncio.run(read()) == ["c"]
+
+
+def test_votes_are_text_for_a_client_that_shows_no_pages(root: Path) -> None:
+    command = [sys.executable, str(root / "examples" / "votes.py")]
+
+    async def ask(*extensions: Extension) -> tuple[list[str], object]:
+        async with Client.stdio(command, extensions=extensions) as client:
+            names = [tool.name for tool in await client.list_tools()]
+            await client.call_tool("vote", {"question": "Drink?", "choice": "tea"})
+            return names, (await client.call_tool("votes")).structured_content
+
+    votes = {"question": "What shall we drink?", "tea": 1, "coffee": 0}
+    assert asyncio.run(ask()) == (["votes"], votes)
+    assert asyncio.run(ask(apps.extension)) == (["votes", "vote"], votes)
 
 
 def test_an_application_asks_for_a_token_before_its_server_does_anything(

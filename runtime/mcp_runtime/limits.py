@@ -115,6 +115,8 @@ class Limits:
     """Length of a URI template."""
     uri_chars: int = 65_536
     """Length of a URI that a peer requests."""
+    ui_bytes: int = 4 * 1024 * 1024
+    """Size of a page of an MCP App; a larger one cannot be registered."""
     completions: int = 100
     """Values in one completion."""
     call_rate: float = 100_000.0

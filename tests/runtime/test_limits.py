@@ -57,6 +57,10 @@ HELD: Final = {
         "runtime/server/http/test_refused_bodies.py",
         "test_no_more_than_the_limit_is_read",
     ),
+    "ui_bytes": (
+        "runtime/extensions/test_apps.py",
+        "test_a_page_at_the_limit_is_registered_and_one_byte_more_is_not",
+    ),
     "posts": (
         "runtime/client/http/test_hostile.py",
         "test_a_flood_of_questions_is_answered_by_few_posts_at_a_time",

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,10 +48,13 @@ class Page:
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def call(self, method: str, **params: Any) -> Any:
+        return self._call(self.session, method, params)
+
+    def _call(self, session: str, method: str, params: dict[str, Any]) -> Any:
         self.last += 1
         order: dict[str, Any] = {"id": self.last, "method": method, "params": params}
-        if self.session:
-            order["sessionId"] = self.session
+        if session:
+            order["sessionId"] = session
         os.write(self.to, json.dumps(order).encode() + b"\0")
         while True:
             told = self._next()
@@ -85,11 +88,28 @@ class Page:
         self.call("Page.navigate", url=url)
         self.wait("Page.loadEventFired")
 
-    def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
-        found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+    def run(self, script: str, frame: str = "") -> Any:
+        """The value of an expression, or of its promise, in the page or in a frame."""
+        params = {"expression": script, "returnByValue": True, "awaitPromise": True}
+        found = self._call(frame or self.session, "Runtime.evaluate", params)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
+
+    def until(self, script: str, frame: str = "") -> Any:
+        """The value of an expression as soon as it is neither empty, nor zero, nor false."""
+        return _until(lambda: self.run(script, frame), script)
+
+    def frame(self, url: str) -> str:
+        """The only frame in a sandbox at that URL, for `run`."""
+
+        def there() -> str | None:
+            targets = self._call("", "Target.getTargets", {})["targetInfos"]
+            frames = [one for one in targets if (one["type"], one["url"]) == ("iframe", url)]
+            return frames[0]["targetId"] if len(frames) == 1 else None
+
+        params = {"targetId": _until(there, f"a frame at {url}"), "flatten": True}
+        session: str = self._call("", "Target.attachToTarget", params)["sessionId"]
+        return session
 
     def look(self, width: int, height: int, scheme: str) -> bytes:
         """A picture, as PNG, of a window of that size in a light or dark scheme."""
@@ -103,6 +123,14 @@ class Page:
         media = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", features=media)
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+
+def _until(value: Callable[[], Any], what: str) -> Any:
+    deadline = time.monotonic() + _PATIENCE
+    while not (now := value()):
+        assert time.monotonic() < deadline, f"never there: {what}"
+        time.sleep(0.02)
+    return now
 
 
 @contextmanager

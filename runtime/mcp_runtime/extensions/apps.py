@@ -1,0 +1,143 @@
+"""MCP Apps, the server's part: pages beside the results of tools, in hosts that show pages.
+
+    server = Server("weather", "1.0.0", extensions=[apps.extension])
+    apps.resource(server, "ui://weather/forecast", Path("forecast.html"))
+
+    @server.tool(options=[apps.page("ui://weather/forecast")])
+    async def forecast(city: str) -> Forecast: ...
+
+A page talks to its host alone; `models` has the messages between the two. Source: the extension's
+specification, "UI Resource Format", "Resource Discovery" and "Client<>Server Capability
+Negotiation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import UNSET, structs
+
+from mcp_runtime.core.extension import Extension
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context
+from mcp_runtime.server.registry import or_unset
+from mcp_runtime.server.server import Server
+from mcp_runtime.server.tool_option import ToolOption
+from mcp_runtime.shared.uri_template import is_uri
+from mcp_wire.ext.apps.handlers_msgspec import calls, models
+
+__all__ = ["Csp", "extension", "models", "page", "resource", "shows_pages"]
+
+Csp: TypeAlias = models.McpUiResourceCsp
+Permission: TypeAlias = Literal["camera", "microphone", "geolocation", "clipboardWrite", "tools"]
+Visibility: TypeAlias = Literal["model", "app"]
+
+_HTML: Final = "text/html;profile=mcp-app"
+
+extension: Final = Extension(calls)
+"""What `Server(extensions=[...])` takes, so that clients are told."""
+
+
+def shows_pages(ctx: Context) -> bool:
+    """Whether the host of this request shows pages. Where it does not, the text is all there is."""
+    settings = ctx.extensions.get(extension.identifier)
+    return settings is not None and _HTML in settings.get("mimeTypes", (_HTML,))
+
+
+def resource(
+    server: Server,
+    uri: str,
+    html: str | Path,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    csp: Csp | None = None,
+    permissions: Collection[Permission] = (),
+    domain: str | None = None,
+    prefers_border: bool | None = None,
+) -> None:
+    """Registers a page: an HTML document, or the file that holds it, which is read once.
+
+    `csp` names the origins that the page needs; without it the page reaches none. `permissions` are
+    what it wants of the browser. `domain` and `prefers_border` are wishes, which hosts may grant.
+
+    Raises ValueError for a URI that does not begin with ui://, a page of more than
+    `Limits.ui_bytes`, an unknown permission, and a server that does not declare the extension.
+    """
+    _require_ui(uri)
+    _require_declared(server)
+    text = html if isinstance(html, str) else html.read_text("utf-8")
+    size, limit = len(text.encode()), server.limits.ui_bytes
+    if size > limit:
+        raise ValueError(f"{uri}: the page has {size} bytes, more than {limit} (Limits.ui_bytes)")
+    said = models.McpUiResourceMeta(
+        csp=or_unset(csp),
+        permissions=_permitted(permissions) if permissions else UNSET,
+        domain=or_unset(domain),
+        prefers_border=or_unset(prefers_border),
+    )
+    meta = {"ui": models.to_wire(said)}
+    contents = t.TextResourceContents(uri=uri, mime_type=_HTML, text=text, meta=meta)
+
+    @server.resource(
+        uri,
+        name=name or uri.removeprefix("ui://"),
+        title=title,
+        description=description,
+        mime_type=_HTML,
+        size=size,
+        meta=meta,
+    )
+    async def read() -> t.TextResourceContents:
+        return contents
+
+
+def page(uri: str, *, visibility: Sequence[Visibility] = ()) -> ToolOption:
+    """The option of a tool whose results are shown on the page at `uri`.
+
+    `visibility` says who may call the tool: "model", or "app", the page; both may where it is left
+    out. A host that shows no pages gets the tool without its page, and no tool that is for pages
+    alone.
+
+    Raises ValueError for a URI that does not begin with ui://.
+    """
+    _require_ui(uri)
+    said = models.McpUiToolMeta(resource_uri=uri, visibility=list(visibility) or UNSET)
+    return _Page(models.to_wire(said))
+
+
+@dataclass(frozen=True, slots=True)
+class _Page(ToolOption):
+    ui: dict[str, Any]
+
+    def registered(self, tool: t.Tool) -> t.Tool:
+        return structs.replace(tool, meta={**(tool.meta or {}), "ui": self.ui})
+
+    def shown(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
+        if shows_pages(ctx):
+            return tool
+        if self.ui.get("visibility") == ["app"]:
+            return None
+        meta = {key: value for key, value in (tool.meta or {}).items() if key != "ui"}
+        return structs.replace(tool, meta=meta or UNSET)
+
+
+def _require_ui(uri: str) -> None:
+    if not uri.startswith("ui://") or not is_uri(uri):
+        raise ValueError(f"{uri[:80]!r} is no URI of a page, such as ui://weather/forecast")
+
+
+def _permitted(names: Collection[Permission]) -> models.McpUiResourcePermissions:
+    permissions = models.from_wire(models.McpUiResourcePermissions, {name: {} for name in names})
+    if permissions.extra_:
+        raise ValueError(f"no permission is called {next(iter(permissions.extra_))!r}")
+    return permissions
+
+
+def _require_declared(server: Server) -> None:
+    if all(one.identifier != extension.identifier for one in server.offer().extensions):
+        raise ValueError("the server does not declare pages: Server(extensions=[apps.extension])")
