@@ -234,7 +234,9 @@ def _config(
     if extra == "allow" and index is not None and used.code(index) != "Any":
         value = _quoted(Group("dict[", ("str", used.code(index)), "]"), unknown)
         init = call(used.library("Field"), "init=False")
-        yield from member(STEP, "__pydantic_extra__", value, init)
+        yield f"{STEP}if not TYPE_CHECKING:  # to type checkers it is invariant"
+        yield from member(STEP * 2, "__pydantic_extra__", value, init)
+        yield ""
     pairs = tuple(f"{literal(f.wire)}: {literal(f.const)}" for f in struct.consts)
     if pairs:
         used.imports.use("collections.abc", "Mapping")

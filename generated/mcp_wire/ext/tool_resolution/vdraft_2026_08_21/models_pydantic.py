@@ -188,7 +188,9 @@ class ResolvableToolMeta(Model, frozen=True):
 
 
 class ToolResolutionExtensions(Model, frozen=True):
-    __pydantic_extra__: dict[str, "JsonObject"] = Field(init=False)
+    if not TYPE_CHECKING:  # to type checkers it is invariant
+        __pydantic_extra__: dict[str, "JsonObject"] = Field(init=False)
+
     tool_resolution: "ToolResolutionCapability" = Field(
         validation_alias="io.modelcontextprotocol/tool-resolution",
         serialization_alias="io.modelcontextprotocol/tool-resolution",
@@ -196,7 +198,9 @@ class ToolResolutionExtensions(Model, frozen=True):
 
 
 class ToolResolutionClientCapabilities(Model, frozen=True):
-    __pydantic_extra__: dict[str, "JsonValue"] = Field(init=False)
+    if not TYPE_CHECKING:  # to type checkers it is invariant
+        __pydantic_extra__: dict[str, "JsonValue"] = Field(init=False)
+
     extensions: ToolResolutionExtensions
 
 
@@ -262,7 +266,9 @@ class ResolveToolResultResponse(Model, frozen=True):
 
 
 class ToolResolutionServerCapabilities(Model, frozen=True):
-    __pydantic_extra__: dict[str, "JsonValue"] = Field(init=False)
+    if not TYPE_CHECKING:  # to type checkers it is invariant
+        __pydantic_extra__: dict[str, "JsonValue"] = Field(init=False)
+
     extensions: ToolResolutionExtensions
 
 
