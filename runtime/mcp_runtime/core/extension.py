@@ -5,9 +5,9 @@ Source: 2026-07-28 basic/versioning, "Extension Negotiation".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.meta_names import require_extensions
@@ -86,11 +86,13 @@ class Extension:
         assert self.bindings is not None
         return self.bindings.decode(type, raw)
 
-    def write(self, value: Any) -> bytes:
-        """Encodes a model of this extension. Raises EncodeError."""
+    def write(self, position: Position, value: Any) -> bytes:
+        """Encodes a model of this extension; each result has a type. Raises EncodeError."""
         assert self.bindings is not None
         encoded: bytes = self.bindings.encode(value)
-        return encoded
+        if position == "params" or hasattr(value, "result_type"):
+            return encoded
+        return b'{"resultType":"complete"%b%b' % (b"," if encoded != b"{}" else b"", encoded[1:])
 
     def read_members(self, owner: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """The members that this extension adds to a type of the core. Raises DecodeError."""
@@ -112,26 +114,30 @@ def _is_ours(method: Method) -> bool:
     return method.direction in ("client-to-server", "both")
 
 
-class Extensions:
+class Extensions(tuple[Extension, ...]):
     """All extensions of one side, which speaks `revisions`.
 
     Raises ValueError for two that cannot be used together, and for one that no revision has.
     """
 
-    def __init__(self, extensions: Iterable[Extension] = (), spoken: Iterable[str] = ()) -> None:
-        self._all = tuple(extensions)
-        self.names = {name: at for one in self._all for name, at in one.names.items()}
-        self.kept = {name: kept for one in self._all for name, kept in one.kept.items()}
-        self._require_unique("the identifier", [[one.identifier] for one in self._all])
-        self._require_unique("the method", [one.methods for one in self._all])
-        self._require_unique("the member", [map(".".join, one.members) for one in self._all])
-        require_extensions(one.identifier for one in self._all)
-        for one in self._all:
+    names: Mapping[str, str]
+    kept: Mapping[str, Sequence[str]]
+
+    def __new__(cls, extensions: Iterable[Extension] = (), spoken: Iterable[str] = ()) -> Self:
+        self = super().__new__(cls, extensions)
+        self.names = {name: at for one in self for name, at in one.names.items()}
+        self.kept = {name: kept for one in self for name, kept in one.kept.items()}
+        self._require_unique("the identifier", [[one.identifier] for one in self])
+        self._require_unique("the method", [one.methods for one in self])
+        self._require_unique("the member", [map(".".join, one.members) for one in self])
+        require_extensions(one.identifier for one in self)
+        for one in self:
             _require_fit(one, frozenset(spoken))
+        return self
 
     def _require_unique(self, what: str, names: Sequence[Iterable[str]]) -> None:
         owners: dict[str, str] = {}
-        for one, own in zip(self._all, names, strict=True):
+        for one, own in zip(self, names, strict=True):
             for name in own:
                 if name in owners:
                     raise ValueError(
@@ -139,16 +145,10 @@ class Extensions:
                     )
                 owners[name] = one.identifier
 
-    def __iter__(self) -> Iterator[Extension]:
-        return iter(self._all)
-
-    def __bool__(self) -> bool:
-        return bool(self._all)
-
     def declared(self, role: Role, revision: Revision) -> dict[str, Any]:
         """What all of them add to the capabilities that a role declares in a revision."""
         declared: dict[str, Any] = {}
-        for one in self._all:
+        for one in self:
             for name, value in one.declared(role, revision).items():
                 declared[name] = {**declared.get(name, {}), **value}
         return declared
@@ -162,12 +162,12 @@ class Extensions:
         if not isinstance(theirs.get("extensions"), dict):
             return ()
         declared: dict[str, Any] = theirs["extensions"]
-        ours = (one for one in self._all if revision in one.revisions)
+        ours = (one for one in self if revision in one.revisions)
         return tuple(one for one in ours if isinstance(declared.get(one.identifier), dict))
 
     def owner(self, method: str) -> Extension | None:
         """The extension that has a method."""
-        return next((one for one in self._all if method in one.methods), None)
+        return next((one for one in self if method in one.methods), None)
 
 
 def _require_fit(extension: Extension, spoken: frozenset[str]) -> None:

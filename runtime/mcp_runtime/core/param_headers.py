@@ -71,8 +71,8 @@ def request_headers(
     }
     if request.method in _NAMED:
         headers["Mcp-Name"] = encoded(getattr(params, _NAMED[request.method]))
-    elif request.method in names:
-        headers["Mcp-Name"] = encoded(_decode(request.params)[names[request.method]])
+    elif isinstance(name := _named(request, names), str):
+        headers["Mcp-Name"] = encoded(name)
     if request.method == "tools/call" and (asked := of_tools.get(params.name)):
         arguments = _decode(params.arguments)
         for name, path in asked.items():
@@ -139,8 +139,13 @@ def check_headers(
 def check_name(headers: Mapping[str, str], request: Request, names: Mapping[str, str]) -> None:
     """Raises RpcError (HeaderMismatch) where `Mcp-Name` is not what an extension's rule says."""
     if request.method in names:
-        params = _decode(request.params or b"{}")
-        _require_equal(headers, "Mcp-Name", _at(params, (names[request.method],)), coded=True)
+        _require_equal(headers, "Mcp-Name", _named(request, names), coded=True)
+
+
+def _named(request: Request, names: Mapping[str, str]) -> Any:
+    """What `Mcp-Name` repeats of the params of an extension's method; None for nothing."""
+    member = names.get(request.method)
+    return None if member is None else _at(_decode(request.params or b"{}"), (member,))
 
 
 def _require_equal(headers: Mapping[str, str], name: str, said: Any, *, coded: bool) -> None:

@@ -149,7 +149,7 @@ class ExtendedTranslation(Translation):
             return super()._write(position, method, value)
         if owner not in self.extensions:
             raise missing_extension(owner.identifier)
-        return owner.write(value)
+        return owner.write(position, value)
 
 
 def _read_widened(widening: Sequence[Extension], method: str, raw: bytes) -> Any:

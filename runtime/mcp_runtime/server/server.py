@@ -181,7 +181,7 @@ class Server(Decorators):
         owner = self._first_offer.extensions.owner(method)
         if owner is None:
             raise ValueError(f"{method}: no extension of this server has that method")
-        body = parse(owner.write(params))
+        body = parse(owner.write("params", params))
         self._broadcaster.published(Notice(method, body, member, value, principal))
 
     def mirrored(self, name: object) -> ParamHeaders:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 import msgspec
 import pytest
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from mcp_runtime import Client, Context, Server
+from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.errors import BadAnswer, NotOffered, RemoteError
 from mcp_runtime.extensions import (
     ClientExtension,
@@ -18,7 +18,7 @@ from mcp_runtime.extensions import (
     ServerExtension,
     ToolOption,
 )
-from mcp_runtime.revisions import ALL, DecodeError, Method
+from mcp_runtime.revisions import ALL, DecodeError, Method, revision
 from mcp_runtime.revisions import latest as t
 from tests.support.json_peers import RawServer, connected
 from tests.support.loopback import Loopback
@@ -37,8 +37,9 @@ class GetResult(msgspec.Struct, rename="camel"):
     result_type: str = "complete"
 
 
-class ReceiptResult(msgspec.Struct, rename="camel", tag_field="resultType", tag="receipt"):
+class ReceiptResult(msgspec.Struct, rename="camel"):
     receipt_id: str
+    result_type: Literal["receipt"] = "receipt"
 
 
 class PaidParams(msgspec.Struct, rename="camel"):
@@ -336,3 +337,142 @@ async def test_a_header_repeats_the_member_that_the_extension_names(loopback: Lo
             params = GetParams(receipt_id="a", meta=client.meta())
             with pytest.raises(RemoteError, match="Mcp-Name is missing"):
                 await client.request("receipts/get", params)
+
+
+async def test_a_header_with_another_member_is_refused(loopback: Loopback) -> None:
+    other = Receipts()
+    other.names = {"receipts/get": "_meta"}  # no text, so no header is sent
+    with loopback.mounted(shop().asgi()) as url:
+        async with Client.http(f"{url}/mcp", extensions=[other]) as client:
+            params = GetParams(receipt_id="a", meta=client.meta())
+            with pytest.raises(RemoteError, match="Mcp-Name is missing"):
+                await client.request("receipts/get", params)
+
+
+# ---- revisions with a handshake
+
+
+@pytest.mark.parametrize("older", [name for name in ALL if name != NEWEST])
+async def test_an_extension_of_an_older_revision_is_declared_in_its_handshake(
+    older: str,
+) -> None:
+    theirs = Extension(bindings(CORE=(older,)), settings={"theirs": 1})
+    server = Server("s", "1", extensions=[Extension(bindings(CORE=(older,)))])
+
+    @server.on("receipts/get")
+    async def get(params: GetParams, ctx: Context) -> GetResult:
+        assert ctx.extensions == {NAME: {"theirs": 1}}
+        return GetResult(total=5)
+
+    async with Client(server, revisions=[older], extensions=[theirs]) as client:
+        assert client.server_capabilities["extensions"] == {NAME: {}}
+        got = await client.request("receipts/get", GetParams(receipt_id="a"))
+        assert got == GetResult(total=5)
+    async with connected(server, older) as raw:
+        assert (await raw.error("receipts/get", {"receiptId": "a"}))["code"] == -32021
+
+
+async def test_what_a_step_leaves_out_is_kept_for_the_extension_that_wants_it() -> None:
+    keeping = Extension(bindings())
+    keeping.kept = {"tools/call": ("task",)}
+    kept: list[object] = []
+    server = Server("s", "1", extensions=[keeping])
+
+    @server.tool
+    def look() -> str:
+        return "nice"
+
+    @server.middleware
+    async def watch(method: str, params: Any, ctx: Context, handler: Any) -> Any:
+        kept.append(params.extra_)
+        return await handler(params, ctx)
+
+    task = {"ttl": 5}
+    async with connected(server, "2025-11-25") as raw:
+        await raw.result("tools/call", {"name": "look", "task": task})
+        await raw.result("tools/call", {"name": "look"})
+    assert kept == [{"task": task}, {}]
+
+
+async def test_a_result_in_the_peers_own_revision_is_written_as_it_is() -> None:
+    server = Server("s", "1", offers=["tools"])
+    own = revision("2025-11-25").models
+
+    @server.on("tools/call")
+    async def call(params: Any, ctx: Context) -> Any:
+        return own.CallToolResult(content=[own.TextContent(text="as it is")])
+
+    async with connected(server, "2025-11-25") as raw:
+        result = await raw.result("tools/call", {"name": "x"})
+    assert result == {"content": [{"type": "text", "text": "as it is"}]}
+
+
+# ---- more of what extensions add
+
+
+@pytest.mark.parametrize("total", [None, 3])
+async def test_a_result_without_a_type_is_complete(total: int | None) -> None:
+    class Untyped(msgspec.Struct):
+        total: int | UnsetType = UNSET
+
+    results = {"receipts/get": Untyped}
+    server = Server("s", "1", extensions=[Extension(bindings(RESULTS=results))])
+
+    @server.on("receipts/get")
+    async def get(params: GetParams, ctx: Context) -> Untyped:
+        return Untyped() if total is None else Untyped(total=total)
+
+    declared: dict[str, Any] = {"extensions": {NAME: {}}}
+    async with connected(server, NEWEST, declared) as raw:
+        result = await raw.result("receipts/get", {"receiptId": "a"})
+    assert result["resultType"] == "complete"
+    assert result.get("total") == total
+
+
+async def test_added_members_count_as_subscriptions() -> None:
+    server = Server("s", "1", extensions=[Receipts()], limits=Limits(subscriptions=3))
+    async with Client(server, extensions=[Receipts()]) as client:
+        async with client.listen(more={"receiptIds": ["a", "b"]}) as enough:
+            assert enough.served.extra_ == {"receiptIds": ["a", "b"]}
+        async with client.listen(more={"receiptIds": ["a", "b", "c"]}) as too_many:
+            with pytest.raises(RemoteError, match=r"Limits\.subscriptions"):
+                await anext(too_many)
+
+
+async def test_a_tool_that_comes_again_has_no_options_of_the_one_before() -> None:
+    server = shop()
+    server.remove_tool("buy")
+
+    @server.tool(name="buy")
+    def again() -> str:
+        return "again"
+
+    async with Client(server, extensions=[Receipts()]) as client:
+        assert text(await client.call_tool("buy")) == "again"
+
+
+async def test_the_first_option_is_the_outermost() -> None:
+    class Said(ToolOption):
+        def __init__(self, word: str) -> None:
+            self.word = word
+
+        async def call(self, params: Any, ctx: Context, handler: Any) -> Any:
+            inner = text(await handler(params, ctx))
+            content = t.TextContent(text=f"{self.word} {inner}")
+            return t.CallToolResult(content=[content], result_type="complete")
+
+    server = Server("s", "1")
+
+    @server.tool(options=[Said("a"), Said("b")])
+    def tool() -> str:
+        return "c"
+
+    raw = t.Tool(name="raw", input_schema=t.ToolInputSchema())
+
+    @server.raw_tool(raw, options=[Said("d")])
+    def plain(arguments: dict[str, Any], ctx: Context) -> str:
+        return "e"
+
+    async with Client(server) as client:
+        assert text(await client.call_tool("tool")) == "a b c"
+        assert text(await client.call_tool("raw")) == "d e"

@@ -55,8 +55,8 @@ class RequestSession(ServerSession):
 
     def _check(self, frame: Request, params: RequestParams, version: str) -> None:
         check_headers(self._headers, frame.method, params, version, self._mirrored)
-        if names := self.offer().extensions.names:
-            check_name(self._headers, frame, names)
+        if frame.method != "tools/call":
+            check_name(self._headers, frame, self.offer().extensions.names)
 
 
 def _no_id() -> Id:
