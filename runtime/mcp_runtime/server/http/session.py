@@ -42,6 +42,8 @@ class HttpSession(StreamingConnection):
     """The record that was stored last."""
     version = 0
     """The version of that record."""
+    synced = 0.0
+    """When the record was read or stored."""
 
     def __init__(
         self,

@@ -87,6 +87,7 @@ class SessionTable:
     def _apply(self, session: HttpSession, record: SessionRecord, version: int) -> None:
         session.update(record)
         session.stored, session.version = record, version
+        session.synced = asyncio.get_running_loop().time()
 
     async def keep(self, session: HttpSession) -> None:
         """Stores what the client's last message has changed, if there is a store.
@@ -162,15 +163,21 @@ class SessionTable:
 
     def _sweep_later(self) -> None:
         if self._sweeper is None:
-            wait = min(_SWEEP_EVERY, self._limits.session_idle)
+            wait = min(_SWEEP_EVERY, self._limits.session_idle / 4)
             self._sweeper = asyncio.get_running_loop().call_later(wait, self._sweep)
 
     def _sweep(self) -> None:
-        """Closes sessions that have been idle for too long."""
+        """Closes sessions that have been idle for too long.
+
+        The store must not give up those that have an open response and ask for nothing else.
+        """
         self._sweeper = None
-        oldest = asyncio.get_running_loop().time() - self._limits.session_idle
+        now, idle = asyncio.get_running_loop().time(), self._limits.session_idle
         for session in [*self.open.values()]:
-            if session.used <= oldest and not session.responses:
+            if session.responses:
+                if self._store is not None and session.synced <= now - idle / 2:
+                    session.spawn(self.find(session.id))
+            elif session.used <= now - idle:
                 del self.open[session.id]
                 session.spawn(self._release(session))
         if self.open:

@@ -13,6 +13,7 @@ import pytest
 from mcp_runtime import Context, Server
 from mcp_runtime.core import error_codes
 from mcp_runtime.limits import Limits
+from mcp_runtime.stores.memory import MemorySessions, MemoryStore
 from tests.support.asgi_client import (
     BOTH,
     GET,
@@ -530,6 +531,23 @@ def test_a_session_that_is_not_used_is_ended_and_one_with_a_stream_is_not() -> N
             await heard.drop()
             await clock.forward(700)
             await until(lambda: not client.app.sessions and not server.connections)
+
+    run(main)
+
+
+def test_a_session_with_a_stream_is_kept_in_the_store_and_one_that_is_not_used_is_not() -> None:
+    async def main() -> None:
+        limits, clock = Limits(session_idle=600.0), Clock()
+        store = MemoryStore(limits)
+        store.sessions = MemorySessions(limits, clock=clock.time)
+        async with serving(plain(limits=limits), store=store) as client:
+            idle, listens = await client.session(), await client.session()
+            heard = await listens.get().until_begun()
+            for _ in range(6):
+                await clock.forward(200)
+            assert (await idle.request("ping").until_over()).status == 404
+            assert (await listens.request("ping").until_over()).status == 200
+            await heard.drop()
 
     run(main)
 
