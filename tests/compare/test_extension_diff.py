@@ -167,6 +167,20 @@ def test_what_only_rows_say_that_it_travels_is_judged(
     assert finding.witnesses or "could be made" in finding.unproved  # texts of a pattern are not
 
 
+def test_a_result_of_the_core_s_method_that_goes_breaks_who_sends_it(tmp_path: Path) -> None:
+    text = pins.schema_path(TASKS).read_text("utf-8")
+    start = text.index("export type CreateTaskResult")
+    end = text.index("/**", text.index("};", start))
+    (tmp_path / "next.ts").write_text(text[:start] + text[end:], "utf-8")
+    there, back = (TASKS, str(tmp_path / "next.ts")), (str(tmp_path / "next.ts"), TASKS)
+    gone = rows(report(*there))["ARM_REMOVED", "tools/call result"]
+    came = rows(report(*back))["ARM_ADDED", "tools/call result"]
+    assert (broken(gone), broken(came)) == ({"server": "if used"}, {"client": "if used"})
+    (witness,) = gone.witnesses
+    assert (witness.path, witness.expected) == ("$.result", "a result that it knows")
+    assert witness.message["result"]["resultType"] == "task"
+
+
 # ---- versions that there were not
 
 

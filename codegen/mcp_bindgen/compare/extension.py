@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import Any
+from typing import Any, Literal
 
+from mcp_bindgen.compare.change import NOTHING, Change, Spot
 from mcp_bindgen.compare.pairing import Pairing
 from mcp_bindgen.compare.travel import OR, TO_CLIENT, Route, Way, back
 from mcp_bindgen.ir.decisions import Decisions
 from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.walk import references
 
-__all__ = ["Carried", "Rows", "carried", "directed", "routes_of"]
+__all__ = ["Carried", "Rows", "carried", "directed", "lone_results", "routes_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,25 @@ def routes_of(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[Route]:
             pair = Ref(name), Ref(pairing.names[name])
             kind = "result" if each.part == "result" else ""
             yield Route(each.method, each.part, each.ways, *pair, kind=kind)
+
+
+def lone_results(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[tuple[Change, Route]]:
+    """The results of methods of the core that one schema alone has, as arms of what answers."""
+    for each in inside:
+        if each.part == "result" and each.name in pairing.left:
+            yield _lone(pairing.old, each, "old")
+        if each.part == "result" and each.name in pairing.came:
+            yield _lone(pairing.new, each, "new")
+
+
+def _lone(schema: Schema, each: Carried, side: Literal["old", "new"]) -> tuple[Change, Route]:
+    type = Ref(each.name)
+    spot = Spot(each.name, type, schema.types[each.name].at)
+    what, spots = ("removed", (spot, NOTHING)) if side == "old" else ("added", (NOTHING, spot))
+    path = f"{each.method} result"
+    change = Change(("arm", what, ""), path, *spots, method=each.method, root="result")
+    route = Route(each.method, "result", each.ways, type, type, kind="result", side=side)
+    return change, replace(route, surely=(False, False))
 
 
 def _widening(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from mcp_bindgen.compare.change import Change, Owner
 from mcp_bindgen.compare.changes import compare
-from mcp_bindgen.compare.extension import Carried, routes_of
+from mcp_bindgen.compare.extension import Carried, lone_results, routes_of
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.witness import ByTypes, Exact, Proof, Prover, Side, Witness
 from mcp_bindgen.compare.pairing import Pairing
@@ -125,13 +125,15 @@ def judge(
     pairing, changes = compare(old, new)
     more = tuple(routes_of(pairing, inside))
     reached, prover = routes(pairing, more), Prover(pairing, exact)
-    roles = parties((old, new), more)
-    return tuple(_proved(prover, _judged(pairing, reached, change, roles)) for change in changes)
+    lone = tuple(lone_results(pairing, inside))
+    roles = parties((old, new), (*more, *(route for _, route in lone)))
+    rows = [(change, tuple(_routes(pairing, reached, change))) for change in changes]
+    rows += [(change, (route,)) for change, route in lone]
+    return tuple(_proved(prover, _judged(change, own, roles)) for change, own in rows)
 
 
-def _judged(pairing: Pairing, reached: Reached, change: Change, roles: tuple[str, ...]) -> Finding:
+def _judged(change: Change, own: tuple[Route, ...], roles: tuple[str, ...]) -> Finding:
     rule = BY_KEY[change.key]
-    own = tuple(_routes(pairing, reached, change))
     verdicts = _peer_verdicts(roles, _claims(rule, roles, own))
     return Finding(rule, change, verdicts, rule.source, own)
 

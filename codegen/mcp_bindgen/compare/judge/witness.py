@@ -37,6 +37,8 @@ _KINDS: Final = {
     "notification": "an id, as in a request",
 }
 """What readers expect of what is a request, or a notification, to its writer alone."""
+_UNKNOWN_METHOD: Final = Fault(("method",), "a method that it knows, sent this way")
+_UNKNOWN_RESULT: Final = Fault((), "a result that it knows")
 _NODES: Final = 250_000
 """Values that the witnesses of one comparison may come to; then no more are shown."""
 _TOO_LARGE: Final = "messages are refused, but those of this comparison are too large to show more"
@@ -153,7 +155,7 @@ class Prover:
         messages = self.messages[writer]
         pair = Pair(*((route.old, route.new) if writer == "old" else (route.new, route.old)))
         if route.side != "both":
-            unknown = Fault(("method",), "a method that it knows, sent this way")
+            unknown = _UNKNOWN_RESULT if route.part == "result" else _UNKNOWN_METHOD
             return self._whole_message(messages, pair, route, writer, way, unknown)
         if change.key[:2] == ("method", "kind"):
             kind = next(m for m in messages.writer.schema.methods if m.name == route.method).kind
