@@ -132,6 +132,36 @@ def test_messages_of_a_view_have_results_of_their_own(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("ids", "path"), [(["t"], None), ("t", "$.params.notifications.taskIds"), (["t", 5], "[1]")]
+)
+def test_a_member_that_is_added_to_a_type_of_the_core_is_judged(
+    tmp_path: Path, ids: Any, path: str | None
+) -> None:
+    listen = request(1, "subscriptions/listen", notifications={"taskIds": ids}, _meta=META)
+    ((type, place),) = judged(tmp_path, "--extension", "tasks", messages=[listen])
+    assert type == "SubscriptionsListenRequest"
+    assert (place is None) == (path is None)
+    assert place is None or place.endswith(str(path))
+    assert judged(tmp_path, "--revision", "2026-07-28", messages=[listen])[0][1] is None
+
+
+def test_a_member_inside_of_meta_is_judged_in_every_item(tmp_path: Path) -> None:
+    good: dict[str, Any] = {"name": "a", "inputSchema": {"type": "object"}, "_meta": {"ui": {}}}
+    bad = {**good, "_meta": {"ui": {"resourceUri": 5}}}
+    page: dict[str, Any] = {
+        "resultType": "complete",
+        "tools": [good, bad],
+        "ttlMs": 0,
+        "cacheScope": "public",
+    }
+    messages = [request(1, "tools/list", _meta=META), result(1, **page)]
+    assert judged(tmp_path, "--extension", "apps", messages=messages)[1] == (
+        "ListToolsResult",
+        "$.result.tools[1]._meta.ui.resourceUri",
+    )
+
+
 def test_several_extensions_are_judged_together(tmp_path: Path) -> None:
     messages = [
         request(1, "tasks/get", taskId="t", _meta=META),

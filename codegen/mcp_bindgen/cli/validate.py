@@ -19,8 +19,9 @@ from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
+from mcp_bindgen.validate.members import added
 from mcp_bindgen.validate.messages import numbered, texts
-from mcp_bindgen.validate.verdicts import Fault, Judge, Method, Verdict
+from mcp_bindgen.validate.verdicts import Fault, Judge, Method, Verdict, below
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -158,6 +159,7 @@ class Bindings:
         models: ModuleType = mcp_wire.load(revision, "models_msgspec")
         self._models = dict.fromkeys(models.__all__, models)
         self._parse, self._error = parse, DecodeError
+        self._members: dict[tuple[str, ...], str] = {}
         for name in extensions:
             self._extend(name)
         self.types: Collection[str] = frozenset(filter(self._reads, self._models))
@@ -179,6 +181,7 @@ class Bindings:
             row: Any = self.methods[method]
             self.methods[method] = row._replace(results=(*types, *row.results))
         self.methods |= rows.METHODS
+        self._members |= rows.MEMBERS
         self._models |= dict.fromkeys(models.__all__, models)
 
     def _reads(self, name: str) -> bool:
@@ -198,10 +201,12 @@ class Bindings:
     def fault(self, type: str, value: Any) -> Fault | None:
         models = self._models[type]
         try:
-            models.from_wire(getattr(models, type), value)
+            model = models.from_wire(getattr(models, type), value)
         except self._error as error:
             return Fault(error.path, error.expected, error.found)
-        return None
+        members = added(model, value, self._members) if self._members else ()
+        faults = (below(each.path, self.fault(each.type, each.value)) for each in members)
+        return next(filter(None, faults), None)
 
 
 # ---- words

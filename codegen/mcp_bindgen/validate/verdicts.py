@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from mcp_bindgen.limits import MAX_ID_CHARS, MAX_MESSAGE_BYTES, MAX_OPEN_REQUESTS
 from mcp_bindgen.validate.messages import Text
 
-__all__ = ["Bindings", "Fault", "Judge", "Method", "Verdict"]
+__all__ = ["Bindings", "Fault", "Judge", "Method", "Verdict", "below"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class Judge:
         if fits or not faults:
             return fits[0] if fits else (None, None)
         type, fault = max(faults, key=lambda of: _reach(of[1]))
-        return type, fault and _below("$.result", fault)
+        return type, below("$.result", fault)
 
     def _error(self, message: Mapping[str, Any]) -> _Named:
         envelope = self._declared(_ERROR)
@@ -244,7 +244,7 @@ class Judge:
             if message.__class__ is list:
                 yield Fault(place, "a message", "array")
             elif fault := self._message(message)[1]:
-                yield _below(place, fault)
+                yield replace(fault, path=place + fault.path.removeprefix("$"))
 
 
 _TOO_LARGE: Final = Fault("$", f"at most {MAX_MESSAGE_BYTES} bytes", "more")
@@ -286,8 +286,9 @@ def _surplus(method: Method, message: Mapping[str, Any]) -> Fault | None:
     return None
 
 
-def _below(place: str, fault: Fault) -> Fault:
-    return replace(fault, path=place + fault.path.removeprefix("$"))
+def below(place: str, fault: Fault | None) -> Fault | None:
+    """A fault inside of a place, as one of the whole."""
+    return fault and replace(fault, path=place + fault.path.removeprefix("$"))
 
 
 def _nearness(answer: tuple[_Asked, str | None, Fault | None]) -> tuple[bool, object]:
