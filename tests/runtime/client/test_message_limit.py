@@ -185,10 +185,10 @@ HOSTILE: Final = (
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(5))
 def test_row_4_the_id_is_looked_for_in_linear_time(hostile: bytes) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for _ in range(50):
         peek.response_id(hostile, hostile)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_row_4_an_answer_that_is_too_long_fails_once() -> None:

@@ -47,7 +47,7 @@ async def test_a_server_that_dies_fails_its_calls_at_once_and_serves_again_when_
         assert [type(each) for each in found] == [Disconnected] * 5
         with pytest.raises(Disconnected):
             await client.call_tool("t")
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 5  # not the deadline of 30 s
         server.acts["tools/call"] = serves
         await server.start()
         await client.call_tool("t")
@@ -76,7 +76,7 @@ async def test_a_black_hole_ends_at_the_deadline(revision: str) -> None:
         with pytest.raises(TimedOut):
             async with server.client(limits=Limits(deadline=1)):
                 pass
-        assert 1 <= time.monotonic() - started < 3
+        assert 1 <= time.monotonic() - started < 10
     assert len(server.asked) == 1
 
 

@@ -219,7 +219,7 @@ async def test_a_stream_without_ids_that_ends_early_fails_its_call_at_once(
         started = time.monotonic()
         with pytest.raises(Disconnected):
             await client.call_tool("t")
-        assert time.monotonic() - started < 0.5
+        assert time.monotonic() - started < 5  # not the deadline of 30 s
         server.acts["tools/call"] = whole
         await client.call_tool("t")
 
@@ -361,7 +361,7 @@ async def test_a_server_that_is_gone_fails_at_once_the_calls_whose_streams_it_co
         started = time.monotonic()
         await server.kill()
         found = await asyncio.gather(*calls, return_exceptions=True)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 5  # not the deadline of 30 s
         assert {type(each) for each in found} == {Disconnected}
         assert all(
             str(each).startswith(f"tools/call: GET http://127.0.0.1:{server.port}: no connection")

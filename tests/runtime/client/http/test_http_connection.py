@@ -209,7 +209,7 @@ async def test_a_server_that_does_not_take_the_end_of_a_session_does_not_hold_us
         started = time.monotonic()
         async with server.client(limits=Limits(close_wait=0.1)):
             pass
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 5  # not the deadline of 30 s
     assert server.whats()[-1] == "DELETE"
 
 

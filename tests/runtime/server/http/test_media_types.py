@@ -86,9 +86,9 @@ def test_the_closest_range_of_an_accept_header_decides(
     ],
 )
 def test_a_hostile_accept_header_is_read_in_linear_time(header: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert not accepts(header, JSON)
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
 
 
 @pytest.mark.parametrize(
