@@ -80,6 +80,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         (["a", "--transports", "stdio,pigeon"], "Known transports: stdio, http"),
         (["a", "--auth", "bearer"], "Say --transports http"),
         (["a", "--scale"], "Say --transports http"),
+        (["a", "--ui", "--from-tools", "tools.json"], "Leave out --ui, or --from-tools"),
         (["a", "--transports", "http", "--auth", "basic"], "'basic' is not one of"),
         (["a", "--into", "no/where"], "is no folder"),
         (["a", "--into", "file"], "is no folder"),

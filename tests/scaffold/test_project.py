@@ -37,6 +37,8 @@ OPTIONAL: Final = (
     *(answers(tools=t, transports=w, auth="bearer") for t in (False, True) for w in WAYS[1:]),
     answers(transports=("http",), scale=True),
     answers(transports=WAYS[-1], auth="bearer", scale=True),
+    answers(ui=True),
+    answers(transports=("http",), auth="bearer", ui=True),
 )
 
 

@@ -66,7 +66,7 @@ def test_what_is_written_is_read() -> None:
 
 
 def test_a_record_from_before_there_was_authorization_is_read() -> None:
-    older = written().replace('auth = "none"\nscale = false\n', "")
+    older = written().replace('auth = "none"\nscale = false\nui = false\n', "")
     assert older != written()
     assert record.parse(older, KNOWN).answers == ANSWERS
 

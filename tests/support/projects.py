@@ -36,6 +36,7 @@ def answers(
     transports: Sequence[str] = ("stdio",),
     auth: str = "none",
     scale: bool = False,
+    ui: bool = False,
 ) -> Answers:
     return Answers(
         name=name,
@@ -44,6 +45,7 @@ def answers(
         transports=tuple(transports),
         auth=auth,
         scale=scale,
+        ui=ui,
     )
 
 

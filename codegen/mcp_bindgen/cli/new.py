@@ -26,6 +26,7 @@ from mcp_bindgen.scaffold.answers import (
     require_revisions,
     require_scale,
     require_transports,
+    require_ui,
 )
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ __all__ = ["command"]
     help="Over HTTP, add a compose file: two replicas that share a store, behind nginx.",
 )
 @click.option(
+    "--ui",
+    is_flag=True,
+    help="Show what the sample tool finds on a page, in hosts that show pages (MCP Apps).",
+)
+@click.option(
     "--from-tools",
     metavar="FILE|COMMAND|URL",
     help="Write a typed handler for each tool that a tools/list result in FILE, the server that "
@@ -83,6 +89,7 @@ def command(
     transports: str | None,
     auth: str,
     scale: bool,
+    ui: bool,
     from_tools: str | None,
     strict: bool,
     dry_run: bool,
@@ -95,6 +102,7 @@ def command(
         answers,
         auth=require_auth(auth, answers.transports),
         scale=require_scale(scale, answers.transports),
+        ui=require_ui(ui, from_tools is not None),
         tools=from_tools is not None,
     )
     folder = _folder(answers.name, into, asks)

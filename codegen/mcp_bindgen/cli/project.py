@@ -35,7 +35,7 @@ def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dic
     from mcp_bindgen.scaffold.render import project, templates
     from mcp_bindgen.scaffold.vendor import vendored
 
-    files = {**vendored(answers, _wire(answers.revisions), _runtime()), **_terms()}
+    files = {**vendored(answers, _wire(answers), _runtime()), **_terms()}
     return project(answers, templates(answers.tools), files, tools, listed)
 
 
@@ -121,12 +121,14 @@ async def _listed(make: Callable[[], Client], name: str, remedy: str) -> bytes:
     return json.dumps({"tools": listed}).encode()
 
 
-def _wire(revisions: tuple[str, ...]) -> dict[str, str]:
+def _wire(answers: Answers) -> dict[str, str]:
     from mcp_bindgen.cli.generate_files import bindings
     from mcp_bindgen.emit import Options
 
-    schemas = {revision: pins.find(revision) for revision in revisions}
-    return bindings(schemas, Options(models=("msgspec",)), steps=True)
+    schemas = {revision: pins.find(revision) for revision in answers.revisions}
+    apps = [name for name in pins.extensions() if name.startswith("apps@")]
+    pages = [max(apps, key=lambda name: name.replace("draft-", ""))] if answers.ui else []
+    return bindings(schemas, Options(models=("msgspec",)), steps=True, extensions=pages)
 
 
 def _terms() -> Mapping[str, str]:

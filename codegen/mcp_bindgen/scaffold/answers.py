@@ -16,6 +16,7 @@ __all__ = [
     "AUTHS",
     "COMMON",
     "OWNED",
+    "PAGES",
     "TRANSPORTS",
     "Answers",
     "package",
@@ -24,6 +25,7 @@ __all__ = [
     "require_revisions",
     "require_scale",
     "require_transports",
+    "require_ui",
 ]
 
 COMMON: Final = ("server.server", "client.client", "server.context", "transports.memory")
@@ -34,6 +36,9 @@ TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "http": ("server.http.*", "client.http.*", "auth.*", "stores.*"),
 }
 """Those that each transport adds, `.*` for a whole package; the first transport is the default."""
+
+PAGES: Final = "extensions.apps"
+"""The module that a project with a page adds."""
 
 OWNED: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("transports.child_process", "transports.pipes", "transports.stdio"),
@@ -83,6 +88,7 @@ class Answers:
     auth: str = "none"
     scale: bool = False
     tools: bool = False
+    ui: bool = False
 
     @property
     def package(self) -> str:
@@ -156,6 +162,16 @@ def require_auth(auth: str, transports: Sequence[str]) -> str:
             remedy="Say --transports http, or --transports stdio,http.",
         )
     return auth
+
+
+def require_ui(ui: bool, tools: bool) -> bool:
+    """Whether a tool has a page, which only the sample tool can. Raises InputError."""
+    if ui and tools:
+        raise InputError(
+            "the page shows what the sample tool finds, which a project of your tools lacks",
+            remedy="Leave out --ui, or --from-tools; docs/APPS.md says how to add a page by hand.",
+        )
+    return ui
 
 
 def require_scale(scale: bool, transports: Sequence[str]) -> bool:

@@ -28,6 +28,7 @@ from mcp_bindgen.scaffold.answers import (
     require_revisions,
     require_scale,
     require_transports,
+    require_ui,
 )
 
 __all__ = ["BASE", "NAME", "Record", "digest", "pack", "parse", "render", "unpack", "with_comments"]
@@ -49,8 +50,9 @@ _ANSWERS: Final = {
     "tools": "bool",
     "auth": "str",
     "scale": "bool",
+    "ui": "bool",
 }
-_DEFAULTS: Final = {"auth": AUTHS[0], "scale": False}
+_DEFAULTS: Final = {"auth": AUTHS[0], "scale": False, "ui": False}
 """Answers that older records do not have."""
 _FOLDERS: Final = frozenset(
     {".cursor", ".github", ".vscode", "clients", "examples", "src", "tests"}
@@ -91,6 +93,7 @@ def render(version: str, answers: Answers, files: Mapping[str, str]) -> str:
         "tools": answers.tools,
         "auth": answers.auth,
         "scale": answers.scale,
+        "ui": answers.ui,
     }
     return "\n".join(
         [
@@ -128,6 +131,7 @@ def parse(text: str, revisions: tuple[str, ...]) -> Record:
         tools=rows["tools"],
         auth=require_auth(rows["auth"], transports),
         scale=require_scale(rows["scale"], transports),
+        ui=require_ui(rows["ui"], rows["tools"]),
     )
     digests = zip(body["files"], _texts([*body["files"].values()]), strict=True)
     files = {_own(path, answers.package): value for path, value in digests}

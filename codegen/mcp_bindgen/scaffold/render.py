@@ -26,12 +26,14 @@ _ONLY: Final = {
     "compose.yaml.jinja": "scale",
     "nginx.conf": "scale",
     "src/NAME/auth.py.jinja": "bearer",
+    "src/NAME/page.html": "ui",
     "tests/conftest.py.jinja": "bearer",
     "clients/claude_desktop_config.json.jinja": "stdio",
     "tests/test_http.py.jinja": "http",
+    "tests/test_page.py.jinja": "ui",
     "tests/test_stdio.py.jinja": "stdio",
 }
-"""Templates that are for one transport, or for one kind of authorization, or for scale."""
+"""Templates that are for one transport, one kind of authorization, for scale, or for a page."""
 
 
 def templates(tools: bool) -> dict[str, str]:
@@ -78,14 +80,15 @@ def _rendered(
     answers: Answers, texts: Mapping[str, str], tools: Sequence[Tool]
 ) -> Iterator[tuple[str, str]]:
     """The templates, those of a tool once for each."""
-    chosen = (*answers.transports, answers.auth, *(("scale",) if answers.scale else ()))
+    extras = {"scale": answers.scale, "ui": answers.ui}
+    chosen = (*answers.transports, answers.auth, *(name for name, is_on in extras.items() if is_on))
     view: dict[str, Any] = {
         "name": answers.name,
         "package": answers.package,
         "newest": answers.revisions[-1],
         "tools": answers.tools,
         "auth": answers.auth != AUTHS[0],
-        "scale": answers.scale,
+        **extras,
         **{transport: transport in answers.transports for transport in TRANSPORTS},
         **joined(tools),
     }

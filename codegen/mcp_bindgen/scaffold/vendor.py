@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
 from mcp_bindgen.errors import TemplateError
-from mcp_bindgen.scaffold.answers import COMMON, OWNED, TRANSPORTS, Answers
+from mcp_bindgen.scaffold.answers import COMMON, OWNED, PAGES, TRANSPORTS, Answers
 
 __all__ = ["vendored"]
 
@@ -100,7 +100,7 @@ def _roots(answers: Answers, modules: Mapping[str, _Module]) -> Iterator[str]:
     """Raises TemplateError where one is not there."""
     yield "mcp_runtime"
     added = [root for transport in answers.transports for root in TRANSPORTS[transport]]
-    for root in (*COMMON, *added):
+    for root in (*COMMON, *added, *((PAGES,) if answers.ui else ())):
         name = f"mcp_runtime.{root}".removesuffix(".*")
         if name not in modules:
             raise TemplateError(f"{name} is not there", remedy="Install mcp-bindgen again.")
