@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -198,7 +201,26 @@ def test_a_missing_row_is_shown_ready_to_paste(files: Path, what: str) -> None:
     assert question in asked
 
 
+def test_a_request_without_a_result_of_its_name_asks_for_one(files: Path) -> None:
+    edit(files / "schema.ts", "GetPositionResult", "PlaceResult")
+    asked = refusal(files)
+    assert "`acme/position`: which way does it travel? Which types answer it" in asked
+    assert re.search(r"# in the row at line \d+\nresult = \[\]", asked)
+    way = 'path = "acme/position"\ndirection = "client-to-server"\n'
+    edit(files / "decisions.toml", way, f'{way}result = ["PlaceResult"]\n')
+    assert invoke(*command(files)).exit_code == 0
+    methods = (files / "acme_wire" / "methods.py").read_text("utf-8")
+    assert 'results=("PlaceResult",)' in methods
+
+
 WRONG: Final = {
+    "a result that the rule finds": (
+        (
+            'path = "acme/position"\ndirection',
+            'path = "acme/position"\nresult = ["GetPositionResult"]\ndirection',
+        ),
+        "says what the rule finds: `GetPositionRequest` has its result",
+    ),
     "a method that is not there": (
         ('path = "acme/position"\ndirection', 'path = "acme/other"\ndirection'),
         "`acme/position`: which way does it travel?",
@@ -278,3 +300,29 @@ def test_an_extension_goes_alone_and_names_its_core(files: Path) -> None:
     args = [each for each in command(files) if each not in ("--core", CORE)]
     assert "needs --core" in invoke(*args).stderr
     assert "go with --extension" in invoke("generate", "--core", CORE).stderr
+
+
+# ---- the pinned ones, elsewhere and otherwise
+
+USE: Final = """
+from mcp_wire.ext.tasks.handlers_msgspec import calls, models
+from mcp_wire.v2026_07_28 import models_msgspec as core
+
+task = '{"taskId":"t","createdAt":"","lastUpdatedAt":"","ttlMs":null,"x":1'
+made = calls.decode_result("tools/call", task + ',"status":"new","resultType":"task"}')
+assert type(made) is models.CreateTaskResult and made.status == "new"
+failed = '"status":"failed","resultType":"complete","error":{"code":1,"message":"m","x":1}}'
+failed = calls.decode_result("tasks/get", f"{task},{failed}")
+assert type(failed.error) is core.Error
+assert b'"x"' not in calls.encode(failed.error)
+"""
+
+
+def test_extensions_follow_the_options_of_their_core(tmp_path: Path) -> None:
+    options = ("--unknown", "drop", "--literals", "open", "--models", "msgspec")
+    out = tmp_path / "mcp_wire"
+    assert invoke("generate", *options, "--out", out).exit_code == 0
+    assert invoke("generate", "--out", out, "--check").stdout == ""
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", USE], env=env, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()

@@ -23,7 +23,11 @@ def literals_chosen(schema: Schema, literals: str) -> Schema:
     """`schema`, its unions of string literals taking any string if literals are open."""
     if literals == "closed":
         return schema
-    return replace(schema, declarations=tuple(map(_opened, schema.declarations)))
+    extension = schema.extension
+    if extension is not None:
+        extension = replace(extension, core=literals_chosen(extension.core, literals))
+    declarations = tuple(map(_opened, schema.declarations))
+    return replace(schema, declarations=declarations, extension=extension)
 
 
 def _opened(declaration: Declaration) -> Declaration:

@@ -189,6 +189,11 @@ def _method(schema: Schema, rows: Decisions, method: Method, place: str) -> Meth
             rows.miss(question, f"# in the row at line {row.line}\nresult = []")
         return replace(method, direction=row.values["direction"], capability="")
     result = _types(schema, row, row.values["result"])
+    if result == method.result:
+        raise DecisionError(
+            f"{_named(row)} says what the rule finds: `{method.type}` has its result",
+            remedy="Take `result` out of the row.",
+        )
     return replace(method, direction=row.values["direction"], capability="", result=result)
 
 
