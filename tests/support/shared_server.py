@@ -7,8 +7,10 @@ import os
 from dataclasses import dataclass
 
 from mcp_runtime import Context, Server
+from mcp_runtime.extensions.tasks import Tasks
 
-server = Server("shared", "1", offers=["resources"])
+tasks = Tasks(poll_interval=0.05)
+server = Server("shared", "1", offers=["resources"], extensions=[tasks])
 
 
 @dataclass
@@ -39,6 +41,20 @@ async def tell(ctx: Context, count: int, every: float = 0.05) -> str:
 async def change(ctx: Context) -> str:
     ctx.server.resource_updated("note://one")
     return str(os.getpid())
+
+
+@server.tool(options=[tasks.optional])
+async def job(ctx: Context, seconds: float) -> str:
+    await ctx.progress(1, message=str(os.getpid()))
+    await asyncio.sleep(seconds)
+    return str(os.getpid())
+
+
+@server.tool(options=[tasks.optional])
+async def asking_job(ctx: Context) -> str:
+    first = await ctx.elicit("sure?", Sure)
+    second = await ctx.elicit("really?", Sure)
+    return f"{first.content} {second.content}"
 
 
 @server.resource("note://one")

@@ -1,4 +1,4 @@
-"""A server whose tools become tasks, for tests."""
+"""A server whose tools become tasks, for tests; as a program it serves over stdio."""
 
 from __future__ import annotations
 
@@ -113,3 +113,7 @@ async def working(client: Client, tasks: ClientTasks) -> TaskHandle:
         while (await handle.state()).status_message != "half":
             await asyncio.sleep(FAST)
     return handle
+
+
+if __name__ == "__main__":
+    Place().server.run()

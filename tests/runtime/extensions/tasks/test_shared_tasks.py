@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,9 @@ from mcp_runtime import Limits
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.extensions.tasks import TaskCancelled, TaskHandle
 from mcp_runtime.stores.opening import store_at
-from tests.support.redis_server import PROGRAM, RedisServer, redis_server
+from tests.support.redis_server import RedisServer
 from tests.support.task_server import Place, started, text, working
 from tests.support.wires import until
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    if PROGRAM is None:
-        pytest.skip("redis-server is not installed")
-    with redis_server() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "redis"])
