@@ -219,7 +219,23 @@ def test_a_doc_comment_belongs_to_what_follows_it(text: str, expected: str | Non
     assert doc(text) == expected
 
 
-def test_tags_hold_hyphens_and_deprecated_alone_runs_on() -> None:
+@pytest.mark.parametrize(
+    ("comment", "sentence"),
+    [
+        ("/** Before. @description not a tag */", "Before. @description not a tag"),
+        ("/** Before.\n * @description After. */", "Before."),
+        ("/** @description One\n *  and two.\n * @minimum 1 */", "One and two."),
+        ("/** @minimum 1\n * @description One. */", "One."),
+        ("/** @minimum 1 */", ""),
+    ],
+)
+def test_a_sentence_stands_before_the_tags_or_in_description(comment: str, sentence: str) -> None:
+    found = read(f"{comment}\ntype A = 1;".encode(), "a.ts").declarations[0].doc
+    assert found is not None
+    assert found.sentence == sentence
+
+
+def test_tags_hold_hyphens_and_two_of_them_run_on() -> None:
     text = """/** A.
      * @TJS-type number
      * @category `a/b`

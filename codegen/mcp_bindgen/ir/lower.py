@@ -202,7 +202,7 @@ class _Lowering:
             name=self.names.of_member(owner, member),
             type=self.bounded(self.type(self.closed(member.type, member), root, place), member),
             required=not optional,
-            doc=doc.description if doc else "",
+            doc=doc.sentence if doc else "",
             deprecated=doc.deprecated if doc else None,
             format=doc.tag("format") if doc else None,
             default=doc.tag("default") if doc else None,
@@ -384,4 +384,4 @@ def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, 
     if doc is None:
         return "", None, False, "", declaration.at
     internal = doc.tag("internal") is not None
-    return doc.description, doc.deprecated, internal, doc.tag("category") or "", declaration.at
+    return doc.sentence, doc.deprecated, internal, doc.tag("category") or "", declaration.at

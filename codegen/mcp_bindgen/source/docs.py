@@ -12,6 +12,7 @@ __all__ = ["doc_before", "normal", "parse"]
 
 _TAG: Final = re.compile(r"[ \t]*@([A-Za-z][A-Za-z0-9_-]*)[ \t]*(.*)")
 _SPACE: Final = re.compile(r"[ \t\r\n]+")
+_KEPT: Final = {"deprecated": "deprecated", "description": "described"}
 _BLANK: Final = b" \t\n"
 
 
@@ -47,12 +48,12 @@ def doc_before(source: Source, at: int) -> Doc | None:
 def parse(comment: str) -> Doc:
     """Lines, description and tags of a comment with its `/**` and `*/`.
 
-    A tag starts a line outside ``` fences; `@deprecated` alone keeps the lines that follow it.
+    A tag starts a line outside ``` fences; `@deprecated` and `@description` keep the lines below.
     """
     lines = _lines(comment)
     description = lines
     tags: list[Tag] = []
-    deprecated: str | None = None
+    kept: dict[str, str] = {}
     fenced, current = False, ""
     for number, line in enumerate(lines):
         if line.lstrip().startswith("```"):
@@ -63,13 +64,13 @@ def parse(comment: str) -> Doc:
                 description = lines[:number]
             current = tag[1]
             tags.append(Tag(tag[1], tag[2].strip()))
-        if current == "deprecated":
-            deprecated = f"{deprecated or ''} {tag[2] if tag else line}"
+        if current in _KEPT:
+            kept[current] = f"{kept.get(current, '')} {tag[2] if tag else line}"
     return Doc(
         text=normal("\n".join(lines)),
         description=normal("\n".join(description)),
         tags=tuple(tags),
-        deprecated=None if deprecated is None else normal(deprecated),
+        **{_KEPT[name]: normal(words) for name, words in kept.items()},
     )
 
 

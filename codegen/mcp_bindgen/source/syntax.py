@@ -54,13 +54,19 @@ class Tag(Struct, frozen=True):
 class Doc(Struct, frozen=True):
     """A `/** */` comment: its lines as text, the description before the first tag, the tags.
 
-    `prose` is the description without its markup of lines; `deprecated` the text of that tag.
+    `deprecated` is the text of that tag, and `described` that of `@description`.
     """
 
     text: str
     description: str
     tags: tuple[Tag, ...]
     deprecated: str | None = None
+    described: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What it says of a declaration or member, before the tags or in one."""
+        return self.description or self.described or ""
 
     def tag(self, name: str) -> str | None:
         """What follows the first tag of that name, None without one."""
