@@ -40,6 +40,7 @@ lint: $(STAMP) ## ruff: rules, and the format of what is written by hand
 
 types: $(STAMP) ## mypy and pyright, both strict
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/mypy --no-error-summary examples
 	@$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 drift: $(STAMP) ## are generated/ and docs/ what their sources make?
