@@ -276,6 +276,6 @@ def test_hostile_text_is_data_in_every_position(hostile: str) -> None:
 
 
 def test_what_the_tag_description_says_is_the_doc() -> None:
-    schema = lowered("/** @description Both. */ interface A { /** @description One. */ a: 1 }")
+    schema = lowered("/** @description Both. */\ninterface A {\n/** @description One. */\na: 1 }")
     struct = schema.structs["A"]
     assert (struct.doc, struct.fields[0].doc) == ("Both.", "One.")
