@@ -31,6 +31,7 @@ from .._wire import (
     extras,
     fills,
     hold,
+    is_given,
     is_number,
     is_string,
     keep,
@@ -875,7 +876,7 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if "_meta" in o:
         meta = o["_meta"]
         meta = read_object(meta, (at, "_meta"))
-    if at is not None:
+    if at is not None and is_given(at):
         extras(o, _PaginatedResult_members, at)
     made = new(PaginatedResult)
     keep(made, o)

@@ -32,6 +32,7 @@ from .._wire import (
     extras,
     fills,
     hold,
+    is_given,
     is_number,
     is_string,
     keep,
@@ -584,7 +585,7 @@ def _read_RequestParamsMeta(o: Json, at: At) -> RequestParamsMeta:
         progress_token = o["progressToken"]
         if not (is_string(progress_token) or is_number(progress_token)):
             raise wrong((at, "progressToken"), "string | number", progress_token)
-    if at is not None:
+    if at is not None and is_given(at):
         extras(o, _RequestParamsMeta_members, at)
     made = new(RequestParamsMeta)
     keep(made, o)
@@ -1560,7 +1561,7 @@ def _read_PaginatedResult(o: Json, at: At) -> PaginatedResult:
     if "_meta" in o:
         meta = o["_meta"]
         meta = read_object(meta, (at, "_meta"))
-    if at is not None:
+    if at is not None and is_given(at):
         extras(o, _PaginatedResult_members, at)
     made = new(PaginatedResult)
     keep(made, o)

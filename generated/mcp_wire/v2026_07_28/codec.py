@@ -32,6 +32,7 @@ from .._wire import (
     extras,
     fills,
     hold,
+    is_given,
     is_number,
     is_string,
     keep,
@@ -629,7 +630,7 @@ def _read_NotificationMetaObject(o: Json, at: At) -> NotificationMetaObject:
                 "string | number",
                 subscription_id,
             )
-    if at is not None:
+    if at is not None and is_given(at):
         extras(o, _NotificationMetaObject_members, at)
     made = new(NotificationMetaObject)
     keep(made, o)
@@ -3381,7 +3382,7 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
             schema_.isascii() or is_string(schema_)
         ):
             raise wrong((at, "$schema"), "string", schema_)
-    if at is not None:
+    if at is not None and is_given(at):
         extras(o, _ToolInputSchema_members, at)
     made = new(ToolInputSchema)
     keep(made, o)
@@ -3397,7 +3398,7 @@ def _read_ToolOutputSchema(o: Json, at: At) -> ToolOutputSchema:
             schema_.isascii() or is_string(schema_)
         ):
             raise wrong((at, "$schema"), "string", schema_)
-    if at is not None:
+    if at is not None and is_given(at):
         extras(o, _ToolOutputSchema_members, at)
     made = new(ToolOutputSchema)
     keep(made, o)

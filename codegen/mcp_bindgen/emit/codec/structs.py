@@ -91,7 +91,7 @@ class StructReaders(UnionReaders):
                 yield from self._present(struct, field)
         if self.shapes.keeps(struct):
             rest = call(self.use("extras"), "o", f"_{struct.name}_members", PLACE)
-            yield Line(0, "if at is not None:")
+            yield Line(0, f"if at is not None and {self.use('is_given')}(at):")
             yield Line(1, "", rest)
         yield Line(0, "made = ", call(self.use("new"), struct.name))
         yield Line(0, "", call(self.use("keep"), "made", "o"))

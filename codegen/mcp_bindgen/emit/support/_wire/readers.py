@@ -16,6 +16,7 @@ __all__ = [
     "check_map",
     "check_objects",
     "extras",
+    "is_given",
     "no_extras",
     "read_array",
     "read_boolean",
@@ -195,6 +196,13 @@ def _name(key: Json, at: At) -> str:
 
 _WORDS: Final = frozenset((bool, type(None)))
 _LEAST: Final = -LARGEST
+
+
+def is_given(at: At) -> bool:
+    """Whether a place is in JSON that was given, not parsed from text."""
+    while at is not None and at is not GIVEN:
+        at = at[0]
+    return at is GIVEN
 
 
 def check_given(x: Json, at: At) -> None:

@@ -27,6 +27,7 @@ from ...._wire import (
     extras,
     fills,
     hold,
+    is_given,
     is_number,
     is_string,
     keep,
@@ -177,7 +178,7 @@ def _read_ToolAnnotations(o: Json, at: At) -> ToolAnnotations:
         open_world_hint = o["openWorldHint"]
         if open_world_hint.__class__ is not bool:
             raise wrong((at, "openWorldHint"), "boolean", open_world_hint)
-    if at is not None:
+    if at is not None and is_given(at):
         extras(o, _ToolAnnotations_members, at)
     made = new(ToolAnnotations)
     keep(made, o)
@@ -266,7 +267,7 @@ def _read_ToolInputSchema(o: Json, at: At) -> ToolInputSchema:
         raise wrong(at, "object", o)
     if o.get("type") != "object":
         raise wrong((at, "type"), '"object"', o.get("type", UNSET))
-    if at is not None:
+    if at is not None and is_given(at):
         extras(o, _ToolInputSchema_members, at)
     made = new(ToolInputSchema)
     keep(made, o)
