@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-__all__ = ["NAMES", "Record", "Status", "answered", "asked", "ended", "reported"]
+__all__ = ["NAMES", "Record", "Status", "answered", "asked", "ended", "reported", "withdrawn"]
 
 Status: TypeAlias = Literal["working", "input_required", "completed", "failed", "cancelled"]
 NAMES: Final[Mapping[str, str]] = dict.fromkeys(
@@ -68,6 +68,11 @@ def answered(record: Record, now: float, responses: Mapping[str, Any]) -> Record
     answers = {**record.answers, **known}
     status: Status = "input_required" if open else "working"
     return replace(record, status=status, requests=open, answers=answers, updated=now)
+
+
+def withdrawn(record: Record, now: float, key: str) -> Record:
+    """The handler waits for an answer no more."""
+    return answered(record, now, {key: None})
 
 
 def reported(record: Record, now: float, message: str) -> Record:

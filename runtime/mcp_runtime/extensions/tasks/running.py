@@ -18,7 +18,7 @@ from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.request_state import InputRequests
 from mcp_runtime.errors import NotOffered, RemoteError, RpcError, TimedOut, TooMuch
-from mcp_runtime.extensions.tasks.record import Record, asked, ended, reported
+from mcp_runtime.extensions.tasks.record import Record, asked, ended, reported, withdrawn
 from mcp_runtime.extensions.tasks.table import TaskTable
 from mcp_runtime.revisions import EncodeError
 from mcp_runtime.revisions import latest as t
@@ -89,8 +89,10 @@ class RunningTask:
     async def _change(self, step: Callable[[Record, float], Record]) -> Record | None:
         return await self._table.change(self._owner, self._record.id, step)
 
-    async def _report(self, message: str) -> None:
-        await self._change(partial(reported, message=message))
+    async def _report(self, message: str) -> bool:
+        """Whether the task still goes on."""
+        record = await self._change(partial(reported, message=message))
+        return record is not None and not record.is_over
 
     # ---- questions
 
@@ -104,6 +106,7 @@ class RunningTask:
             async with asyncio.timeout(seconds):
                 wire = await self._answer_to(key, t.to_wire(request))
         except TimeoutError:
+            await self._change(partial(withdrawn, key=key))
             raise TimedOut(request.method, seconds) from None
         self._inputs.answers[key] = wire
         if (answer := self._inputs.answer(key, request)) is None:
@@ -129,7 +132,7 @@ class _TaskPeer:
     roots: list[t.Root] | None = None
     root_changes = 0
 
-    def __init__(self, peer: Peer, report: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, peer: Peer, report: Callable[[str], Awaitable[bool]]) -> None:
         self.loop: AbstractEventLoop = peer.loop
         self.principal = peer.principal
         self._peer = peer
@@ -150,9 +153,8 @@ class _TaskPeer:
         if not progress > self._progress:
             return
         self._progress = progress
-        await self._report(message or _percent(progress, total))
-        terms = called.terms
-        if terms.token is not None and terms.translation.revision.era == "handshake":
+        goes_on, terms = await self._report(message or _percent(progress, total)), called.terms
+        if goes_on and terms.token is not None and terms.translation.revision.era == "handshake":
             params = t.ProgressNotificationParams(
                 progress_token=terms.token,
                 progress=progress,

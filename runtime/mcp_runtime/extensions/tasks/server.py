@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from secrets import token_urlsafe
 from types import MappingProxyType
@@ -33,7 +33,7 @@ from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.extension import ServerExtension
 from mcp_runtime.server.tool_option import ToolOption
-from mcp_runtime.stores import Store
+from mcp_runtime.stores import Store, StoreUnavailable
 from mcp_wire.ext.tasks.handlers_msgspec import calls
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
 
@@ -187,7 +187,8 @@ class Tasks(ServerExtension):
                 [work for _, work in running], timeout=self._server.limits.drain_wait
             )
         for task, _ in running:
-            await task.fail("the server has ended")
+            with suppress(StoreUnavailable):
+                await task.fail("the server has ended")
 
     def _changed(self, owner: str, record: Record) -> None:
         """Notifies the clients that have subscribed to the task."""

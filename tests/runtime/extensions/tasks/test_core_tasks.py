@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import pytest
 
+from mcp_runtime import Limits, Server
 from tests.support.raw_peer import RawPeer, connected
-from tests.support.session_pair import answered, initialize, notification
+from tests.support.session_pair import answered, cancelled, initialize, notification
 from tests.support.task_server import Place
 
 CORE = "2025-11-25"
@@ -48,6 +50,10 @@ async def begun(peer: RawPeer, id: str, name: str, task: Any = None, **arguments
     return task_id
 
 
+@pytest.mark.requirement(
+    "tasks.capability.declare",
+    "tasks.security.no-list",
+)
 def test_the_server_declares_tasks_and_tools_say_what_they_support() -> None:
     async def main() -> None:
         place = Place()
@@ -71,6 +77,22 @@ def test_the_server_declares_tasks_and_tools_say_what_they_support() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.requirement(
+    "tasks.create.result",
+    "tasks.id.from-receiver",
+    "tasks.id.string",
+    "tasks.status.initial",
+    "tasks.ttl.actual",
+    "tasks.times.created",
+    "tasks.times.updated",
+    "tasks.result.terminal",
+    "tasks.result.exact",
+    "tasks.related.result-has",
+    "tasks.related.results-omit",
+    "tasks.related.param-decides",
+    "tasks.related.receiver-ignores",
+    "cancel.tasks-not-by-notification",
+)
 def test_a_task_is_polled_and_its_result_is_that_of_the_call() -> None:
     async def main() -> None:
         place = Place()
@@ -78,7 +100,12 @@ def test_a_task_is_polled_and_its_result_is_that_of_the_call() -> None:
             answer = await called(peer, "1", "slow", {"ttl": 5000})
             task = answer["result"]["task"]
             assert (task["status"], task["ttl"]) == ("working", 5000)
-            state = (await peer.asks("2", "tasks/get", {"taskId": task["taskId"]}))["result"]
+            peer.say(cancelled("1"))
+            asked = {"taskId": task["taskId"], "_meta": {RELATED: {"taskId": "another"}}}
+            state = (await peer.asks("2", "tasks/get", asked))["result"]
+            assert state["status"] == "working"
+            for time in (state["createdAt"], state["lastUpdatedAt"]):
+                assert datetime.fromisoformat(time).tzinfo is not None
             assert state.keys() >= {"taskId", "status", "createdAt", "lastUpdatedAt", "ttl"}
             place.go.set()
             result = (await peer.asks("3", "tasks/result", {"taskId": task["taskId"]}))["result"]
@@ -92,6 +119,10 @@ def test_a_task_is_polled_and_its_result_is_that_of_the_call() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.requirement(
+    "tasks.tool.forbidden-error",
+    "tasks.tool.required-error",
+)
 def test_a_tool_that_forbids_or_requires_tasks_refuses_the_other_call() -> None:
     async def main() -> None:
         place = Place()
@@ -107,6 +138,12 @@ def test_a_tool_that_forbids_or_requires_tasks_refuses_the_other_call() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.requirement(
+    "tasks.result.success-passed-on",
+    "tasks.result.error-passed-on",
+    "tasks.status.failed-meaning",
+    "tasks.status.failed-message",
+)
 def test_failures_of_a_tool_and_of_the_protocol_are_failed_tasks() -> None:
     async def main() -> None:
         place = Place()
@@ -124,6 +161,13 @@ def test_failures_of_a_tool_and_of_the_protocol_are_failed_tasks() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.requirement(
+    "tasks.result.blocks",
+    "tasks.related.nested",
+    "tasks.related.everywhere",
+    "tasks.input.related",
+    "tasks.input.status",
+)
 def test_a_task_asks_while_its_result_is_waited_for() -> None:
     async def main() -> None:
         place = Place()
@@ -145,6 +189,12 @@ def test_a_task_asks_while_its_result_is_waited_for() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.requirement(
+    "tasks.cancel.before-response",
+    "tasks.cancel.ended",
+    "tasks.cancel.final",
+    "tasks.cancel.stops",
+)
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_cancelled_task_is_cancelled_at_once_and_only_once(waits: bool) -> None:
     async def main() -> None:
@@ -164,6 +214,10 @@ def test_a_cancelled_task_is_cancelled_at_once_and_only_once(waits: bool) -> Non
     asyncio.run(main())
 
 
+@pytest.mark.requirement(
+    "tasks.error.unknown-id",
+    "tasks.error.telling",
+)
 def test_an_unknown_task_is_an_error() -> None:
     async def main() -> None:
         place = Place()
@@ -172,5 +226,70 @@ def test_an_unknown_task_is_an_error() -> None:
                 refused = await peer.asks(method, method, {"taskId": "x" * 43})
                 assert refused["error"]["code"] == -32602
                 assert "Unknown task" in refused["error"]["message"]
+
+    asyncio.run(main())
+
+
+@pytest.mark.requirement(
+    "tasks.list.complete",
+    "tasks.list.next-cursor",
+    "tasks.list.pages",
+    "tasks.error.cursor",
+    "tasks.id.unique",
+    "tasks.security.strong-ids",
+)
+def test_a_server_that_knows_its_clients_lists_their_tasks_in_pages() -> None:
+    async def main() -> None:
+        place = Place(Limits(page_size=2))
+        place.tasks._lists = True
+        async with peer_of(place) as (peer, declared):
+            assert declared["tasks"]["list"] == {}
+            ids = {await begun(peer, f"begin {number}", "slow") for number in range(5)}
+            assert {len(id) >= 22 for id in ids} == {True}
+            listed, params = list[str](), dict[str, Any]()
+            for sizes in (2, 2, 1):
+                page = (await peer.asks("list", "tasks/list", params))["result"]
+                assert len(page["tasks"]) == sizes
+                listed += [task["taskId"] for task in page["tasks"]]
+                params = {"cursor": page.get("nextCursor")}
+            assert (params, sorted(listed)) == ({"cursor": None}, sorted(ids))
+            refused = await peer.asks("bad", "tasks/list", {"cursor": "unknown"})
+            assert refused["error"]["code"] == -32602
+
+    asyncio.run(main())
+
+
+@pytest.mark.requirement(
+    "progress.task.same-token", "progress.task.token-lives-on", "progress.task.stops"
+)
+def test_progress_of_a_task_has_the_token_of_its_call() -> None:
+    async def main() -> None:
+        place = Place()
+        async with peer_of(place) as (peer, _):
+            params = {"name": "slow", "task": {}, "_meta": {"progressToken": "its own"}}
+            answer = await peer.asks("1", "tools/call", params)
+            said = await peer.hears(lambda frame: frame.get("method") == "notifications/progress")
+            assert said["params"]["progressToken"] == "its own"
+            task = answer["result"]["task"]["taskId"]
+            await peer.asks("2", "tasks/cancel", {"taskId": task})
+            await place.is_idle()
+            await peer.settles()
+            assert not [each for each in peer.came if "progress" in each.get("method", "")]
+
+    asyncio.run(main())
+
+
+@pytest.mark.requirement("tasks.receiver.undeclared-plain")
+def test_a_server_without_tasks_answers_in_the_ordinary_way() -> None:
+    async def main() -> None:
+        server = Server("plain", "1")
+
+        @server.tool
+        async def word() -> str:
+            return "word"
+
+        async with connected(server, CORE) as peer:
+            answer = await called(peer, "1", "word", {})
+            assert answer["result"]["content"] == [{"type": "text", "text": "word"}]
 
     asyncio.run(main())

@@ -156,6 +156,9 @@ def test_tasks_sealed_with_other_keys_are_unknown(store: str) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.requirement(
+    "tasks.error.internal",
+)
 def test_a_store_that_is_away_is_an_error_and_the_outcome_waits_for_it(
     redis: RedisServer,
 ) -> None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_runtime.extensions.tasks.record import Record, Status, answered, asked, ended, reported
+from mcp_runtime.extensions.tasks.record import (
+    Record,
+    Status,
+    answered,
+    asked,
+    ended,
+    reported,
+    withdrawn,
+)
 
 NEW = Record("id", "process", 100.0, 100.0, 60.0)
 QUESTION = {"method": "roots/list"}
@@ -35,6 +43,11 @@ def test_answers_to_unknown_keys_are_ignored_and_the_first_answer_counts() -> No
     assert answered(done, 103.0, {"a": {"roots": [1]}}) is done
 
 
+@pytest.mark.requirement(
+    "tasks.status.from-working",
+    "tasks.status.from-input-required",
+    "tasks.status.terminal",
+)
 @pytest.mark.parametrize("status", OVER)
 @pytest.mark.parametrize("is_waiting", [False, True])
 def test_a_task_ends_from_both_states_and_never_changes_again(
@@ -47,6 +60,13 @@ def test_a_task_ends_from_both_states_and_never_changes_again(
     assert asked(over, 103.0, "b", QUESTION) is over
     assert answered(over, 103.0, {"a": {}}) is over
     assert reported(over, 103.0, "late") is over
+
+
+def test_a_question_that_nobody_waits_for_is_withdrawn() -> None:
+    waiting = asked(asked(NEW, 101.0, "a", QUESTION), 102.0, "b", QUESTION)
+    one = withdrawn(waiting, 103.0, "a")
+    assert (one.status, one.requests) == ("input_required", {"b": QUESTION})
+    assert withdrawn(one, 104.0, "b").status == "working"
 
 
 def test_a_message_says_how_far_it_is() -> None:

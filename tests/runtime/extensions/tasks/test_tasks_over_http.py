@@ -30,10 +30,16 @@ async def _begun(session: Session, name: str) -> str:
     return id
 
 
+@pytest.mark.requirement(
+    "tasks.security.bind",
+    "tasks.security.foreign",
+    "tasks.security.list-own",
+)
 @pytest.mark.parametrize("shares", [False, True])
 def test_a_task_of_another_owner_is_unknown(shares: bool) -> None:
     async def main() -> None:
         place = Place()
+        place.tasks._lists = True
         client = _client(place, **({"store": MemoryStore()} if shares else {}))
         ann, eve = await client.session(CORE, who="ann"), await client.session(CORE, who="eve")
         id = await _begun(ann, "slow")
@@ -41,6 +47,9 @@ def test_a_task_of_another_owner_is_unknown(shares: bool) -> None:
             refused = (await _answer(eve, method, id))["error"]
             assert (refused["code"], refused["message"]) == (-32602, f"Unknown task: {id}")
         assert (await _answer(ann, "tasks/get", id))["result"]["status"] == "working"
+        for session, count in ((ann, 1), (eve, 0)):
+            listed = (await session.request("tasks/list").until_over()).json
+            assert len(listed["result"]["tasks"]) == count
         again = await client.session(CORE, who="ann")
         assert (await _answer(again, "tasks/cancel", id))["result"]["status"] == "cancelled"
         await place.is_idle()
@@ -49,6 +58,9 @@ def test_a_task_of_another_owner_is_unknown(shares: bool) -> None:
     run(main)
 
 
+@pytest.mark.requirement(
+    "tasks.http.rules-stand",
+)
 def test_a_task_of_the_core_asks_on_the_stream_of_its_result() -> None:
     async def main() -> None:
         place = Place()
