@@ -61,7 +61,7 @@ def test_a_client_with_tasks_has_their_results_errors_and_ends(
                 await client.call_tool("failing", {"kind": "error"})
             assert (await client.call_tool("failing", {"kind": "value"})).is_error is True
             with pytest.raises(TimedOut):
-                await client.call_tool("slow", timeout=0.3)
+                await client.call_tool("slow", timeout=2.0)
             handle = await working(client, tasks)
             await handle.cancel()
             with pytest.raises(TaskCancelled):
@@ -136,7 +136,7 @@ def test_tasks_are_polled_and_answered_in_any_process(store: str) -> None:
                 answers = {text(result) for result in await asyncio.gather(*asking)}
                 assert answers == {"Sure(yes=True) Sure(yes=True)"}
 
-    run(main)
+    run(main, 180)
 
 
 async def _sure(params: Any) -> t.ElicitResult:
@@ -156,7 +156,7 @@ def test_a_task_whose_process_is_killed_has_failed(store: str) -> None:
                 with pytest.raises(RemoteError, match="the process that ran the task is gone"):
                     await _result(handle)
 
-    run(main)
+    run(main, 180)
 
 
 async def _result(handle: TaskHandle) -> object:
