@@ -67,7 +67,8 @@ def vendored(
 def _unused(bindings: Mapping[str, _Module]) -> set[str]:
     """Parts of the support that these bindings do without, such as what checks patterns."""
     imported = {name for module in bindings.values() for name, _ in _imported(module)}
-    return {name for name in bindings if name.startswith("mcp_wire._wire.")} - imported
+    parts = "mcp_wire._wire.", "mcp_wire.steps._"
+    return {name for name in bindings if name.startswith(parts)} - imported
 
 
 def _modules(package: str, files: Mapping[str, str]) -> dict[str, _Module]:
