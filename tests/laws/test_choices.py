@@ -93,10 +93,10 @@ class Chosen:
         """What is written of a value that was read. Raises Refused."""
         match type:
             case Ref(name=name):
-                found = self.schema.types[name]
-                if isinstance(found, Struct):
-                    return self._struct(found, value)
-                return self.kept(found.type, value)
+                declaration = self.schema.types[name]
+                if isinstance(declaration, Struct):
+                    return self._struct(declaration, value)
+                return self.kept(declaration.type, value)
             case Uni():
                 return self._first(unions.arms(self.schema, type), value)
             case Arr() if isinstance(value, list):

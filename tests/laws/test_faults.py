@@ -95,8 +95,8 @@ def test_a_quoted_wire_name_is_quoted_in_the_path() -> None:
         "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/logLevel": "loud",
     }
-    path, _, found = fault("RequestMetaObject", value, "2026-07-28")
-    assert (path, found) == ('$["io.modelcontextprotocol/logLevel"]', '"loud"')
+    path, _, shown = fault("RequestMetaObject", value, "2026-07-28")
+    assert (path, shown) == ('$["io.modelcontextprotocol/logLevel"]', '"loud"')
 
 
 LARGE: Final[tuple[JSON, ...]] = (
@@ -110,8 +110,8 @@ LARGE: Final[tuple[JSON, ...]] = (
 
 @pytest.mark.parametrize("bad", LARGE, ids=range(5))
 def test_what_is_found_is_told_shortly(bad: JSON) -> None:
-    _, _, found = fault("ToolAnnotations", {"readOnlyHint": bad})
-    assert len(found) < 100
+    _, _, shown = fault("ToolAnnotations", {"readOnlyHint": bad})
+    assert len(shown) < 100
 
 
 def told(name: str, value: Any, revision: str = REVISION) -> tuple[str, str, str]:
@@ -239,10 +239,10 @@ def test_any_json_is_json(where: str, bad: Any) -> None:
 )
 def test_what_is_found_is_named_as_in_text(where: str, bad: Any, text: bytes) -> None:
     name, around, _ = (TYPED | ANYWHERE)[where]
-    _, _, found = told(name, around(bad))
+    _, _, shown = told(name, around(bad))
     for flavour in (flavour_of(REVISION, each) for each in FLAVOURS):
         data = json.dumps(around("here")).encode().replace(b'"here"', text)
-        assert flavour.decode(name, data).found == found
+        assert flavour.decode(name, data).found == shown
 
 
 INTEGERS: Final[tuple[JSON, ...]] = (LONG - 1, 1 - LONG, 10**400)

@@ -316,9 +316,9 @@ WRONG: Final[dict[str, tuple[str, Any, str]]] = {
 @pytest.mark.parametrize("case", WRONG)
 def test_nothing_is_coerced_and_faults_are_told_alike(case: str) -> None:
     name, value, path = WRONG[case]
-    found = faults(name, value)
-    assert len(found) == 1, found
-    told = next(iter(found))
+    problems = faults(name, value)
+    assert len(problems) == 1, problems
+    told = next(iter(problems))
     assert told[0].startswith(path)
     assert all(told)
 
@@ -387,9 +387,9 @@ def test_deprecations_are_told_with_their_revision(new: Flavour) -> None:
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_comments_are_docstrings(revision: str, name: str) -> None:
     flavour = flavour_of(revision, name)
-    told = [s for s in schema_of(revision).structs.values() if s.doc]
-    assert told
-    for struct in told:
+    documented = [s for s in schema_of(revision).structs.values() if s.doc]
+    assert documented
+    for struct in documented:
         assert _first_words(struct) in " ".join((flavour.type(struct.name).__doc__ or "").split())
 
 

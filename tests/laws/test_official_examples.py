@@ -44,15 +44,15 @@ def _examples(shared: Path, revision: str) -> list[tuple[tuple[str, str, str], s
     """What an example is called, its type and itself; a message's type is that of its method."""
     folder = shared / "official" / revision
     types = {method.name: method.type for method in schema_of(revision).methods}
-    found: list[tuple[tuple[str, str, str], str, Any]] = []
+    examples: list[tuple[tuple[str, str, str], str, Any]] = []
     for row in json.loads((folder / "messages.json").read_bytes()):
         method = row["json"].get("method")
         name = types.get(method, "") if method else "JSONRPCMessage"
-        found.append(((revision, row["page"], row["heading"]), name, row["json"]))
+        examples.append(((revision, row["page"], row["heading"]), name, row["json"]))
     if (typed := folder / "examples.json").exists():
         for row in json.loads(typed.read_bytes()):
-            found.append(((revision, row["type"], row["name"]), row["type"], row["json"]))
-    return found
+            examples.append(((revision, row["type"], row["name"]), row["type"], row["json"]))
+    return examples
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -96,8 +96,8 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _definitions(document: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = document.get("$defs") or document["definitions"]
-    return found
+    definitions: dict[str, Any] = document.get("$defs") or document["definitions"]
+    return definitions
 
 
 def official(revision: str, *, without: str = "") -> dict[str, Any]:
@@ -129,14 +129,14 @@ def _disagreements(document: dict[str, Any], revision: str) -> Iterator[str]:
         if case.type in validators:
             true = accepts(schema, Ref(case.type), case.value)
             if validators[case.type].is_valid(case.value) != true:
-                told = json.dumps(case.value)[:300]
-                yield f"{case.type} {told}: we {'accept' if true else 'refuse'} it"
+                body = json.dumps(case.value)[:300]
+                yield f"{case.type} {body}: we {'accept' if true else 'refuse'} it"
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_mended_it_agrees_about_every_instance(revision: str) -> None:
-    found = list(islice(_disagreements(official(revision), revision), 10))
-    assert not found, "\n".join(found)
+    disputes = list(islice(_disagreements(official(revision), revision), 10))
+    assert not disputes, "\n".join(disputes)
 
 
 @pytest.mark.parametrize(

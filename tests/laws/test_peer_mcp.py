@@ -44,9 +44,9 @@ class Dispute:
     errors: tuple[str, ...]
 
     def __str__(self) -> str:
-        told = json.dumps(self.body)
+        body = json.dumps(self.body)
         why = fault(self.schema, self.type, self.body)
-        return f"{self.schema.revision} {self.method} {self.kind}: {told}\n{why} {self.errors}"
+        return f"{self.schema.revision} {self.method} {self.kind}: {body}\n{why} {self.errors}"
 
 
 def _without_nulls(value: Any) -> Any:
@@ -224,10 +224,12 @@ def disputes(
                 row = [kind, by, method.name, schema.revision, body]
                 peer.stdin.write(json.dumps(row) + "\n")
                 peer.stdin.flush()
-                told = json.loads(peer.stdout.readline())
-                if told["accepts"] != accepts(schema, type, body):
-                    found = Dispute(schema, method.name, kind, type, body, tuple(told["errors"]))
-                    yield told["accepts"], found
+                verdict = json.loads(peer.stdout.readline())
+                if verdict["accepts"] != accepts(schema, type, body):
+                    dispute = Dispute(
+                        schema, method.name, kind, type, body, tuple(verdict["errors"])
+                    )
+                    yield verdict["accepts"], dispute
 
 
 def explained(peer: subprocess.Popen[str], rounds: int, seed: str) -> tuple[set[str], set[str]]:

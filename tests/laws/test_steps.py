@@ -80,19 +80,19 @@ def disputes(
         seen[error.why] += 1
         return [] if error.path.startswith("$") else [f"a refusal without a place: {error}"]
     seen.update(loss.why for loss in out.losses)
-    found = ["the message was changed"] if json.dumps(message.value) != before else []
+    faults = ["the message was changed"] if json.dumps(message.value) != before else []
     converted = Message(to, message.method, message.position, message.bare, out.message)
     if (fault := wrong(converted)) is not None:
-        found.append(f"not valid in {to}: {fault}")
+        faults.append(f"not valid in {to}: {fault}")
     judge = document(to)
     if judge is not None and (fault := official_faults(judge, converted)) is not None:
-        found.append(f"not valid by the official schema of {to}: {fault}")
+        faults.append(f"not valid by the official schema of {to}: {fault}")
     try:
         back = convert(out.message, to, message.revision, method=message.asked, context=told)
     except (Refused, NotAMessageMatter) as error:
-        return found if squatters else [*found, f"no way back: {error}"]
-    found += unkept(message, out, squatters)
-    return found + returns(message, out, back, settled(message, to, told), squatters)
+        return faults if squatters else [*faults, f"no way back: {error}"]
+    faults += unkept(message, out, squatters)
+    return faults + returns(message, out, back, settled(message, to, told), squatters)
 
 
 def unkept(message: Message, out: Converted, squatters: frozenset[Place]) -> list[str]:
@@ -160,12 +160,12 @@ def run(
     messages = Messages(from_, Seeded(f"{chosen} {from_} {to}"), reach)
     hand = Seeded(f"{chosen} context {from_} {to}")
     for _ in range(rounds):
-        told = context(hand)
+        agreed = context(hand)
         for method, position in messages.places():
             message = messages.make(method, position)
             for case, squatters in variants(message, hand):
                 count += 1
-                for problem in disputes(case, to, told, seen, squatters):
+                for problem in disputes(case, to, agreed, seen, squatters):
                     text = json.dumps(case.value)
                     problems.append(f"{method} {position} {from_} → {to}: {problem}\n  {text}")
         if len(problems) > 5:
@@ -255,15 +255,15 @@ BY_HAND: Final = frozenset({"_down_UntitledSingleSelectEnumSchema"})
 @contextmanager
 def called() -> Iterator[set[str]]:
     """Collects the functions that run, as `module.function`."""
-    found: set[str] = set()
+    paths: set[str] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
         if event == "call":
-            found.add(f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_name}")
+            paths.add(f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_name}")
 
     sys.setprofile(note)
     try:
-        yield found
+        yield paths
     finally:
         sys.setprofile(None)
 
@@ -285,8 +285,8 @@ def by_hypothesis() -> st.SearchStrategy[tuple[Message, str, Context]]:
 @settings(suppress_health_check=list(HealthCheck))
 @given(by_hypothesis())
 def test_the_laws_hold_by_hypothesis(drawn: tuple[Message, str, Context]) -> None:
-    message, to, told = drawn
-    assert disputes(message, to, told, Counter()) == []
+    message, to, agreed = drawn
+    assert disputes(message, to, agreed, Counter()) == []
 
 
 @pytest.mark.parametrize("from_", REVISIONS)

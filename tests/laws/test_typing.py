@@ -37,10 +37,10 @@ def pyright() -> tuple[set[tuple[str, int]], str]:
     command += ["--pythonpath", sys.executable, *sorted(map(str, FOLDER.glob("*.py")))]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode in {0, 1}, ran.stdout + ran.stderr
-    found = json.loads(ran.stdout)["generalDiagnostics"]
-    places = {(Path(d["file"]).name, d["range"]["start"]["line"] + 1) for d in found}
+    diagnostics = json.loads(ran.stdout)["generalDiagnostics"]
+    places = {(Path(d["file"]).name, d["range"]["start"]["line"] + 1) for d in diagnostics}
     return places, "\n".join(
-        f"{d['file']}:{d['range']['start']['line'] + 1}: {d['message']}" for d in found
+        f"{d['file']}:{d['range']['start']['line'] + 1}: {d['message']}" for d in diagnostics
     )
 
 

@@ -134,10 +134,10 @@ class World:
         if not self.registers:
             return reply({"error": "invalid_redirect_uri", "error_description": "no"}, 400)
         asked = json.loads(request.body)
-        told = {"client_id": f"client-{next(self._numbers)}", **asked}
+        client = {"client_id": f"client-{next(self._numbers)}", **asked}
         if asked["token_endpoint_auth_method"] != "none":
-            told["client_secret"] = "s3cret/with:signs"
-        return reply(told, 201)
+            client["client_secret"] = "s3cret/with:signs"
+        return reply(client, 201)
 
     def _token(self, request: AuthRequest) -> AuthResponse:
         fields = dict(parse_qsl(request.body.decode()))
@@ -166,22 +166,22 @@ class World:
     def _issued(self, fields: Mapping[str, str], proof: str | None) -> AuthResponse:
         self.refresh_tokens.discard(fields.get("refresh_token", ""))
         number = next(self._numbers)
-        told: dict[str, Any] = {
+        tokens: dict[str, Any] = {
             "access_token": f"token-{number}",
             "token_type": "DPoP" if proof else "Bearer",
         }
-        self.valid.add(told["access_token"])
-        self.scopes[told["access_token"]] = frozenset(self.grants or ())
+        self.valid.add(tokens["access_token"])
+        self.scopes[tokens["access_token"]] = frozenset(self.grants or ())
         if proof:
-            self.keys[told["access_token"]] = _thumbprint(proof)
+            self.keys[tokens["access_token"]] = _thumbprint(proof)
         if self.lasts is not None:
-            told["expires_in"] = self.lasts
+            tokens["expires_in"] = self.lasts
         if self.refresh:
-            told["refresh_token"] = f"refresh-{number}"
-            self.refresh_tokens.add(told["refresh_token"])
+            tokens["refresh_token"] = f"refresh-{number}"
+            self.refresh_tokens.add(tokens["refresh_token"])
         if self.grants is not None:
-            told["scope"] = " ".join(self.grants)
-        return reply(told)
+            tokens["scope"] = " ".join(self.grants)
+        return reply(tokens)
 
 
 class _Visit:

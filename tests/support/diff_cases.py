@@ -48,10 +48,10 @@ def load_text(text: str, name: str = "case") -> Case:
     kind, rule, _ = parts[0]
     assert kind in ("for", "near"), name
     body = {what: rest for what, _, rest in parts}
-    told = tuple(word for what, word, _ in parts if what == "expect" and word != "nothing")
+    expected = tuple(word for what, word, _ in parts if what == "expect" and word != "nothing")
     lines = re.findall(r"(?m)^// \| ?(.*)$", body.get("python", ""))
     python = "\n".join(lines)
-    return Case(name, rule, kind == "near", body["old"], body["new"], told, python)
+    return Case(name, rule, kind == "near", body["old"], body["new"], expected, python)
 
 
 def schema_of(case: Case, side: str) -> Schema:

@@ -136,12 +136,12 @@ def _module_of(name: str, known: frozenset[str]) -> str:
 def circles(graph: Edges) -> list[list[str]]:
     """The modules of each circle, sorted: those that reach each other."""
     reached = {name: _reach(graph, name) for name in graph}
-    found = {
+    modules = {
         tuple(sorted(other for other in reached[name] if name in reached[other]))
         for name in graph
         if name in reached[name]
     }
-    return [list(circle) for circle in sorted(found)]
+    return [list(circle) for circle in sorted(modules)]
 
 
 def _reach(graph: Edges, name: str) -> frozenset[str]:

@@ -217,10 +217,10 @@ class Generator:
             case Lit():
                 return type.value
             case Ref(name=name):
-                found = self.schema.types[name]
-                if isinstance(found, Struct):
-                    return self.struct(found, at, own and name == spot, around)
-                return self.fill(found.type, spot, at, own, around)
+                declaration = self.schema.types[name]
+                if isinstance(declaration, Struct):
+                    return self.struct(declaration, at, own and name == spot, around)
+                return self.fill(declaration.type, spot, at, own, around)
             case Arr():
                 return self.array(type, spot, at, own, around, None)
             case Map():

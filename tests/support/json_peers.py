@@ -50,9 +50,9 @@ def until(last: str) -> tuple[str, ...]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Json:
-    found = dict(pairs)
-    assert len(found) == len(pairs), f"a member stands twice: {pairs}"
-    return found
+    members = dict(pairs)
+    assert len(members) == len(pairs), f"a member stands twice: {pairs}"
+    return members
 
 
 class Line:
@@ -152,25 +152,25 @@ class RawClient(Line):
 
     def meta(self, **more: Any) -> Json:
         """The `_meta` of a request of the per-request era."""
-        told = {
+        fields = {
             "protocolVersion": self.revision,
             "clientInfo": {"name": "raw", "version": "0"},
             "clientCapabilities": self.capabilities,
         }
-        return {PREFIX + name: value for name, value in told.items()} | more
+        return {PREFIX + name: value for name, value in fields.items()} | more
 
     def params(self, params: Json | None, meta: Json | None = None) -> Json:
-        told = (self.meta() if self.is_modern else {}) | (meta or {})
-        return (params or {}) | ({"_meta": told} if told else {})
+        whole = (self.meta() if self.is_modern else {}) | (meta or {})
+        return (params or {}) | ({"_meta": whole} if whole else {})
 
     def call(
         self, method: str, params: Json | None = None, *, id: Any = None, meta: Json | None = None
     ) -> Any:
         """Sends a request; its id."""
         id = next(self.ids) if id is None else id
-        told = self.params(params, meta)
+        sent = self.params(params, meta)
         head = {"jsonrpc": "2.0", "id": id, "method": method}
-        self.send(head | ({"params": told} if told else {}))
+        self.send(head | ({"params": sent} if sent else {}))
         return id
 
     async def ask(self, method: str, params: Json | None = None, **how: Any) -> Json:
@@ -180,14 +180,14 @@ class RawClient(Line):
     async def result(self, method: str, params: Json | None = None, **how: Any) -> Json:
         answer = await self.ask(method, params, **how)
         assert answer.keys() == {"jsonrpc", "id", "result"}, answer
-        found: Json = answer["result"]
-        return found
+        result: Json = answer["result"]
+        return result
 
     async def error(self, method: str, params: Json | None = None, **how: Any) -> Json:
         answer = await self.ask(method, params, **how)
         assert answer.keys() == {"jsonrpc", "id", "error"}, answer
-        found: Json = answer["error"]
-        return found
+        error: Json = answer["error"]
+        return error
 
     async def tool(self, name: str, arguments: Json | None = None, **how: Any) -> Json:
         return await self.result("tools/call", {"name": name, "arguments": arguments or {}}, **how)
@@ -329,9 +329,9 @@ class _Served(Line):
         if answer is None or "id" not in message:
             super()._arrived(message)
             return
-        found = answer(message) if callable(answer) else answer
-        if found is not None:
-            self.answer(message["id"], found)
+        reply = answer(message) if callable(answer) else answer
+        if reply is not None:
+            self.answer(message["id"], reply)
 
     async def request(self, method: str, params: Json | None = None, id: Any = "s1") -> Json:
         """Asks the client; the message that answers."""

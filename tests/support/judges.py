@@ -152,13 +152,13 @@ def flavours(revision: str) -> tuple[Flavour, ...]:
     """The flavours that are generated; `test_differential` demands all three."""
     name = extension_package(revision) if revision in EXTENSIONS else package(revision)
     folder = f"mcp_wire.{name}"
-    found: list[Flavour] = []
+    loaded: list[Flavour] = []
     for name in FLAVOURS:
         path = f"{folder}.models_{name}"
         if importlib.util.find_spec(folder) and importlib.util.find_spec(path):
             wire = importlib.import_module("mcp_wire._wire")
-            found.append(Flavour(name, importlib.import_module(path), wire.DecodeError))
-    return tuple(found)
+            loaded.append(Flavour(name, importlib.import_module(path), wire.DecodeError))
+    return tuple(loaded)
 
 
 def flavour_of(revision: str, name: str) -> Flavour:
@@ -296,12 +296,12 @@ class Court:
 
 def shrink(value: JSON, fails: Callable[[JSON], bool]) -> JSON:
     """A small value that still fails: greedily, one deletion or simplification at a time."""
-    found = True
-    while found:
-        found = False
+    is_smaller = True
+    while is_smaller:
+        is_smaller = False
         for smaller in _smaller(value):
             if fails(smaller):
-                value, found = smaller, True
+                value, is_smaller = smaller, True
                 break
     return value
 

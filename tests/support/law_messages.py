@@ -233,13 +233,13 @@ _ODD: Final[tuple[JSON, ...]] = (
 @cache
 def _members(struct: str) -> tuple[tuple[str, str, Type], ...]:
     """The members that structs of a name have in any revision, each with its revision."""
-    found = {
+    members = {
         (r, f.wire, f.type)
         for r in REVISIONS
         for s in (wire_schema(r).structs.get(struct),)
         for f in (s.fields if s else ())
     }
-    return tuple(sorted(found, key=str))
+    return tuple(sorted(members, key=str))
 
 
 def squatted(message: Message, hand: Hand) -> tuple[Message, set[Path]] | None:
@@ -295,9 +295,9 @@ def wrong(message: Message) -> str | None:
     """What the interpreter of our schema finds wrong with a message."""
     schema = wire_schema(message.revision)
     for type, value, place in _parts(schema, message):
-        found = fault(schema, type, value)
-        if found is not None:
-            return f"{place}{found}"
+        problem = fault(schema, type, value)
+        if problem is not None:
+            return f"{place}{problem}"
     return None
 
 
@@ -406,10 +406,10 @@ _RESULT: Final = {"serverInfo": "server_info"}
 
 def steps(path: str) -> Path:
     """The members and indices of `$.content[0]["a b"]`."""
-    found: list[str | int] = []
+    path_steps: list[str | int] = []
     for name, index in re.findall(r'\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+|"(?:[^"\\]|\\.)*")\]', path):
-        found.append(name or json.loads(index))
-    return tuple(found)
+        path_steps.append(name or json.loads(index))
+    return tuple(path_steps)
 
 
 def at(value: JSON, path: Path) -> JSON:

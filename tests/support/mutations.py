@@ -51,9 +51,9 @@ Mutator: TypeAlias = Callable[[random.Random, Schema], Mutation | None]
 def mutated(dice: random.Random, schema: Schema, kind: str) -> Mutation:
     """Some change of that kind; most places admit only some."""
     for _ in range(1000):
-        found = MUTATIONS[kind](dice, schema)
-        if found is not None:
-            return found
+        mutation = MUTATIONS[kind](dice, schema)
+        if mutation is not None:
+            return mutation
     raise AssertionError(f"no place for {kind!r} in {schema.revision}")
 
 
@@ -61,8 +61,8 @@ def mutated(dice: random.Random, schema: Schema, kind: str) -> Mutation:
 
 
 def _with(schema: Schema, old: str, new: Declaration) -> Schema:
-    found = (new if d.name == old else d for d in schema.declarations)
-    return replace(schema, declarations=tuple(found))
+    declarations = (new if d.name == old else d for d in schema.declarations)
+    return replace(schema, declarations=tuple(declarations))
 
 
 def _struct(dice: random.Random, schema: Schema) -> Struct:
@@ -72,8 +72,8 @@ def _struct(dice: random.Random, schema: Schema) -> Struct:
 def _named(
     kind: str, schema: Schema, struct: Struct, member: str, rules: Iterable[str]
 ) -> Mutation:
-    told = places(schema)[struct.name] + (f".{member}" if member else "")
-    return Mutation(kind, schema, told, frozenset(rules))
+    path = places(schema)[struct.name] + (f".{member}" if member else "")
+    return Mutation(kind, schema, path, frozenset(rules))
 
 
 def add_declaration(dice: random.Random, schema: Schema) -> Mutation:
@@ -242,20 +242,20 @@ _TYPES: Final = frozenset((
 
 
 def change_type(dice: random.Random, schema: Schema) -> Mutation | None:
-    found = _leaf(dice, schema)
+    leaf = _leaf(dice, schema)
     type = dice.choice((STRING, NUMBER, Prim("boolean"), Prim("unknown"), Arr(STRING), Map(NUMBER)))
-    if found is None or found[1].type == type:
+    if leaf is None or leaf[1].type == type:
         return None
-    struct, field = found
+    struct, field = leaf
     made = _changed(schema, struct, field, replace(field, type=type))
     return _named("change type", made, struct, field.wire, _TYPES)
 
 
 def add_arm(dice: random.Random, schema: Schema) -> Mutation | None:
-    found = _leaf(dice, schema)
-    if found is None:
+    leaf = _leaf(dice, schema)
+    if leaf is None:
         return None
-    struct, field = found
+    struct, field = leaf
     arms = field.type.arms if isinstance(field.type, Uni) else (field.type,)
     new: Type = dice.choice((Prim("null"), Lit("mutant"), Prim("boolean"), Arr(NUMBER)))
     if new in arms:
@@ -277,10 +277,10 @@ def remove_arm(dice: random.Random, schema: Schema) -> Mutation | None:
 
 
 def bound(dice: random.Random, schema: Schema) -> Mutation | None:
-    found = _leaf(dice, schema)
-    if found is None or not (found[1].type == NUMBER or isinstance(found[1].type, Arr)):
+    leaf = _leaf(dice, schema)
+    if leaf is None or not (leaf[1].type == NUMBER or isinstance(leaf[1].type, Arr)):
         return None
-    struct, field = found
+    struct, field = leaf
     limits = Limits(minimum=3) if field.type == NUMBER else Limits(min_items=1, max_items=2)
     made = _changed(schema, struct, field, replace(field, type=Bounded(field.type, limits)))
     return _named("bound", made, struct, field.wire, ("BOUNDS_TIGHTENED",))

@@ -102,10 +102,10 @@ async def _lists(client: Client, host: Host) -> Any:
 
 
 async def _structured(client: Client, host: Host) -> Any:
-    found = await client.call_tool("add", {"a": 2, "b": 3})
+    both = await client.call_tool("add", {"a": 2, "b": 3})
     default = await client.call_tool("add", {"a": 2})
-    structured = None if found.structured_content is UNSET else found.structured_content
-    return [_text(found), structured, _text(default)]
+    structured = None if both.structured_content is UNSET else both.structured_content
+    return [_text(both), structured, _text(default)]
 
 
 def _calls(*names: str, **arguments: Any) -> Callable[[Client, Host], Awaitable[Any]]:
@@ -143,24 +143,24 @@ async def _errors(client: Client, host: Host) -> Any:
 
 async def _read(client: Client, host: Host) -> Any:
     uris = ["note://today", "note://bytes", "note://asked", "greeting://x", "sum://1/2"]
-    found = [(await client.read_resource(uri))[0] for uri in [*uris, "deep://a/b"]]
-    return [c.text if isinstance(c, t.TextResourceContents) else c.blob for c in found]
+    contents = [(await client.read_resource(uri))[0] for uri in [*uris, "deep://a/b"]]
+    return [c.text if isinstance(c, t.TextResourceContents) else c.blob for c in contents]
 
 
 async def _prompts(client: Client, host: Host) -> Any:
     review = await client.get_prompt("review", {"code": "x", "language": "c"})
     pictures = await client.get_prompt("pictures")
     asks = await client.get_prompt("asks")
-    found = [review.messages[0], pictures.messages[0], asks.messages[0]]
-    return [[m.role, getattr(m.content, "text", m.content.type)] for m in found]
+    messages = [review.messages[0], pictures.messages[0], asks.messages[0]]
+    return [[m.role, getattr(m.content, "text", m.content.type)] for m in messages]
 
 
 async def _completion(client: Client, host: Host) -> Any:
     ref = t.PromptReference(name="review")
-    found = await client.complete(ref, "language", "py", chosen={"code": "c"})
+    completion = await client.complete(ref, "language", "py", chosen={"code": "c"})
     name = t.ResourceTemplateReference(uri="greeting://{name}")
     none = await client.complete(ref, "code", "x")
-    return [found.values, (await client.complete(name, "name", "a")).values, none.values]
+    return [completion.values, (await client.complete(name, "name", "a")).values, none.values]
 
 
 async def _work(client: Client, host: Host) -> Any:
@@ -191,11 +191,11 @@ async def _seen(client: Client, what: str) -> Any:
 async def _hurry(client: Client, host: Host) -> Any:
     if revision(str(client.revision)).era == "handshake":
         host.slow = PATIENCE
-    found = None
+    texts = None
     while "slowly" not in host.asked:  # a question may be given up before it is begun
-        found = _text(await client.call_tool("hurry"))
+        texts = _text(await client.call_tool("hurry"))
     await host.was_slow.wait()
-    return [found, host.given_up]
+    return [texts, host.given_up]
 
 
 async def _pings(client: Client, host: Host) -> Any:
@@ -204,16 +204,16 @@ async def _pings(client: Client, host: Host) -> Any:
 
 async def _changes(client: Client, host: Host) -> Any:
     wanted = {"tools": True, "prompts": True, "resources": True}
-    found: set[Any] = set()
+    kinds: set[Any] = set()
     async with client.listen(**wanted, uris=["note://today"]) as changes:
         await client.call_tool("change")
-        while len(found) < 4:
-            found.add(await anext(changes))
+        while len(kinds) < 4:
+            kinds.add(await anext(changes))
     async with client.listen(uris=["greeting://ada"]) as changes:
         await client.call_tool("change")
         only = await anext(changes)
     await client.call_tool("change")
-    return [sorted([what, uri or ""] for what, uri in found), [*only]]
+    return [sorted([what, uri or ""] for what, uri in kinds), [*only]]
 
 
 async def _roots(client: Client, host: Host) -> Any:
@@ -224,8 +224,8 @@ async def _roots(client: Client, host: Host) -> Any:
 
 async def _many(client: Client, host: Host) -> Any:
     calls = (client.call_tool("add", {"a": a, "b": a}) for a in range(50))
-    found = await asyncio.gather(*calls)
-    return [_text(result)[0] for result in found] == [f'{{"total":{2 * a}}}' for a in range(50)]
+    results = await asyncio.gather(*calls)
+    return [_text(result)[0] for result in results] == [f'{{"total":{2 * a}}}' for a in range(50)]
 
 
 PARTS: Final[dict[str, Callable[[Client, Host], Awaitable[Any]]]] = {

@@ -94,21 +94,21 @@ def _plain(server: Server) -> None:
 def _asking(server: Server) -> None:
     @server.tool
     async def ask(ctx: Context) -> str:
-        found = await ctx.elicit("Who are you?", Person)
-        return f"{found.action} {found.content}"
+        answer = await ctx.elicit("Who are you?", Person)
+        return f"{answer.action} {answer.content}"
 
     @server.tool
     async def visit(ctx: Context) -> str:
-        found = await ctx.elicit_url("Please go", "https://example.com/", elicitation_id="e1")
-        return found.action
+        answer = await ctx.elicit_url("Please go", "https://example.com/", elicitation_id="e1")
+        return answer.action
 
     @server.tool
     async def sample(ctx: Context, tools: bool = False) -> str:
         schema = t.from_wire(t.ToolInputSchema, {"type": "object"})
         offered = [t.Tool(name="look", input_schema=schema)] if tools else None
         choice = t.ToolChoice(mode="auto") if tools else None
-        found = await ctx.sample("hello", max_tokens=9, tools=offered, tool_choice=choice)
-        return f"{found.model} {found.role}"
+        answer = await ctx.sample("hello", max_tokens=9, tools=offered, tool_choice=choice)
+        return f"{answer.model} {answer.role}"
 
     @server.tool
     async def where(ctx: Context) -> list[str]:
@@ -162,8 +162,8 @@ def _going_on(server: Server, seen: dict[str, Any]) -> None:
 
     @server.tool
     async def saw(what: str) -> int:
-        found: int = seen[what]
-        return found
+        count: int = seen[what]
+        return count
 
     @server.tool
     async def change(ctx: Context) -> str:

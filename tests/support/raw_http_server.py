@@ -26,8 +26,8 @@ def answer(asked: Asked, result: Json) -> Json:
 
 
 def error(id: Any, code: int, **data: Any) -> Json:
-    found = {"code": code, "message": "no"} | ({"data": data} if data else {})
-    return {"jsonrpc": "2.0", "id": id, "error": found}
+    error = {"code": code, "message": "no"} | ({"data": data} if data else {})
+    return {"jsonrpc": "2.0", "id": id, "error": error}
 
 
 def tool(name: str, **properties: Any) -> Json:

@@ -171,15 +171,15 @@ def bounds(limits: Limits) -> tuple[str, ...]:
 def faults(schema: Schema, type: Type, required: bool) -> tuple[str, ...]:
     """The ways to break a value of `type`."""
     own = kinds(schema, type)
-    found = ["missing"] if required else []
-    found += [f"is {kind}" for kind in KINDS if kind not in own]
+    wanted = ["missing"] if required else []
+    wanted += [f"is {kind}" for kind in KINDS if kind not in own]
     leaves = [stripped(schema, leaf) for leaf in unions.arms(schema, type)]
     for kind in ("string", "number"):
         of_kind = [leaf for leaf in leaves if kind in kinds(schema, leaf)]
         if of_kind and all(isinstance(leaf, Lit) for leaf in of_kind):
-            found.append(f"unknown {kind} literal")
-    found += [f"beyond {name}" for name in _limited(schema, type)]
-    return tuple(found)
+            wanted.append(f"unknown {kind} literal")
+    wanted += [f"beyond {name}" for name in _limited(schema, type)]
+    return tuple(wanted)
 
 
 def _limited(schema: Schema, type: Type) -> tuple[str, ...]:
@@ -236,19 +236,19 @@ class Reach:
 
     def features(self, name: str) -> set[str]:
         """What valid values of the declaration `name` must show."""
-        found = {f for place in places(self.schema, name) for f in features(self.schema, place)}
+        wanted = {f for place in places(self.schema, name) for f in features(self.schema, place)}
         if (struct := self.schema.structs.get(name)) is not None:
-            found.update(f"{name}: {shape}" for shape in extras(struct))
-        return found
+            wanted.update(f"{name}: {shape}" for shape in extras(struct))
+        return wanted
 
     def faults(self, name: str) -> set[str]:
         """What must have been broken in the declaration `name`."""
-        found: set[str] = set()
+        wanted: set[str] = set()
         for place in places(self.schema, name):
             kinds = faults(self.schema, place.type, place.required)
-            found.update(f"{place.spot}: {fault}" for fault in kinds)
-            found.update(tagged(self.schema, place))
-        return found
+            wanted.update(f"{place.spot}: {fault}" for fault in kinds)
+            wanted.update(tagged(self.schema, place))
+        return wanted
 
     def missed(self, name: str) -> set[str]:
         """What of the declaration `name` was not reached."""

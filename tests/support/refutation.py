@@ -48,8 +48,8 @@ def check_mutation(
         paths = {f.change.path: f for f in findings} | {f.change.was: f for f in findings}
         assert any(lies(path, mutation.path) for path in paths), f"{where}: {mutation.path}"
         if forward:
-            told = {f.rule.id for f in findings if lies(f.change.path, mutation.path)}
-            assert told & mutation.rules, f"{where}: {mutation.path} is {told}"
+            rules = {f.rule.id for f in findings if lies(f.change.path, mutation.path)}
+            assert rules & mutation.rules, f"{where}: {mutation.path} is {rules}"
         refute(
             old, new, findings, dice.randrange(2**32), f"{where}, {mutation.path}", inside, write
         )
@@ -114,8 +114,8 @@ def refute(
                     value = ENVELOPE | value
                 if not accepts(reader, read, value):
                     why = fault(reader, read, value)
-                    told = f"{where}: {method} {part} by {by}: {value} at {why}"
-                    assert blamed(findings, method, ways, by), told
+                    sentence = f"{where}: {method} {part} by {by}: {value} at {why}"
+                    assert blamed(findings, method, ways, by), sentence
 
 
 _Part: TypeAlias = tuple[str, str, set[Way], Type, Type]

@@ -32,8 +32,8 @@ def server_session(spoken: str | None, limits: Limits = DEFAULT, **more: Any) ->
     offer = ServerOffer(info=INFO, capabilities=capabilities, **more)
     session = ServerSession(lambda: offer, next_id=count(1).__next__, limits=limits)
     if spoken in HANDSHAKE:
-        told = take(session, request("opens", "initialize", initialize(spoken)))
-        assert [message["id"] for message in written(told)] == ["opens"]
+        events = take(session, request("opens", "initialize", initialize(spoken)))
+        assert [message["id"] for message in written(events)] == ["opens"]
         take(session, notification("notifications/initialized"))
     return session
 

@@ -34,12 +34,12 @@ class Kind:
 
     def text(self, schema: Path) -> str:
         """Its schema.ts."""
-        found = (schema / BEFORE / "schema.ts").read_text("utf-8")
+        text = (schema / BEFORE / "schema.ts").read_text("utf-8")
         version = 'LATEST_PROTOCOL_VERSION = "%s"'
         for old, new in ((version % BEFORE, version % NAME), *self.edits):
-            assert found.count(old) == 1, old
-            found = found.replace(old, new)
-        return self.rewrite(found) + self.more
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        return self.rewrite(text) + self.more
 
 
 _CHECKSUM: Final = """
