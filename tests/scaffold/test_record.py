@@ -13,7 +13,7 @@ from mcp_bindgen import limits
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold import record
 from mcp_bindgen.scaffold.answers import Answers
-from tests.support.projects import WAYS, answers, made
+from tests.support.projects import ALL, WAYS, answers, made
 
 KNOWN = ("1", "2", "3")
 FILES = {"README.md": "# ä\n", 'tests/odd "name".py': "", "src/my_server/b.py": "x = 1\n"}
@@ -63,6 +63,14 @@ def test_what_is_written_is_read() -> None:
     read = record.parse(written(), KNOWN)
     digests = {path: record.digest(text) for path, text in FILES.items()}
     assert read == record.Record("0.1.0", ANSWERS, digests)
+
+
+@pytest.mark.parametrize(
+    "chosen", [answers(transports=("http",), scale=True), answers(ui=True)], ids=str
+)
+def test_a_project_of_every_choice_can_be_updated(chosen: Answers) -> None:
+    """Its record names no file that an update would refuse."""
+    assert record.parse(made(chosen)[record.NAME], ALL).answers == chosen
 
 
 def test_a_record_from_before_there_was_authorization_is_read() -> None:
