@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -143,6 +144,59 @@ def test_a_renamed_member_keeps_its_way(tmp_path: Path) -> None:
         (kept,) = function.members
         assert isinstance(kept, Kept)
         assert (kept.wire, kept.to) == names
+
+
+RENAMED: Final = ("interface P { a?: string }", "interface P { b?: string }")
+OFTEN: Final = ("interface P { a?: string }", "interface P { b?: string; c?: string; d?: 1 }")
+NARROWED: Final = ("interface P { a?: string | 1 }", "interface P { b?: string }")
+
+
+@pytest.mark.parametrize(
+    ("schemas", "rows", "questions"),
+    [
+        (
+            RENAMED,
+            "",
+            [
+                "`P.a`, up: b does not declare it; is it `b` there? (rename, drop, keep)",
+                "`P.b`, down: a does not declare it; is it `a` there? "
+                "(drop, rename, degrade, compose, refuse, keep)",
+            ],
+        ),
+        (
+            OFTEN,
+            row("P.b", down='"drop"') + row("P.d", down='"drop"'),
+            [
+                "`P.a`, up: b does not declare it; is it `c` there? (rename, drop, keep)",
+                "`P.c`, down: a does not declare it; is it `a` there? "
+                "(drop, rename, degrade, compose, refuse, keep)",
+            ],
+        ),
+        (
+            NARROWED,
+            row("P.b", down='"rename"', to='"a"'),
+            ["`P.a`, up: b does not declare it; is it `b` there? (rename, drop, keep)"],
+        ),
+    ],
+)
+def test_a_new_name_is_asked_for_both_ways(
+    tmp_path: Path, schemas: tuple[str, str], rows: str, questions: list[str]
+) -> None:
+    with pytest.raises(DecisionError) as caught:
+        planned(tmp_path, *schemas, rows)
+    assert re.findall(r"^# \S+: (.*)$", caught.value.remedy, re.MULTILINE) == questions
+
+
+@pytest.mark.parametrize("up", ["keep", "drop"])
+def test_a_member_that_goes_beside_a_new_one_need_not_be_renamed(tmp_path: Path, up: str) -> None:
+    rows = row("P.a", up=f'"{up}"') + row("P.b", down='"drop"')
+    members = [
+        member
+        for function in planned(tmp_path, *RENAMED, rows).up.functions.values()
+        if isinstance(function, StructStep)
+        for member in function.members
+    ]
+    assert [type(member) for member in members] == [Lost, New][up == "keep" :]
 
 
 def test_a_renamed_literal_is_one_arm(tmp_path: Path) -> None:

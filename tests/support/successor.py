@@ -128,7 +128,7 @@ MIXED: Final = Kind(
         "RATE_LIMITED": {"down": "rename", "to": -32603},
         **_NO_CHECKSUM,
     },
-    asked=9,
+    asked=10,
 )
 """A bit of everything: a method, an arm and a constant more, a member required, a literal changed,
 a type and a member renamed."""
@@ -151,7 +151,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             "Implementation.homepage": {"down": "rename", "to": "websiteUrl"},
             "Implementation.websiteUrl": {"up": "rename", "to": "homepage"},
         },
-        asked=1,
+        asked=2,
     ),
     "restructured": Kind(
         edits=((_CALL_RESULT, "  outputs: ToolOutput[];\n"),),
@@ -169,9 +169,6 @@ KINDS: Final[Mapping[str, Kind]] = {
         asked=3,
     ),
 }
-
-EXTRA: Final = frozenset({"Annotations.lastModified", "Implementation.websiteUrl"})
-"""What no proof needs, as the member would be carried unknown; but it means the same."""
 
 
 def asked(stderr: str) -> list[Asked]:

@@ -37,6 +37,7 @@ from mcp_bindgen.convert.model import (
     Way,
 )
 from mcp_bindgen.convert.prune import prune
+from mcp_bindgen.convert.renames import NEW, gone, likely_names, undeclared
 from mcp_bindgen.convert.rows import Rows, paths_of
 from mcp_bindgen.ir.model import (
     Arr,
@@ -247,12 +248,13 @@ class Ways:
                 if isinstance(lost, Kept):
                     renamed.add(lost.to)
                 yield from [lost] if lost is not None else []
-            elif (decision := self.rows.find(self.name, paths_of(s, f), ("rename",))) is not None:
-                kept = self._renamed(t, f, decision)
-                renamed.add(kept.to)
-                yield kept
-            elif (decision := self.rows.find(self.name, paths_of(s, f), ("drop",))) is not None:
-                yield Lost(f.wire, decision, undone="value" in decision.values)
+            elif (decision := gone(self.rows, s, t, f)) is not None:
+                if decision.action == "rename":
+                    kept = self._renamed(t, f, decision)
+                    renamed.add(kept.to)
+                    yield kept
+                elif decision.action == "drop":
+                    yield Lost(f.wire, decision, undone="value" in decision.values)
         for g in t.fields:
             if s.field(g.wire) is None and g.wire not in renamed:
                 yield from self._only_target(t, g)
@@ -341,11 +343,9 @@ class Ways:
             yield Kept(f.wire, way, f.wire, True, g.required)
 
     def _only_source(self, s: Struct, t: Struct, f: Field) -> Member | None:
-        actions = ("drop", "rename", "degrade", "compose", "refuse", "keep")
-        question = f"{self.target.revision} does not declare it"
-        decision = self.rows.demand(
-            self.name, paths_of(s, f), actions, question, (self.source, f.at)
-        )
+        names = likely_names(s, t, f) if self.name == DOWN else ()
+        question = undeclared(self.target, names)
+        decision = self.rows.demand(self.name, paths_of(s, f), NEW, question, (self.source, f.at))
         if decision is None:
             return None
         if decision.action == "keep":
