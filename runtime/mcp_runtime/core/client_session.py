@@ -360,7 +360,7 @@ class ClientSession(Session):
         known = terms.translation.methods.get(method)
         if known is None:
             owner = self.offer.extensions.owner(method)
-            what = f"the extension {owner.identifier}" if owner else "it"
+            what = "it" if owner is None else f"the extension {owner.identifier}"
             raise NotOffered(method, f"{what} in {terms.translation.revision.name}")
         theirs = known.direction == "client-to-server" and known.kind == "request"
         declared = terms.capabilities if theirs else self._own_capabilities(terms)

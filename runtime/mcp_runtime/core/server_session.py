@@ -165,7 +165,7 @@ class ServerSession(Session, ServerNotifications):
     def _require_registered(self, method: str, terms: Terms) -> None:
         offer, spoken = self.offer(), terms.translation.revision.name
         owner = offer.extensions.owner(method)
-        if method not in offer.methods or (owner and spoken not in owner.revisions):
+        if method not in offer.methods or (owner is not None and spoken not in owner.revisions):
             raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
         if owner is not None:
             raise missing_extension(owner.identifier)

@@ -143,8 +143,8 @@ class ExtendedTranslation(Translation):
         return latest.from_wire(_HANDLED.type_of("params", method), whole)
 
     def _write(self, position: Position, method: str, value: Any) -> bytes:
-        owner = self._owners.get(method)
-        owner = owner or next((one for one in self._ours if one.is_own(method, value)), None)
+        own = (one for one in self._ours if one.is_own(method, value))
+        owner = self._owners[method] if method in self._owners else next(own, None)
         if owner is None:
             return super()._write(position, method, value)
         if owner not in self.extensions:

@@ -410,13 +410,23 @@ async def test_a_result_in_the_peers_own_revision_is_written_as_it_is() -> None:
 # ---- more of what extensions add
 
 
+class Empty(Extension):
+    """As a container it is empty, and so false."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("kind", [Extension, Empty])
 @pytest.mark.parametrize("total", [None, 3])
-async def test_a_result_without_a_type_is_complete(total: int | None) -> None:
+async def test_a_result_without_a_type_is_complete(
+    total: int | None, kind: type[Extension]
+) -> None:
     class Untyped(msgspec.Struct):
         total: int | UnsetType = UNSET
 
     results = {"receipts/get": Untyped}
-    server = Server("s", "1", extensions=[Extension(bindings(RESULTS=results))])
+    server = Server("s", "1", extensions=[kind(bindings(RESULTS=results))])
 
     @server.on("receipts/get")
     async def get(params: GetParams, ctx: Context) -> Untyped:
@@ -427,6 +437,24 @@ async def test_a_result_without_a_type_is_complete(total: int | None) -> None:
         result = await raw.result("receipts/get", {"receiptId": "a"})
     assert result["resultType"] == "complete"
     assert result.get("total") == total
+
+
+@pytest.mark.parametrize("spoken", [name for name in ALL if name != NEWEST])
+async def test_an_extension_that_is_false_is_one_all_the_same(spoken: str) -> None:
+    none = Empty(bindings())
+    assert not none
+    server = Server("s", "1", extensions=[none])
+
+    @server.on("receipts/get")
+    async def get(params: GetParams, ctx: Context) -> GetResult:
+        return GetResult(total=1)
+
+    for named, code in ((NEWEST, -32021), (spoken, -32601)):
+        async with connected(server, named) as raw:
+            assert (await raw.error("receipts/get", {"receiptId": "a"}))["code"] == code
+    async with Client(Server("s", "1"), extensions=[none]) as client:
+        with pytest.raises(NotOffered, match=f"the extension {NAME} in {NEWEST}"):
+            await client.request("receipts/get", GetParams(receipt_id="a"))
 
 
 async def test_added_members_count_as_subscriptions() -> None:
