@@ -32,6 +32,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.extension import ServerExtension
+from mcp_runtime.server.registry import Features
 from mcp_runtime.server.tool_option import ToolOption
 from mcp_runtime.stores import Store, StoreUnavailable
 from mcp_wire.ext.tasks.handlers_msgspec import calls
@@ -75,13 +76,10 @@ class TaskOption(ToolOption):
     async def _call_of_core(
         self, params: t.CallToolRequestParams, ctx: Context, handler: Handler
     ) -> Any:
-        """Source: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"."""
         wish = params.extra_.get("task", UNSET)
         is_task, can_be = wish is not UNSET and has_core_tasks(ctx), self._support
         if can_be == ("forbidden" if is_task else "required"):
-            rule = "is not called" if is_task else "is only called"
-            why = f"the tool {params.name[:200]} {rule} as a task"
-            raise RpcError(error_codes.METHOD_NOT_FOUND, why)
+            raise _misused(params.name, "not" if is_task else "only")
         if not is_task:
             return await handler(params, ctx)
         record = await self._tasks.begin(params, ctx, handler, _wished(wish))
@@ -95,6 +93,7 @@ class _Host(Protocol):
     limits: Limits
     sealer: StateSealer
     auth: object
+    features: Features
 
     def publish(
         self, method: str, params: Any, member: str, value: str, *, principal: str | None
@@ -155,6 +154,7 @@ class Tasks(ServerExtension):
         }
         for method, handler in handlers.items():
             server.on(method)(handler)
+        server.middleware(self._refuse_without_option)
 
     def declared(self, role: Role, revision: Revision) -> Mapping[str, Any]:
         if role != SERVER or "tasks/list" not in revision.methods:
@@ -221,6 +221,22 @@ class Tasks(ServerExtension):
         self._running[record.id] = task, work
         work.add_done_callback(lambda _: self._running.pop(record.id, None))
         return record
+
+    async def _refuse_without_option(
+        self, method: str, params: Any, ctx: Context, handler: Handler
+    ) -> Any:
+        """A middleware: a tool without an option of tasks is not called as a task of the core."""
+        is_task = method == "tools/call" and "task" in params.extra_ and has_core_tasks(ctx)
+        if is_task and self._lacks_option(params.name):
+            raise _misused(params.name, "not")
+        return await handler(params, ctx)
+
+    def _lacks_option(self, tool: str) -> bool:
+        features = self._server.features
+        options = features.options.get(tool, ())
+        return features.tools.get(tool) is not None and not any(
+            isinstance(option, TaskOption) for option in options
+        )
 
     async def _find(self, params: Any, ctx: Context) -> Record:
         return await self._table.find(ctx.principal, params.task_id)
@@ -316,6 +332,12 @@ class Tasks(ServerExtension):
 def has_core_tasks(ctx: Context) -> bool:
     """Whether the client's revision has tasks of its own."""
     return "tasks/list" in ctx.called.terms.translation.revision.methods
+
+
+def _misused(tool: str, rule: Literal["not", "only"]) -> RpcError:
+    """Source: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"."""
+    why = f"the tool {tool[:200]} is {rule} called as a task"
+    return RpcError(error_codes.METHOD_NOT_FOUND, why)
 
 
 def _require_core(ctx: Context) -> None:

@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime import Limits, Server
+from mcp_runtime import Client, Context, Limits, Server
+from mcp_runtime.extensions import ToolOption
+from mcp_runtime.revisions import latest as t
 from tests.support.raw_peer import RawPeer, connected
 from tests.support.session_pair import answered, cancelled, initialize, notification
-from tests.support.task_server import Place
+from tests.support.task_server import Place, text
 
 CORE = "2025-11-25"
 RELATED = "io.modelcontextprotocol/related-task"
@@ -136,6 +138,37 @@ def test_a_tool_that_forbids_or_requires_tasks_refuses_the_other_call() -> None:
                 assert refused["error"]["code"] == -32602
 
     asyncio.run(main())
+
+
+@pytest.mark.requirement("tasks.tool.forbidden-error")
+def test_a_tool_without_an_option_is_not_called_as_a_task() -> None:
+    async def main() -> None:
+        place = Place()
+        place.server.tool(name="ordinary")(_ordinary)
+        place.server.tool(options=[ToolOption()], name="dressed")(_ordinary)
+        async with peer_of(place) as (peer, _):
+            listed = (await peer.asks("list", "tools/list"))["result"]["tools"]
+            for name in ("ordinary", "dressed"):
+                assert ["execution" in tool for tool in listed if tool["name"] == name] == [False]
+                refused = (await called(peer, f"{name} as a task", name, {}))["error"]
+                assert refused["code"] == -32601
+                assert refused["message"] == f"the tool {name} is not called as a task"
+                plain = (await called(peer, name, name))["result"]
+                assert plain["content"] == [{"type": "text", "text": "ordinary"}]
+            unknown = await called(peer, "unknown", "unknown", {})
+            assert unknown["error"]["code"] == -32602
+        async with peer_of(place, "2025-06-18") as (peer, _):
+            assert "result" in await called(peer, "1", "ordinary", {})
+        more: Any = {"extra_": {"task": {}}}
+        async with Client(place.server) as client:
+            params = t.CallToolRequestParams(name="ordinary", meta=client.meta(), **more)
+            assert text(await client.request("tools/call", params)) == "ordinary"
+
+    asyncio.run(main())
+
+
+async def _ordinary() -> str:
+    return "ordinary"
 
 
 @pytest.mark.requirement(
@@ -264,15 +297,27 @@ def test_a_server_that_knows_its_clients_lists_their_tasks_in_pages() -> None:
 )
 def test_progress_of_a_task_has_the_token_of_its_call() -> None:
     async def main() -> None:
-        place = Place()
+        place, reported = Place(), asyncio.Event()
+
+        @place.server.tool(options=[place.tasks.optional])
+        async def talkative(ctx: Context) -> str:
+            await ctx.progress(1)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await ctx.progress(2)
+                reported.set()
+            return "never"
+
         async with peer_of(place) as (peer, _):
-            params = {"name": "slow", "task": {}, "_meta": {"progressToken": "its own"}}
+            params = {"name": "talkative", "task": {}, "_meta": {"progressToken": "its own"}}
             answer = await peer.asks("1", "tools/call", params)
             said = await peer.hears(lambda frame: frame.get("method") == "notifications/progress")
             assert said["params"]["progressToken"] == "its own"
             task = answer["result"]["task"]["taskId"]
             await peer.asks("2", "tasks/cancel", {"taskId": task})
             await place.is_idle()
+            assert reported.is_set()
             await peer.settles()
             assert not [each for each in peer.came if "progress" in each.get("method", "")]
 
