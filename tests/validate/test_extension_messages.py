@@ -86,6 +86,8 @@ def test_without_the_extension_none_of_it_is(tmp_path: Path) -> None:
     ("answer", "path"),
     [
         ({**CREATED, "createdAt": 5}, "$.result.createdAt"),
+        ({**CREATED, "status": "asleep"}, "$.result.status"),
+        ({**CREATED, "status": "asleep", "content": [{"type": "smell"}]}, "$.result.status"),
         ({k: v for k, v in CREATED.items() if k != "ttlMs"}, "$.result.ttlMs"),
     ],
 )
@@ -100,6 +102,30 @@ def test_a_task_at_fault_is_named_with_its_place(
         "CreateTaskResult",
         path,
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "type", "path"),
+    [
+        ({"resultType": "asleep", "content": [5]}, "CallToolResult", "$.result.content[0]"),
+        (
+            {**TASK, "resultType": "complete", "status": "asleep"},
+            "CallToolResult",
+            "$.result.content",
+        ),
+        (
+            {"resultType": "input_required", "inputRequests": 5, "content": [5]},
+            "InputRequiredResult",
+            "$.result.inputRequests",
+        ),
+    ],
+)
+def test_the_type_of_a_result_at_fault_is_the_one_that_it_names(
+    tmp_path: Path, answer: dict[str, Any], type: str, path: str
+) -> None:
+    messages = [request(1, "tools/call", name="slow", arguments={}, _meta=META)]
+    messages.append(result(1, **answer))
+    assert judged(tmp_path, "--extension", "tasks", messages=messages)[1] == (type, path)
 
 
 def test_a_task_with_the_status_of_another_is_at_fault(tmp_path: Path) -> None:

@@ -196,13 +196,24 @@ class Judge:
         return any(each.method.direction not in _CORE_WAYS for each in self._asked.of(response))
 
     def _answer(self, method: Method, result: Any) -> _Named:
-        """As the first of its types that fits, else as the one that goes furthest."""
+        """As the first of its types that fits, else as the one that its `resultType` names.
+
+        Where that names none, or several, it is the one that goes furthest.
+        """
         faults = [(type, self._bindings.fault(type, result)) for type in method.results]
         fits = [(type, None) for type, fault in faults if fault is None]
         if fits or not faults:
             return fits[0] if fits else (None, None)
-        type, fault = max(faults, key=lambda of: _reach(of[1]))
+        named = [(type, fault) for type, fault in faults if self._is_named(type, fault, result)]
+        type, fault = max(named if len(named) == 1 else faults, key=lambda of: _reach(of[1]))
         return type, below("$.result", fault)
+
+    def _is_named(self, type: str, fault: Fault | None, result: Any) -> bool:
+        """Whether a result has the `resultType` that is a constant of this type."""
+        if "resultType" not in (_members(result) or ()) or (fault and fault.path == _RESULT_TYPE):
+            return False
+        other = self._bindings.fault(type, {**result, "resultType": ""})
+        return other is not None and other.path == _RESULT_TYPE
 
     def _error(self, message: Mapping[str, Any]) -> _Named:
         envelope = self._declared(_ERROR)
@@ -249,6 +260,7 @@ class Judge:
 
 _TOO_LARGE: Final = Fault("$", f"at most {MAX_MESSAGE_BYTES} bytes", "more")
 _CODE: Final = "$.error.code"
+_RESULT_TYPE: Final = "$.resultType"
 _NO_ERROR: Final = {"jsonrpc": "2.0", "id": 0, "error": {"code": 0, "message": ""}}
 _SHORT: Final = 40
 _STEP: Final = re.compile(r"\.\w+|\[\d+\]|\[\"(?:[^\"\\]|\\.)*\"\]")
